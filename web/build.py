@@ -100,6 +100,48 @@ def has_packages(web: Path, development: bool) -> bool:
 def install_packages(web: Path, npm: list[str], development: bool) -> None:
     omit = [] if development else ["--omit=dev"]
     run([*npm, *NPM_INSTALL, *NPM_RETRIES, *omit], web, "npm could not install the page's packages")
+    try:
+        check_packages(web)
+    except PageError:
+        shutil.rmtree(web / "node_modules", ignore_errors=True)
+        raise
+
+
+def noted_packages(web: Path) -> dict[str, dict[str, object]]:
+    """What npm says that it installed, keyed by name and version."""
+    try:
+        noted = json.loads((web / "node_modules" / ".package-lock.json").read_text(encoding="utf-8"))["packages"]
+    except (OSError, ValueError, KeyError):
+        raise PageError("npm did not note the hashes of the packages that it installed; update npm") from None
+    return {f"{path.rpartition('node_modules/')[2]}@{each['version']}": each for path, each in noted.items()}
+
+
+def check_packages(web: Path) -> None:
+    """Compare the hashes of all installed packages with those in integrity.json, before any of their code runs.
+
+    npm has compared each download with the hash that it notes; a registry that serves another package notes another.
+    """
+    known = json.loads((web / "integrity.json").read_text(encoding="utf-8"))
+    for name, package in noted_packages(web).items():
+        if known.get(name) is None or package.get("integrity") != known[name]:
+            raise PageError(
+                f"the package {name} is not the one that web/integrity.json names; nothing of it was used. After an "
+                "update of web/package.json, run `python web/build.py --update-integrity`"
+            )
+
+
+def update_integrity(web: Path, npm: list[str]) -> None:
+    """Write integrity.json for the installed packages and their variants for other systems."""
+    noted = noted_packages(web)
+    known = {name: each["integrity"] for name, each in noted.items()}
+    variants = [each["optionalDependencies"] for each in noted.values() if "optionalDependencies" in each]
+    for name in (f"{name}@{version}" for each in variants for name, version in each.items()):
+        if name not in known:
+            command = [*npm, "view", name, "dist.integrity"]
+            done = subprocess.run(command, cwd=web, capture_output=True, text=True, timeout=NPM_SECONDS, check=True)
+            known[name] = done.stdout.strip()
+    text = json.dumps(dict(sorted(known.items())), indent=1)
+    (web / "integrity.json").write_text(f"{text}\n", encoding="utf-8")
 
 
 def up_to_date(web: Path, page: Path) -> bool:
@@ -146,7 +188,12 @@ def run(command: list[str], folder: Path, failure: str) -> None:
 
 def main() -> int:
     """`make page`: build with the development packages (the type checker) too."""
+    web = Path(__file__).resolve().parent
     try:
+        if "--update-integrity" in sys.argv[1:]:
+            npm = find_node(web / ".nodejs")[1]
+            run([*npm, *NPM_INSTALL, *NPM_RETRIES], web, "npm could not install the page's packages")
+            update_integrity(web, npm)
         page = build(Path(__file__).resolve().parents[1], development="--dev" in sys.argv[1:])
     except PageError as why:
         print(f"the page was not built: {why}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import marey
 from marey import Markers
 from marey.check import CheckReport, check_clips, warn_of_findings
 from marey.cli.main import main
-from marey.core import Source
+from marey.core import Skeleton, Source
 from marey.edit import resample
 from marey.errors import InvalidValue, MareyWarning
 from marey.pmg import build_recipe, read_recipe
@@ -286,3 +287,23 @@ def test_recipes_and_pmg_add_take_the_true_rate(too_fast, tmp_path, capsys):
         cycle = graph["walk"].space([0.0])
         assert np.linalg.norm(cycle.travel[-1] - cycle.travel[0]) / cycle.duration == pytest.approx(1.1, rel=0.1)
     assert "severe" not in capsys.readouterr().err
+
+
+def test_absurd_motion_is_severe():
+    walk = clip("walk", seconds=2.0, fps=30.0)
+    seconds = np.arange(len(walk)) / walk.fps
+    fast = replace(walk, root_positions=walk.root_positions + np.outer(seconds, [0.0, 0.0, 1e6]))
+    body = replace(walk.skeleton, offsets=walk.skeleton.offsets * 1e4)
+    tall = replace(walk, skeleton=body, root_positions=walk.root_positions * 1e4)
+    other = {"Left": "Right", "Right": "Left"}
+    names = tuple(re.sub("Left|Right", lambda side: other[side[0]], name) for name in walk.skeleton.names)
+    swapped = replace(walk, skeleton=Skeleton(names, walk.skeleton.parents, walk.skeleton.offsets))
+    for motion, kind, text in (
+        (fast, "speed", r"the body travels at 1,000,00\d m/s, which no body can"),
+        (tall, "unit", r"the body is 17,\d\d\d.\d\d m tall, so the unit may be wrong"),
+        (swapped, "swapped_sides", "both feet point backward"),
+    ):
+        (found,) = find(marey.check(motion), kind)
+        assert found.severity == "severe"
+        assert re.search(text, found.message)
+    assert not {"speed", "swapped_sides"} & set(marey.check(walk).kinds)

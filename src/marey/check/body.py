@@ -1,4 +1,4 @@
-"""Findings on the body: bones that change their length, and jitter."""
+"""Findings on the body: bones that change their length, jitter, absurd speeds, and sides that are swapped."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from marey.check.report import Finding
 from marey.core.arrays import Bools, Floats
+from marey.core.placement import find_left_axis
 from marey.errors import InvalidValue
 from marey.measure.body import length_changes
 from marey.measure.subject import Subject, plural
@@ -20,6 +21,10 @@ _NOISE, _LARGE_NOISE = 0.003, 0.01
 _WHITE = 0.9
 # Length of three normally distributed numbers: its median.
 _MEDIAN_LENGTH = 1.538
+# Meters per second of the hips, and the fraction of frames that may exceed it. Sprinters reach 12.5 m/s, horses 20.
+_FASTEST, _FAST_FRAMES = 25.0, 0.1
+# Mean cosine of the angle between the feet and the way the body faces: feet point forward.
+_BACKWARD = -0.5
 # Frames that are enough to measure noise: as several windows from the whole clip.
 _N_WINDOWS, _WINDOW = 4, 512
 
@@ -45,6 +50,49 @@ def check_bones(subject: Subject) -> Iterator[Finding]:
             "fraction", f"{plural(len(names), 'bone')} change their length by up to {100 * worst:.0f} %",
             "none is needed after a cleanup, which stretches limbs; otherwise export the capture with a rigid skeleton",
             names,
+        )  # fmt: skip
+
+
+def check_speed(subject: Subject) -> Iterator[Finding]:
+    """Find bodies that travel faster than any can, for longer than a jump between two frames."""
+    motion = subject.motion
+    if len(motion) < 3:
+        return
+    hips = subject.world.positions[:, subject.hips]
+    speeds = np.linalg.norm(np.diff(hips, axis=0), axis=1) * motion.fps
+    rows = np.flatnonzero(speeds > _FASTEST)
+    if len(rows) > max(_FAST_FRAMES * len(speeds), 1):
+        typical = float(np.median(speeds[rows]))
+        yield Finding(
+            "speed", "severe", int(rows[0]), int(rows[-1]) + 2, typical, "m/s",
+            f"the body travels at {typical:,.0f} m/s, which no body can",
+            "check the unit and the frame rate: `unit=`, `file_fps=`",
+        )  # fmt: skip
+
+
+def check_sides(subject: Subject) -> Iterator[Finding]:
+    """Find left and right joints with swapped names: the feet then point backward."""
+    skeleton, n = subject.motion.skeleton, len(subject.motion)
+    roles = skeleton.roles
+    sides = ("left", "right")
+    feet = [(roles.get(f"{s}_foot"), roles.get(f"{s}_ball", roles.get(f"{s}_toe_tip"))) for s in sides]
+    if not all(f"{side}_upper_leg" in roles for side in sides):
+        return
+    left = find_left_axis(skeleton, subject.world.positions)
+    forward = np.cross(left, [0.0, 1.0, 0.0])
+    cosines = []
+    for heel, toes in feet:
+        if heel is None or toes is None or heel == toes:
+            return
+        foot = (subject.world.positions[:, toes] - subject.world.positions[:, heel]) * [1.0, 0.0, 1.0]
+        length = np.linalg.norm(foot, axis=1)
+        cosines.append(np.einsum("fk,fk->f", foot, forward) / np.maximum(length, 1e-9))
+    worst = float(max(np.mean(each) for each in cosines))
+    if worst < _BACKWARD:
+        yield Finding(
+            "swapped_sides", "severe", 0, n, worst, "",
+            "both feet point backward, so the names of left and right joints may be swapped",
+            "name the joints again, or assign them with `roles=`",
         )  # fmt: skip
 
 

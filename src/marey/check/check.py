@@ -18,6 +18,8 @@ _CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     frames.check_repeats,
     body.check_bones,
     body.check_jitter,
+    body.check_speed,
+    body.check_sides,
     feet.check_feet,
 )
 
@@ -27,9 +29,9 @@ def check(motion: Motion | Markers, settings: CheckSettings) -> CheckReport:
     """Find everything that is wrong or doubtful with a capture.
 
     Broken frames, flips and jumps; frozen and repeated frames; a wrong frame rate; a leading rest pose; a doubtful unit
-    or axis; bones that change their length; a tilted or drifting floor; sliding and sunken feet; jitter; gaps of
-    markers. Each finding has its frames, its size and a remedy. Limits come from what a body can do, and from the
-    clip's own distribution.
+    or axis; bones that change their length; a tilted or drifting floor; sliding and sunken feet; jitter; absurd speeds;
+    swapped sides; gaps of markers. Each finding has its frames, its size and a remedy. Limits come from what a body can
+    do, and from the clip's own distribution.
 
     Parameters
     ----------

@@ -13,6 +13,8 @@ from marey.measure.subject import Subject
 
 # Meters: people are this tall, from children to giants.
 _SHORTEST, _TALLEST = 0.9, 2.4
+# Meters: no body is so small or so tall.
+_TINY, _GIANT = 0.1, 10.0
 # Formats whose frame rate can be overridden.
 _WITH_RATE = ("bvh", "amc", "asf", "fbx", "glb")
 
@@ -37,7 +39,8 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
     height = stature(motion.skeleton)
     if height is not None and not _SHORTEST <= height <= _TALLEST:
         yield Finding(
-            "unit", "mild", 0, n, height, "m", f"the body is {height:.2f} m tall, so the unit may be wrong",
+            "unit", "mild" if _TINY <= height <= _GIANT else "severe", 0, n, height, "m",
+            f"the body is {height:,.2f} m tall, so the unit may be wrong",
             "say which one it is with `unit=`",
         )  # fmt: skip
     # Broken frames look like steps.

@@ -16,8 +16,8 @@ class Finding:
     Attributes
     ----------
     kind : "broken_frames", "jump", "loose_joints", "frozen", "repeated_frames", "frame_rate", "rest_pose", "unit",
-        "axis", "bone_lengths", "tilted_floor", "drifting_floor", "foot_slide", "penetration", "jitter", "marker_gaps",
-        "duplicate", "file" (what reading it had to repair) or "unreadable".
+        "axis", "bone_lengths", "tilted_floor", "drifting_floor", "foot_slide", "penetration", "jitter", "speed",
+        "swapped_sides", "marker_gaps", "duplicate", "file" (what reading it had to repair) or "unreadable".
     severity : "severe" if the clip should not be used as it is; "mild" for what cleanup handles or only few uses see.
     start, stop : the frames, half-open.
     joints : names of the joints, markers or contact points; () for the whole body.

@@ -26,7 +26,7 @@ class SeamSettings(Settings):
     """Settings of all transitions of a character."""
 
     length: float = option(
-        default=1.0 / 3.0, help="Duration of a transition.", label="Transition length", unit="s", above=0
+        default=1.0 / 3.0, help="Duration of a transition.", label="Transition length", unit="s", above=0, max=60
     )
     region: float = option(
         default=0.3, help="Part of a clip, at its start and at its end, that transitions must be completely inside.",

@@ -89,6 +89,30 @@ def test_a_failure_of_npm_is_reported_in_one_sentence(
     assert not (tree / "src").exists()
 
 
+def test_a_package_with_another_hash_is_not_used(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(WEB / "integrity.json", tree / "web")
+    noted = {"packages": {"node_modules/three": {"version": "0.187.0", "integrity": "sha512-other"}}}
+    (tree / "noted.json").write_text(json.dumps(noted), encoding="utf-8")
+    fake(tree, "node", "echo v20.1.0")
+    fake(tree, "npm", f"mkdir -p node_modules; cp {tree}/noted.json node_modules/.package-lock.json")
+    monkeypatch.setenv("PATH", str(tree), prepend=os.pathsep)
+    with pytest.raises(hook.PageError, match="the package three@0.187.0 is not the one that web/integrity.json names"):
+        hook.build(tree)
+    assert not (tree / "web" / "node_modules").exists()
+
+
+def test_every_package_has_a_hash() -> None:
+    package = json.loads((WEB / "package.json").read_text(encoding="utf-8"))
+    text = (WEB / "integrity.json").read_text(encoding="utf-8")
+    known = json.loads(text)
+    for name, version in (package["dependencies"] | package["devDependencies"]).items():
+        assert known[f"{name}@{version}"].startswith("sha512-")
+    assert "://" not in text
+    assert {
+        f"@esbuild/{system}@{package['dependencies']['esbuild']}" for system in ("win32-x64", "darwin-arm64")
+    } <= set(known)
+
+
 def test_a_missing_node_js_is_reported(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hook, "machine_has_node", lambda: False)
     monkeypatch.setattr(hook, "NODE_PACKAGE", "./no-such-package")
