@@ -47,8 +47,8 @@ pytest: $(DEV) $(KERNELS) $(VALIDATOR) $(PAGE)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(TIER)
 
 check: $(DEV)
-	$(BIN)/ruff check src tests examples kernels web hatch_build.py
-	$(BIN)/ruff format --check src tests examples kernels web hatch_build.py
+	$(BIN)/ruff check src tests examples kernels web docs/*.py hatch_build.py
+	$(BIN)/ruff format --check src tests examples kernels web docs/*.py hatch_build.py
 	$(BIN)/mypy
 
 # Compares all operations with kernels compiled at first use, and calls each kernel 10,000 times, which takes minutes.

@@ -212,7 +212,8 @@ def walks() -> Iterator[str]:
             if part.into is not None:
                 joins[max(part.start - 1, 0) : part.stop] = True
         scale = 100.0 * graph(name).fps / 30.0
-        yield f"{name}: 99.9 % {scale * np.quantile(ours, 0.999):.1f}, clips {scale * np.quantile(theirs, 0.999):.1f} cm"
+        rare = [scale * np.quantile(each, 0.999) for each in (ours, theirs)]
+        yield f"{name}: 99.9 % {rare[0]:.1f}, clips {rare[1]:.1f} cm"
         yield f"  largest {scale * ours[joins].max():.1f}, clips {scale * theirs.max():.1f} cm"
         yield f"  {foot_skate(walk)}"
     for threshold in (0.03, 0.08, 0.12):
@@ -226,7 +227,8 @@ def walks() -> Iterator[str]:
         walk = graph("144").reach(tuple(point), heading)
         spent.append(time.process_time() - start)
         bends.append(100.0 * walk.land_at(tuple(point), heading).shift)
-    yield f"positions: {quantiles(spent, 0.0, 0.5, 1.0)} s of search, bends {quantiles(bends, 0.5, 0.9)} cm (half, 90 %)"
+    yield f"positions: {quantiles(spent, 0.0, 0.5, 1.0)} s of search"
+    yield f"  bends {quantiles(bends, 0.5, 0.9)} cm (half, 90 %)"
     spent = []
     for each in graph("144").clips:
         start = time.process_time()
@@ -244,7 +246,8 @@ def walks() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as place:
         table.save(Path(place) / "table.npz")
         size = (Path(place) / "table.npz").stat().st_size
-    yield f"table: {100 * size / data:.2f} % of its data, {built_in:.2f} s, {ours:.2f} m/s, {ours / greedy:.1f} times greedy"
+    yield f"table: {100 * size / data:.2f} % of its data, {built_in:.2f} s"
+    yield f"  {ours:.2f} m/s, {ours / greedy:.1f} times greedy"
 
 
 # docs/finding.md
@@ -480,7 +483,8 @@ def goals() -> Iterator[str]:
                 if end < len(motion):
                     model.append(float(np.degrees(track.misses(model=True)[end:]).max()))
                     whole.append(float(np.degrees(track.misses()[end:]).max()))
-        yield f"{name}: map alone {min(model):.4f} to {max(model):.4f}, with the eyes {max(whole):.4f}, {len(whole)} looks"
+        alone = f"map alone {min(model):.4f} to {max(model):.4f}"
+        yield f"{name}: {alone}, with the eyes {max(whole):.4f}, {len(whole)} looks"
     rows = np.array([gaze.shift(goal, method="neighbors").to_row() for goal in inside])
     near = np.degrees(np.linalg.norm(find_reached_angles(rows, inside) - inside, axis=1))
     yield f"nearest samples: {quantiles(near, 0.5, 1.0)} degrees"

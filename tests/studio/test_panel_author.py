@@ -204,7 +204,7 @@ def test_examples_of_a_gaze_map_come_and_go(author: FakePage, takes: Path) -> No
     assert len(chart["examples"]) == len(shipped.examples)
     assert chart["examples"][0]["cost"] is None
     np.testing.assert_allclose(chart["region"], shipped.region)
-    GazeMap.build(shipped.examples[1::5]).save(takes / "few.json")
+    GazeMap.build(shipped.examples[1::5], rng=7).save(takes / "few.json")
     few = author.do("author_gaze", path="few.json")["examples"]
     assert len(author.do("author_gaze_remove", example=1)["examples"]) == len(few) - 1
     costs = [each["cost"] for each in author.do("author_gaze_costs")["examples"]]
@@ -212,13 +212,14 @@ def test_examples_of_a_gaze_map_come_and_go(author: FakePage, takes: Path) -> No
     assert all(cost is not None and 0.0 <= cost < 2.0 for cost in costs[1:])
     assert max(costs[1:]) > math.radians(1.0), "an example at the edge is missed by the others"
     assert author.do("author_save", kind="gaze", name="looks")["files"] == ["looks.json"]
-    assert len(GazeMap.load(takes / "looks.json").examples) == len(few) - 1
+    looks = GazeMap.load(takes / "looks.json")
+    assert (len(looks.examples), looks.seed) == (len(few) - 1, 7)
     walk = author.do("open", path="walk1.bvh")
     looked = author.do("author_gaze_aim", yaw=0.3, pitch=0.1, motion=walk["motion"])
     assert (looked["motion"]["n_frames"], looked["note"]) == (walk["n_frames"], "")
     beyond = author.do("author_gaze_aim", yaw=3.0, pitch=1.0, motion=walk["motion"], result=looked["motion"]["motion"])
     assert beyond["motion"]["motion"] == looked["motion"]["motion"]
-    assert beyond["note"].endswith(".")
+    assert beyond["note"] == "" or beyond["note"].endswith(".")
     with pytest.raises(Failed, match="mark the look on the timeline"):
         author.do("author_gaze_add", motion=walk["motion"], yaw=0.5, pitch=0.0)
 

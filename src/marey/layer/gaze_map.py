@@ -111,6 +111,10 @@ class GazeMap(FrozenRecord):
         origin, cell, table = _make_grid(query, region)
         return cls(given, neighbors, samples, members, mixtures, scale, region, origin, cell, table, seed)
 
+    def with_examples(self, examples: Iterable[GazeShift]) -> GazeMap:
+        """Build a map from other examples, with the number of neighbors and the seed of this one."""
+        return GazeMap.build(examples, k=self.k, rng=self.seed)
+
     @classmethod
     def default(cls) -> GazeMap:
         """Return the built-in map: 33 synthetic looks, yaw up to 150 degrees to either side, pitch up to 36 degrees."""

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from marey.core.annotations import add_provenance
-from marey.core.arrays import Floats, set_readonly
+from marey.core.arrays import Bools, Floats, Ints, find_runs, set_readonly
+from marey.core.contacts import Contacts
 from marey.core.kinematics import forward_kinematics
+from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue
 from marey.layer.gait import track_legs
 from marey.layer.halves import SIDES, BodySplit, check_pair, get_bone_offsets
-from marey.layer.marks import merge_contacts, merge_labels
 from marey.layer.phase import TimeMap, align_times
 from marey.layer.posture import find_posture_rotation, measure_shoulders, steady_hips
 from marey.layer.settings import AlignSettings, SpliceSettings
@@ -182,8 +183,8 @@ def join_halves(
         lower,
         rotations=set_readonly(rotations),
         bone_offsets=None if bones is None else set_readonly(bones),
-        contacts=merge_contacts(lower, upper, halves, found),
-        labels=merge_labels(lower, upper, found),
+        contacts=_merge_contacts(lower, upper, halves, found),
+        labels=_merge_labels(lower, upper, found),
         name=f"{lower.name}+{upper.name}" if lower.name != upper.name else lower.name,
         source=replace(lower.source, channel_values=None),
     )
@@ -273,3 +274,41 @@ def _measure_hand_distance(upper: Motion, rotations: Floats, hands: list[Any]) -
     root = np.zeros((len(rotations), 3))
     at = forward_kinematics(upper.skeleton, root, rotations).positions[:, hands]
     return np.asarray(np.linalg.norm(at[:, 0] - at[:, 1], axis=-1))
+
+
+def _find_nearest_frames(found: TimeMap) -> Ints:
+    """Return the frame (F,) of the upper clip that is nearest to each frame of the splice."""
+    first, second, alpha = found.frames()
+    shown: Ints = np.rint(np.where(alpha < 0.5, first, second)).astype(np.int64)
+    return shown
+
+
+def _merge_contacts(lower: Motion, upper: Motion, halves: BodySplit, found: TimeMap) -> Contacts | None:
+    """Merge contacts: those of the upper clip for points on the upper body, those of the lower clip for all others."""
+    points, columns = [], []
+    if lower.contacts is not None:
+        for k, point in enumerate(lower.contacts.points):
+            if not halves.upper[point.joint]:
+                points.append(point)
+                columns.append(lower.contacts.mask[:, k])
+    if upper.contacts is not None:
+        at = _find_nearest_frames(found)
+        for k, point in enumerate(upper.contacts.points):
+            if halves.upper[point.joint]:
+                points.append(point)
+                columns.append(upper.contacts.mask[at, k])
+    if not points:
+        return None if lower.contacts is None else Contacts((), np.zeros((len(lower), 0), dtype=bool))
+    return Contacts(tuple(points), set_readonly(np.stack(columns, axis=1)))
+
+
+def _merge_labels(lower: Motion, upper: Motion, found: TimeMap) -> Labels:
+    """Merge labels: all of the lower clip's, and those of the upper clip that the lower clip lacks in some frame."""
+    at = _find_nearest_frames(found)
+    items = list(lower.labels)
+    for name in upper.labels.names:
+        held: Bools = upper.labels.mask(name, len(upper))[at]
+        known = lower.labels.mask(name, len(lower))
+        if (held & ~known).any():
+            items += [Label(name, start, stop) for start, stop in find_runs(held)]
+    return Labels(tuple(items))

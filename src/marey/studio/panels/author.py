@@ -278,7 +278,7 @@ async def gaze_costs(session: Session, message: messages.GazeCosts) -> messages.
 @command(messages.AddLook)
 def add_look(session: Session, message: messages.AddLook) -> messages.GazeChart:
     """Add an example to the gaze map, from a motion."""
-    from marey.layer import GazeMap, gaze_example
+    from marey.layer import gaze_example
 
     draft = get_draft(session)
     motion = session.motions.motion(message.motion)
@@ -287,15 +287,13 @@ def add_look(session: Session, message: messages.AddLook) -> messages.GazeChart:
         goal = (message.yaw, message.pitch)
         example = gaze_example(motion, goal, settings=message.settings)
         gaze = _get_gaze(draft)
-        _set_gaze(draft, GazeMap.build([*gaze.examples, example], k=gaze.k))
+        _set_gaze(draft, gaze.with_examples([*gaze.examples, example]))
     return describe_gaze(_get_gaze(draft), None, _sentences(said))
 
 
 @command(messages.RemoveLook)
 def remove_look(session: Session, message: messages.RemoveLook) -> messages.GazeChart:
     """Remove an example from the gaze map."""
-    from marey.layer import GazeMap
-
     draft = get_draft(session)
     gaze = _get_gaze(draft)
     if not 1 <= message.example < len(gaze.examples):
@@ -304,7 +302,7 @@ def remove_look(session: Session, message: messages.RemoveLook) -> messages.Gaze
             "straight ahead, cannot be removed"
         )
     examples = [each for k, each in enumerate(gaze.examples) if k != message.example]
-    _set_gaze(draft, GazeMap.build(examples, k=gaze.k))
+    _set_gaze(draft, gaze.with_examples(examples))
     return describe_gaze(_get_gaze(draft), None)
 
 

@@ -117,11 +117,9 @@ def _leave_one_out_error(given: Any, k: int) -> float | None:
 
     None if the others are too few for a map.
     """
-    from marey.layer import GazeMap
-
     example = given.examples[k]
     try:
-        others = GazeMap.build([each for i, each in enumerate(given.examples) if i not in (0, k)], k=given.k)
+        others = given.with_examples(each for i, each in enumerate(given.examples) if i not in (0, k))
     except InvalidValue:  # too few remain for a map
         return None
     from marey.maths import quat
