@@ -36,6 +36,7 @@ NO_COMMAND = {
     "SuggestSettings": "`marey find search` suggests a threshold if none is given",
     "SplicerSettings": "of a run-time player",
     "TreeSettings": "`marey parametric build` registers with its own options",
+    "VariationSettings": "`marey graph build --variations` cleans the feet",
 }
 # Classes that the studio does not offer, and why.
 # fmt: off
@@ -58,7 +59,9 @@ NO_PANEL = {
     "GazeMapSettings": "the Characters panel adds looks to a map one by one",
     "GridSettings": "the Blend panel shows the grid of its registration",
     "CheckSettings": "files are checked with the defaults",
+    "NaiveSpliceSettings": "a baseline, for comparison",
     "SplicerSettings": "of a run-time player",
+    "VariationSettings": "the Graph panel adds variations when it builds a graph",
     "TreeSettings": "the Find panel registers with the options of the space",
 }
 # fmt: on

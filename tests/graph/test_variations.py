@@ -88,7 +88,7 @@ def test_a_graph_takes_them_as_clips(takes, variants):
     ("n", "options", "told"),
     [
         (0, {}, "n, the number of variations, must be at least 1, not 0"),
-        (2, {"spread": 2.0}, "spread must be at most 1.5"),
+        (2, {"spread": 2.0}, "spread must be from 0 to 1.5"),
         (2, {"spread": -1.0}, "spread"),
     ],
 )

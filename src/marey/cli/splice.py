@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option("--upper-to", type=Moment(), help="End of the part of UPPER to use.")
 @click.option("--naive", is_flag=True, help="For comparison, copy UPPER's joint angles frame by frame.")
+@add_settings("marey.layer.settings:NaiveSpliceSettings", prefix="naive_")
 @reading
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option(
@@ -48,6 +49,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
       marey splice walk.bvh carry.bvh -o carry_walk.bvh
       marey splice stairs.bvh carry.bvh -o up.bvh --upper-from 2 --upper-to 6 --report up/
     """
+    from marey.layer import splice_naive
 
     check_output(output)
     into = make_plot_folder(folder)
@@ -68,7 +70,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
         legs, arms = share_skeleton((legs, arms), options["retarget"] or True)
     with clock("splice"):
         result, times = _splice(legs, arms, options)
-    copied = result if times is None else _splice_naive(legs[: len(result)], arms)
+    copied = result if times is None else splice_naive(legs[: len(result)], arms)
     with clock("save"):
         saved = save_as(result, output, options["rigid"])
     step = result.source.provenance[-1]
@@ -94,20 +96,17 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
 
 def _splice(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion, TimeMap | None]:
     """Return the spliced motion and the time in UPPER of each frame; the times are None if angles are only copied."""
-    from marey.layer import SpliceSettings, align_motions, splice
-    from marey.layer.settings import AlignSettings
+    from marey.layer import SpliceSettings, align_motions, splice, splice_naive
+    from marey.layer.settings import AlignSettings, NaiveSpliceSettings
 
+    naive = read_settings(NaiveSpliceSettings, options, prefix="naive_")
     if options["naive"]:
-        return _splice_naive(legs, arms), None
+        return splice_naive(legs, arms, settings=naive), None
+    if naive.aligned:
+        raise click.UsageError("--naive-aligned needs --naive")
     settings = read_settings(SpliceSettings, options)
     times = align_motions(legs, arms, **settings.select(AlignSettings))
     return splice(legs, arms, settings=settings, times=times), times
-
-
-def _splice_naive(legs: Motion, arms: Motion) -> Motion:
-    from marey.layer import splice_naive
-
-    return splice_naive(legs, arms)
 
 
 def _compute_metrics(

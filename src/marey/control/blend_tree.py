@@ -30,6 +30,7 @@ from marey.deprecation import renamed_method
 from marey.errors import InvalidValue
 from marey.play import PlayedStream, Player, SourceFrame
 from marey.register.registration import RegistrationCurve, register
+from marey.register.settings import PairSettings
 
 __all__ = ["BlendTree", "BlendTreeStream"]
 
@@ -51,14 +52,14 @@ class BlendTree:
     evaluate: Evaluate
 
     @classmethod
+    @operation(PairSettings)
     def build(
         cls,
         loops: Mapping[str, Motion],
         tree: TreeNode | Sequence[Sequence[str]],
         *,
         registration: RegistrationCurve | None = None,
-        max_distance: float = 0.22,
-        force: bool = False,
+        settings: PairSettings,
     ) -> BlendTree:
         """Synchronize loops and build a tree over them.
 
@@ -68,15 +69,15 @@ class BlendTree:
         tree : root node of the tree; or rows of loop names, where the loops in a row have similar speeds. Rows make a
             tree with the knob ``speed`` in m/s and, within each row, ``turn`` in rad/s, positive to the left. The knob
             positions are the measured speeds and turn rates of the loops.
-        registration : cyclic registration of the loops, in the order of `loops`. By default, `build` registers them.
-        max_distance, force : options for that registration; see `marey.register`.
+        registration : cyclic registration of the loops, in the order of `loops`. By default, `build` registers them
+            with the options below.
         """
         names = tuple(loops)
         if len(names) < 2:
             raise InvalidValue(f"a blend tree needs at least two loops, not {len(names)}")
         if registration is None:
             given = [replace(motion, name=name) for name, motion in loops.items()]
-            registration = register(given, cyclic=True, max_distance=max_distance, force=force)
+            registration = register(given, cyclic=True, **settings.select(PairSettings))
         elif len(registration) != len(names):
             raise InvalidValue(
                 f"registration must have the {len(names)} loops of the tree, not {len(registration)} motions"

@@ -24,7 +24,7 @@ from marey.graph.label_pairs import find_pair_distances
 from marey.graph.minima import find_transitions
 from marey.graph.network import Edges, add_reverses, compact, connect_clips
 from marey.graph.prune import UNLABELED, components, findings, prune
-from marey.graph.settings import ClipGraphSettings, GraphSettings, Threshold
+from marey.graph.settings import ClipGraphSettings, GraphSettings, SpreadSettings, Threshold
 from marey.graph.transitions import Transitions
 from marey.graph.variations import more_takes
 
@@ -130,7 +130,7 @@ def prepare_graph_clips(clips: Clips | Sequence[Motion], settings: ClipGraphSett
     warn_of_findings(motions)
     if not settings.variations:
         return motions
-    takes = more_takes(motions, settings.variations, settings.rng)
+    takes = more_takes(motions, settings.variations, **settings.select(SpreadSettings))
     fps = motions[0].fps
     return make_names_unique(prepare_clips((*motions, *takes), "a graph", fps=fps, detect=detect).motions)
 

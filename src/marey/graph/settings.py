@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from marey.core.arrays import check_frame_count
+from marey.core.feet import feet_option
 from marey.core.settings import ProgressSettings, Seed, Settings, WorkSettings, option
 from marey.edit.settings import SkeletonSettings
 from marey.errors import InvalidValue
@@ -18,7 +19,25 @@ if TYPE_CHECKING:
 Threshold = float | str
 
 
-class ClipGraphSettings(SkeletonSettings, ProgressSettings):
+class SpreadSettings(Settings):
+    """How the weights of random blends are drawn."""
+
+    rng: Seed = option(default=0, help="Random seed of the variations.", label="Random seed", min=0, advanced=True)
+    spread: float = option(
+        default=1.0,
+        help="How far variations differ from the mean of the takes: 0 always gives the mean, 1 any mixture with equal "
+        "probability, and larger values extrapolate beyond the takes.",
+        label="Spread of variations", min=0, max=1.5, advanced=True,
+    )  # fmt: skip
+
+
+class VariationSettings(SpreadSettings):
+    """Settings of `variations`."""
+
+    feet: Literal["clean"] | None = feet_option("the blend puts them")
+
+
+class ClipGraphSettings(SpreadSettings, SkeletonSettings, ProgressSettings):
     """Settings of both ways to build a graph from clips."""
 
     fps: float | None = option(
@@ -33,7 +52,6 @@ class ClipGraphSettings(SkeletonSettings, ProgressSettings):
         default=0, help="Number of random blends to add as extra clips for each action that has several takes.",
         label="Variations per action", min=0, advanced=True,
     )  # fmt: skip
-    rng: Seed = option(default=0, help="Random seed of the variations.", label="Random seed", min=0, advanced=True)
 
 
 class GraphSettings(ClipGraphSettings, WorkSettings):

@@ -6,20 +6,20 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
 from marey.blend.blend import blend
 from marey.core.annotations import add_provenance
-from marey.core.arrays import check_index, check_number
+from marey.core.arrays import check_index
 from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
+from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, MareyWarning, NoResult
+from marey.graph.settings import SpreadSettings, VariationSettings
 from marey.register import RegistrationCurve, register
 
-_MAX_SPREAD = 1.5
 # Two clips of one label are takes of one action if their registered distance is at most this, in meters.
 _ONE_ACTION = 0.12
 # Maximum number of takes that are blended together; larger groups are reduced to a random subset.
@@ -27,13 +27,9 @@ _MAX_TAKES = 8
 
 
 @renamed_parameters(enforce=("feet", feet_from_flag))
+@operation(VariationSettings, positional=("rng",))
 def variations(
-    motions: Sequence[Motion] | RegistrationCurve,
-    n: int,
-    rng: int | np.random.Generator = 0,
-    *,
-    spread: float = 1.0,
-    feet: Literal["clean"] | None = "clean",
+    motions: Sequence[Motion] | RegistrationCurve, n: int, settings: VariationSettings
 ) -> tuple[Motion, ...]:
     """Blend takes of one action with random weights; the same seed gives the same result.
 
@@ -44,10 +40,6 @@ def variations(
     ----------
     motions : two or more takes, which are registered (time-aligned) with default settings, or a registration.
     n : number of blends.
-    rng : seed or generator for the weights.
-    spread : how far the weights spread from the mean of the takes: 0 always gives the mean, 1 any mixture with equal
-        probability, and values up to 1.5 extrapolate beyond the takes.
-    feet : ``"clean"`` keeps planted feet in place by foot cleanup; None leaves the feet as they are.
 
     Raises
     ------
@@ -56,23 +48,21 @@ def variations(
     count = check_index(n, "n")
     if count < 1:
         raise InvalidValue(f"n, the number of variations, must be at least 1, not {count}")
-    scale = check_number(spread, "spread")
-    if scale > _MAX_SPREAD:
-        raise InvalidValue(f"spread must be at most {_MAX_SPREAD}, not {scale:g}: blends break down beyond that")
     reg = motions if isinstance(motions, RegistrationCurve) else register(motions)
-    generator = np.random.default_rng(rng)
+    generator = np.random.default_rng(settings.rng)
     even = 1.0 / reg.n_motions
     takes = [motion.name for motion in reg.motions]
     out = []
     for k in range(count):
-        weights = even + scale * (generator.dirichlet(np.ones(reg.n_motions)) - even)
-        motion = blend(reg, weights, feet=feet, name=f"{' + '.join(takes)} #{k + 1}")
-        record = {"takes": takes, "weights": weights.tolist(), "spread": scale, "number": k + 1, "of": count}
+        weights = even + settings.spread * (generator.dirichlet(np.ones(reg.n_motions)) - even)
+        motion = blend(reg, weights, feet=settings.feet, name=f"{' + '.join(takes)} #{k + 1}")
+        record = {"takes": takes, "weights": weights.tolist(), "spread": settings.spread, "number": k + 1, "of": count}
         out.append(add_provenance(motion, "variation", **record))
     return tuple(out)
 
 
-def more_takes(motions: Sequence[Motion], n: int, rng: int | np.random.Generator = 0) -> tuple[Motion, ...]:
+@operation(SpreadSettings)
+def more_takes(motions: Sequence[Motion], n: int, settings: SpreadSettings) -> tuple[Motion, ...]:
     """Make n variations of each action that has several takes among the clips, named after the action.
 
     A clip's action is the label it carries longest. Clips of one action are its takes if they can be registered with a
@@ -85,7 +75,7 @@ def more_takes(motions: Sequence[Motion], n: int, rng: int | np.random.Generator
     count = check_index(n, "variations")
     if count < 1:
         raise InvalidValue(f"n, the number of variations, must be at least 1, not {count}")
-    generator = np.random.default_rng(rng)
+    generator = np.random.default_rng(settings.rng)
     numbers: Counter[str] = Counter()
     out: list[Motion] = []
     alone: list[str] = []
@@ -94,7 +84,7 @@ def more_takes(motions: Sequence[Motion], n: int, rng: int | np.random.Generator
             if len(takes) < 2:
                 alone += [motion.name for motion in takes]
                 continue
-            for motion in variations(takes, count, generator):
+            for motion in variations(takes, count, rng=generator, spread=settings.spread):
                 numbers[action] += 1
                 out.append(replace(motion, name=f"{action} variation {numbers[action]}"))
     if not out:

@@ -22,11 +22,10 @@ from marey.layer.halves import BodySplit, get_bone_offsets, split_body
 from marey.layer.phase import TimeMap, interpolate_path, make_increasing
 from marey.layer.player import Splicer
 from marey.layer.posture import measure_posture, steady_hips
-from marey.layer.settings import SplicerSettings
+from marey.layer.settings import SlopeSettings, SplicerSettings
 from marey.layer.splicing import UpperFrames, join_halves, splice
 from marey.layer.timeline import Timeline, make_loop
 from marey.maths import quat
-from marey.register.dtw import SLOPE_LIMIT
 
 Average = Literal["running", "stored"]
 
@@ -104,9 +103,8 @@ class SpliceSet(FrozenRecord, Stored):
         return tuple(clip.name for clip in self.clips)
 
     @classmethod
-    def build(
-        cls, clips: Sequence[Motion] | Clips, *, base: int | str = 0, slope_limit: int = SLOPE_LIMIT
-    ) -> SpliceSet:
+    @operation(SlopeSettings)
+    def build(cls, clips: Sequence[Motion] | Clips, *, base: int | str = 0, settings: SlopeSettings) -> SpliceSet:
         """Build a set: align every clip with a base clip and measure its posture.
 
         Parameters
@@ -114,7 +112,6 @@ class SpliceSet(FrozenRecord, Stored):
         clips : motions with steps, with the same skeleton and frame rate.
         base : index or name of the clip that all are aligned to; it should be a plain walk with at least one full gait
             cycle.
-        slope_limit : largest ratio of the two clips' playback speeds, from 1.
         """
         taken = tuple(bake_hips_into_root(clip) for clip in _list_clips(clips))
         _check_set(taken)
@@ -128,7 +125,7 @@ class SpliceSet(FrozenRecord, Stored):
             loop = np.zeros(4) if line is None else np.array([line.start, line.stop, line.before, line.after])
             prepared.append(
                 PreparedClip(
-                    _count_cycles(gait, gaits[number], cycle, check_index(slope_limit, "slope_limit")),
+                    _count_cycles(gait, gaits[number], cycle, settings.slope_limit),
                     set_readonly(steady_hips(find_hip_frames(halves, clip), clip.fps)),
                     measure_posture(clip, halves),
                     set_readonly(loop),

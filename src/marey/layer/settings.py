@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from marey.layer.phase import TimeMap
 
 
-class AlignSettings(Settings):
+class SlopeSettings(Settings):
+    """How much clips may be sped up or slowed down to be aligned in time."""
+
+    slope_limit: int = option(
+        default=2, help="Largest ratio of the two clips' playback speeds.",
+        label="Max speed ratio", min=1, max=20, advanced=True,
+    )  # fmt: skip
+
+
+class AlignSettings(SlopeSettings):
     """How an upper clip is aligned with a lower clip in time."""
 
     align: Literal["loop", "first_minimum"] = option(
@@ -25,22 +34,33 @@ class AlignSettings(Settings):
         "frame, and the result ends when either clip ends.",
         label="Timing", advanced=True,
     )  # fmt: skip
-    slope_limit: int = option(
-        default=2, help="Largest ratio of the two clips' playback speeds.",
-        label="Max speed ratio", min=1, max=20, advanced=True,
-    )  # fmt: skip
 
 
-class PostureSettings(Settings):
+class TimesSettings(Settings):
+    """A time alignment that is known already."""
+
+    times: TimeMap | None = option(
+        default=None, help="Time alignment from `align_motions`, to use instead of computing one."
+    )
+
+
+class NaiveSpliceSettings(TimesSettings):
+    """Settings of `splice_naive`."""
+
+    aligned: bool = option(
+        default=False,
+        help="Use the time alignment of `splice`. Otherwise the upper clip plays from its first frame at its original "
+        "speed; if it is too short, it loops as in `splice`, or holds its last frame if it has no gait cycle.",
+    )
+
+
+class PostureSettings(TimesSettings):
     """What a splice takes from the posture of the upper clip, and a given time alignment."""
 
     posture: Literal["pitch", "full"] | None = option(
         default="pitch",
         help='"pitch" restores how far the upper clip leans forward or backward and keeps the lower clip\'s lean into '
         'turns; "full" restores its complete posture (Heck 4.2.4); without either, the lower clip\'s posture remains.',
-    )
-    times: TimeMap | None = option(
-        default=None, help="Time alignment from `align_motions`, to use instead of computing one."
     )
 
 

@@ -20,7 +20,7 @@ from marey.layer.gait import track_legs
 from marey.layer.halves import SIDES, BodySplit, check_pair, get_bone_offsets
 from marey.layer.phase import TimeMap, align_times
 from marey.layer.posture import find_posture_rotation, measure_shoulders, steady_hips
-from marey.layer.settings import AlignSettings, SpliceSettings
+from marey.layer.settings import AlignSettings, NaiveSpliceSettings, SpliceSettings
 from marey.layer.timeline import Timeline, make_loop
 from marey.layer.trunk_kernels import ClipArrays, TrunkArrays, align_trunks
 from marey.maths import quat
@@ -82,23 +82,22 @@ def splice(lower: Motion, upper: Motion, settings: SpliceSettings) -> Motion:
     )
 
 
-def splice_naive(lower: Motion, upper: Motion, *, aligned: bool = False, times: TimeMap | None = None) -> Motion:
+@operation(NaiveSpliceSettings)
+def splice_naive(lower: Motion, upper: Motion, settings: NaiveSpliceSettings) -> Motion:
     """Copy the upper body's joint angles frame by frame, as games do; a baseline for `splice`.
 
     Parameters
     ----------
     lower, upper : motions with the same skeleton.
-    aligned : True uses the time alignment of `splice`. False plays the upper clip from its first frame at its original
-        speed; if it is too short, it loops as in `splice`, or holds its last frame if it has no gait cycle.
-    times : time alignment from `align_motions`, to use instead.
     """
     halves = check_pair(lower, upper, "a splice")
+    times = settings.times
     if times is None:
-        times = align_motions(lower, upper) if aligned else _start_at_zero(lower, upper, halves)
+        times = align_motions(lower, upper) if settings.aligned else _start_at_zero(lower, upper, halves)
     lower = _crop_lower(lower, upper, times)
     taken = take_frames(upper, times)
     result = join_halves(halves, lower, upper, taken, taken.rotations[:, halves.attachment], times)
-    return add_provenance(result, "splice_naive", lower=lower.name, upper=upper.name, aligned=bool(aligned))
+    return add_provenance(result, "splice_naive", lower=lower.name, upper=upper.name, aligned=settings.aligned)
 
 
 @operation(AlignSettings)
