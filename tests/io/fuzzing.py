@@ -25,6 +25,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import marey
+from marey.blend.weights import Weighting
+from marey.cli.blend import read_weights
+from marey.cli.files import read_rows
+from marey.cli.gaze_params import read_takes
 from marey.control import RandomWalk
 from marey.core import Markers, Motion
 from marey.errors import FileError, MareyError
@@ -36,7 +40,7 @@ from marey.parametric import ParametricMotion, position
 from marey.pmg import ActionSpace, GaitSpace, ParametricMotionGraph, read_recipe
 from marey.register import RegistrationCurve, register
 from marey.samples import sample, straight_walk
-from marey.store.labels import read_label_csv
+from marey.store.labels import add_labels, read_label_csv
 from tests.io.make_c3d import c3d_bytes
 from tests.io.make_fbx import mixamo_like
 from tests.io.test_asf_amc import AMC, ASF
@@ -190,6 +194,27 @@ def use_character(path: Path) -> None:
         check(stream.frame())
 
 
+def use_labels(path: Path) -> None:
+    labels = add_labels(walk(), read_label_csv(path)).labels
+    assert all(0 <= label.start < label.stop <= len(walk()) for label in labels)
+
+
+def use_weights(path: Path) -> None:
+    weights = Weighting.of(read_weights(str(path), 2)[0], 2).at(np.linspace(0.0, 2.0, 9))
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-9)
+
+
+def use_values(path: Path) -> None:
+    values = read_rows(str(path), None, "as many numbers as in the first line")
+    names = [f"p{k}" for k in range(len(values[0]))]
+    space = ParametricMotion.build(ducks().registration.motions, values=values, names=names, samples=0)
+    check(space(values[0]))
+
+
+def use_curve(path: Path) -> None:
+    check(marey.edit.edit_path(pair()[0], read_rows(str(path), 2, "x,z in meters", least=2), stretch=True, feet=None))
+
+
 def use_recipe(path: Path) -> None:
     recipe = read_recipe(path)
     assert sum(edge.samples[0] * edge.samples[1] for edge in recipe.edges) <= 10**9
@@ -240,7 +265,10 @@ good = 0.1
 TRIADS = {part: [f"{part}{k}" for k in range(3)] for part in ("pelvis", "lower_spine", "upper_spine", "neck")}
 SVG = '<svg><rect/><path id="p" d="M 0 0 L 10 5 h 3 v -2 C 1 2 3 4 5 6 S 7 8 9 9 Q 1 1 2 2 t 3 3 z"/></svg>'
 PATH = "x,z\n0,0\n1.5,2\n# note\n3;4.5\n-2,1e1\n"
-LABELS = 'file,label,start,stop\nwalk.bvh,walk,0f,10f\n"a b.bvh",run,1.5,2.5\n'
+LABELS = 'file,label,start,stop\nwalk.bvh,walk,0f,5f\n"walk.bvh",run,0.05,0.1\n'
+WEIGHTS = "t,walk,run\n0,1,0\n0.5,0.25,0.75\n# note\n1;0;1\n"
+VALUES = "height,speed\n1.0,0.2\n1.3,0.1\n1.6,0.5\n"
+LOOKS = "file,yaw,pitch\nleft.bvh,60,0\nright.bvh,-45.5,10,20,180\nup.bvh,0,30,,\n"
 
 FORMATS = [
     Format("bvh", saved("walk.bvh", walk), use_motion),
@@ -300,7 +328,11 @@ FORMATS = [
     Format("recipe", text("me.toml", RECIPE), use_recipe),
     Format("path_csv", text("path.csv", PATH), read_path),
     Format("path_svg", text("path.svg", SVG), lambda path: read_path(path, length=5.0)),
-    Format("labels", text("labels.csv", LABELS), read_label_csv),
+    Format("labels", text("labels.csv", LABELS), use_labels),
+    Format("weights_csv", text("weights.csv", WEIGHTS), use_weights),
+    Format("values_csv", text("values.csv", VALUES), use_values),
+    Format("looks_csv", text("looks.csv", LOOKS), lambda path: read_takes((str(path),))),
+    Format("curve_csv", text("curve.csv", PATH), use_curve),
 ]  # fmt: skip
 
 
@@ -311,6 +343,8 @@ def mutate(data: bytes, rng: np.random.Generator) -> bytes:
             return _mutate_arrays(data, rng)
         if data[:1] == b"{":
             return _mutate_json(data, rng)
+        if b"," in data.partition(b"\n")[0] and rng.random() < 0.7:
+            return _mutate_table(data, rng)
     changed = bytearray(data)
     for _ in range(int(rng.integers(1, 4))):
         _damage(changed, rng)
@@ -351,6 +385,29 @@ def _mutate_arrays(data: bytes, rng: np.random.Generator) -> bytes:
             np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
             archive.writestr(name, member.getvalue())
     return out.getvalue()
+
+
+def _mutate_table(data: bytes, rng: np.random.Generator) -> bytes:
+    """Damage the cells, rows or columns of a CSV table."""
+    rows = [line.split(b",") for line in data.split(b"\n")]
+    for _ in range(int(rng.integers(1, 4))):
+        row = _pick(rows, rng)
+        at = int(rng.integers(0, len(row)))
+        kind = int(rng.integers(0, 8))
+        if kind == 0:
+            row[at:at] = _pick(rows, rng)
+        elif kind == 1 and len(row) > 1:
+            del row[at]
+        elif kind == 2:
+            rows.insert(int(rng.integers(0, len(rows))), list(row) * _pick([1, 1, 1, 400], rng))
+        elif kind == 3:
+            for each in rows:
+                each[at : at + 1] = _pick([[], [b"1"], each[at : at + 1] * 2], rng) or [b""]
+        elif kind == 4:
+            rows += [list(row) for _ in range(_pick([1, 3, 2000], rng))]
+        else:
+            row[at] = _pick([*_WORDS, row[at] * 3, b'"' + row[at], row[at] + b"f", b"-" + row[at]], rng)
+    return b"\n".join(b",".join(row) for row in rows)
 
 
 def _reshape(array: Any, rng: np.random.Generator) -> Any:

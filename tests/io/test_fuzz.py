@@ -24,7 +24,17 @@ from tests.io.fuzzing import FORMATS, Format, attempt, corpus, mutations
 from tests.tiers import shorten
 
 N_MUTATIONS = 10
-MANY = {"gaze_map": 4, "bvh": 25, "amc": 25, "asf": 25, "npz": 20, "c3d": 25, "recipe": 40, "path_svg": 30}
+MANY = {
+    "gaze_map": 4,
+    "values_csv": 4,
+    "bvh": 25,
+    "amc": 25,
+    "asf": 25,
+    "npz": 20,
+    "c3d": 25,
+    "recipe": 40,
+    "path_svg": 30,
+}
 
 
 @pytest.fixture
