@@ -195,6 +195,30 @@ def paths() -> Iterator[str]:
         yield f"{name}: {good} of {len(results)} random curves within 15 and 25 cm"
 
 
+def objectives() -> Iterator[str]:
+    """Branch and bound with default options, from the first node: walks of one speed, points and a path."""
+    from marey.graph.objectives import FollowPath, KeepSpeed, ReachPoint
+
+    rng = np.random.default_rng(0)
+    searched = [KeepSpeed(speed, 4.0) for speed in (0.6, 1.0, 1.4, 1.8)]
+    searched += [ReachPoint(rng.uniform(-4.0, 4.0, 2)) for _ in range(4)]
+    for each in (*searched, FollowPath([[0.0, 0.0], [0.0, 2.0], [1.0, 4.0]])):
+        start = time.process_time()
+        found = graph("144").search(each, start=0)
+        yield f"{type(each).__name__}: {time.process_time() - start:.2f} s, {found.n_expanded} expanded"
+
+
+def pages() -> Iterator[str]:
+    """Bytes per joint and frame of the page that `marey view` writes."""
+    from marey.studio.view import view_page
+
+    for name in ("16_11", "144_05"):
+        motion = clip(name)
+        short = motion[: len(motion) // 2]
+        size = (len(view_page([motion])) - len(view_page([short]))) / (len(motion) - len(short))
+        yield f"{name}: {size / len(motion.skeleton):.1f} bytes"
+
+
 def walks() -> Iterator[str]:
     """Ten minutes of random walk, its feet, and a direction table."""
     from tests.graph.test_direction_table import by_table, greedily, progress
@@ -728,6 +752,8 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
         finders,
         paths,
         walks,
+        objectives,
+        pages,
         searches,
         recorded,
         reference,
