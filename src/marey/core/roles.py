@@ -293,7 +293,7 @@ def _set_hips(tree: JointTree, found: dict[str, int], mapped: dict[str, int]) ->
 
 
 def _above_spine(tree: JointTree, found: dict[str, int]) -> int | None:
-    """Return a joint at the upper end of the spine."""
+    """Return the joint where the spine ends: neck, head, or the common ancestor of both arms; None if unknown."""
     for role in ("neck", "head"):
         if role in found:
             return found[role]

@@ -197,7 +197,7 @@ def replan_end(walk: Walk, position: ArrayLike, settings: ApproachSettings) -> W
 
 
 def _warn_of_detour(walk: Walk, replanned: Walk, goal: Floats) -> None:
-    """Warn if a replanned walk takes much longer than the walk, or leads far away from its way to the goal."""
+    """Warn if `replanned`, which ends at the goal, lasts much longer than `walk` or leads far away from its path."""
     from scipy.spatial import cKDTree
 
     seconds = (len(replanned) - len(walk)) / walk.graph.fps

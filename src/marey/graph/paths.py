@@ -173,10 +173,12 @@ def _svg_points(data: str, path: str) -> Iterator[tuple[float, float]]:
                 continue
         kind = command.upper()
         if kind not in _COUNTS:
-            raise ParseError(f"path command {command or 'none'!r} is not supported; use lines and curves", path=path)
+            got = f"path command {command!r} is not supported" if command else "a path must begin with a command"
+            raise ParseError(f"{got}; use lines and curves", path=path)
         values = [float(number) for mark, number in tokens[k : k + _COUNTS[kind]] if not mark]
         if len(values) != _COUNTS[kind]:
-            raise ParseError(f"path command {command!r} has too few numbers", path=path)
+            needed, found = _COUNTS[kind], len(values)
+            raise ParseError(f"path command {command!r} needs {needed} numbers, got {found}", path=path)
         k += _COUNTS[kind]
         if kind == "M":
             if begun:

@@ -392,7 +392,7 @@ def _parse_head(begin: bytes, name: str, path: str) -> Head:
     start = 8 + width + int.from_bytes(begin[8 : 8 + width], "little")
     match = _HEADER.fullmatch(begin[8 + width : start].decode("latin-1")) if start <= len(begin) else None
     if match is None:
-        raise ParseError(f"array {name!r} has a header that NumPy would not write", path=path)
+        raise ParseError(f"array {name!r} has a damaged header", path=path)
     shape = tuple(int(part) for part in match["shape"].replace(" ", "").split(",") if part)
     if not _DTYPE.fullmatch(match["dtype"]):
         raise ParseError(

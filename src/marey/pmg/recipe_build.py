@@ -115,7 +115,7 @@ def _build_space(recipe: Recipe, node: NodeRecipe, cache: ClipCache) -> Any:
         file = Path(recipe.path).parent / node.space
         if not file.is_file():
             raise UnreadableFile(
-                f"node {node.name!r}, space: no file {node.space!r} next to it, in {str(file.parent)!r}",
+                f"node {node.name!r}: space must be a file in {str(file.parent)!r}, which has no {node.space!r}",
                 path=recipe.path,
             )
         space = load_any_space(file)

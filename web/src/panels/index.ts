@@ -22,7 +22,7 @@ export const PANELS: PanelEntry[] = [
   { name: "look", title: "View", about: "Display options, contacts and labels, curves, export", mount: look },
   { name: "compare", title: "Compare", about: "Compare two clips, and remove foot sliding", mount: compare },
   { name: "blend", title: "Blend", about: "Blend clips, or make a transition from one to another", mount: blend },
-  { name: "graph", title: "Graph", about: "Motion graph: find where clips can switch, then generate motion along a path or by keyboard", mount: graph },
+  { name: "graph", title: "Graph", about: "Motion graph: find where clips can switch, then generate motion at random or along a path", mount: graph },
   { name: "find", title: "Find", about: "Find passages similar to an example, and blend them toward a target", mount: find },
   { name: "layer", title: "Layers & gaze", about: "Combine body parts of two clips, and make a clip look at a point", mount: layer },
   { name: "author", title: "Characters", about: "Build characters for Drive: nodes of blended clips with transitions between them", mount: author },

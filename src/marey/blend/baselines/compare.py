@@ -281,7 +281,7 @@ def _make_blend_rows(
 
     def blend_registered() -> Motion:
         if registration is None:
-            raise NoResult("registration was refused")
+            raise NoResult("the motions could not be registered")
         return blend(registration, weights)
 
     methods: dict[str, Callable[[], Motion]] = {

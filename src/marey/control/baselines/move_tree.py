@@ -252,7 +252,7 @@ def _find_move(name: str, names: Sequence[str]) -> int:
 
 
 def _check_clip_lengths(names: Sequence[str], reel: Reel, passages: Sequence[Passage]) -> None:
-    """Raise an error if a clip would have to be left before it is entered."""
+    """Raise an error if a clip is so short that its transition out begins before its transition in ends."""
     for entry in passages:
         for departure in passages:
             if departure.clip == entry.target and departure.leave < entry.enter:
