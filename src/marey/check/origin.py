@@ -8,7 +8,8 @@ from marey.check.report import Finding
 from marey.core.motion import Motion
 from marey.io.recognize import is_doubtful, stature
 from marey.io.rest import starts_with_rest_pose
-from marey.measure.gait import ImplausibleRate, find_implausible_rate
+from marey.measure.balance import is_unsupported
+from marey.measure.gait import find_implausible_rate
 from marey.measure.subject import Subject
 
 # Meters: people are this tall, from children to giants.
@@ -48,7 +49,11 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
     strides = (s for s in subject.strides if not any(a <= s.stop and s.start <= b for a, b in wrong))
     problem = find_implausible_rate(tuple(strides), motion)
     if problem is not None:
-        yield _rate_finding(motion, problem)
+        yield _rate_finding(motion, problem.fps, problem.message.partition(";")[0])
+    elif is_unsupported(subject):
+        rate = motion.source.fps or motion.fps
+        message = f"the body moves faster than its feet can support, so the rate of {rate:.6g} Hz seems wrong"
+        yield _rate_finding(motion, 0.5 * rate, message)
     if starts_with_rest_pose(motion):
         yield Finding(
             "rest_pose", "severe", 0, 1, 1.0, "", "frame 0 is a rest pose, not part of the motion", "trim it",
@@ -56,10 +61,11 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _rate_finding(motion: Motion, problem: ImplausibleRate) -> Finding:
+def _rate_finding(motion: Motion, fps: float, message: str) -> Finding:
+    """Return the finding of a wrong frame rate; `fps` is the right one."""
     can_override = motion.source.format in _WITH_RATE
     return Finding(
-        "frame_rate", "severe", 0, len(motion), problem.file_fps, "1/s", problem.message.partition(";")[0],
-        f"read it with `file_fps={problem.fps:.6g}`", operation="convert" if can_override else "",
-        options={"file_fps": problem.fps} if can_override else {},
+        "frame_rate", "severe", 0, len(motion), motion.source.fps or motion.fps, "1/s", message,
+        f"read it with `file_fps={fps:.6g}`", operation="convert" if can_override else "",
+        options={"file_fps": fps} if can_override else {},
     )  # fmt: skip
