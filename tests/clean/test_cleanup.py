@@ -516,3 +516,16 @@ class TestBadInput:
         motion = walk(1.0)
         free = clean(motion, contacts=Contacts(motion.contacts.points, np.zeros((len(motion), 4), dtype=bool)))
         np.testing.assert_allclose(free.world().positions, motion.world().positions, atol=1e-9)
+
+
+def test_a_thigh_that_flips_about_its_axis_does_not_flip_the_knee() -> None:
+    motion = skated(walk(2.0))
+    roles, flipped = motion.skeleton.roles, 60
+    thigh, knee = roles["left_upper_leg"], roles["left_lower_leg"]
+    turn = quat.from_axis_angle(motion.skeleton.offsets[knee], np.pi)
+    rotations = motion.rotations.copy()
+    rotations[flipped:, thigh] = quat.mul(rotations[flipped:, thigh], turn)
+    rotations[flipped:, knee] = quat.inv_mul(turn, rotations[flipped:, knee])  # nothing moves
+    broken = replace(motion, rotations=rotations)
+    expected, found = (clean(one).world().positions for one in (motion, broken))
+    np.testing.assert_allclose(found, expected, atol=2e-3)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import marey
 from marey.cli import main as cli
+from tests.clean.floored import displaced, kneel
 from tests.clean.skated import skated, walk
 
 
@@ -139,3 +141,26 @@ def test_a_picture_that_cannot_be_written_leaves_nothing_behind(
     assert not (tmp_path / "out.bvh").exists()
     assert cli.main([*arguments[:3], "--damping-from", "400"]) == 2
     assert "at most 180 degrees, not 400" in capsys.readouterr().err
+
+
+def test_the_whole_body_is_cleaned_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, plain, out = (tmp_path / name for name in ("kneel.npz", "feet.npz", "body.npz"))
+    marey.save(displaced(kneel(1.0).motion, sink=0.1), source)
+    cli.main(["clean", str(source), str(plain), "--floor", "0"])
+    said = capsys.readouterr().out
+    assert "mm below the floor; --body lifts them out of it" in said
+    assert cli.main(["clean", str(source), str(out), "--floor", "0", "--body", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["metrics"]["penetration_max"]["after"] < 1e-3
+    assert "left_knee" in report["residues_m"]
+    assert marey.load(out).contacts.intervals("left_knee")
+
+
+def test_what_is_left_below_the_floor_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    motion = walk(2.0)
+    root = motion.root_positions.copy()
+    root[50:55, 1] -= 0.5
+    marey.save(replace(motion, root_positions=root), tmp_path / "walk.npz")
+    cli.main(["clean", str(tmp_path / "walk.npz"), str(tmp_path / "clean.npz")])
+    said = capsys.readouterr().out
+    assert "mm below the floor in frames 50-54: it is too far below it in the recording (--max-pull)" in said

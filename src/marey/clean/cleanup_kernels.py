@@ -18,6 +18,9 @@ from marey.core.kinematics_kernels import forward_pose
 from marey.core.limb_kernels import bones
 from marey.maths import vector_kernels as vec
 
+# Cosine of half the angle by which a bone rotates between frames if it flips: 115 degrees.
+_FLIPPED = 0.54
+
 
 @kernel
 def advance(
@@ -94,9 +97,26 @@ def _read_frame(body: CleanBody, frames: SourceFrames, state: CleanState, t: int
             vec.put(row, layout.X1 + 3 * k, point)
             vec.put(row, layout.O1 + 3 * k, vec.rotate(vec.inv(rotation), vec.sub(point, place)))
         up, down = bones(positions, limbs[e, layout.BASE], limbs[e, layout.MID], end)
-        axis = vec.rotate(vec.inv(vec.get_quat(world[limbs[e, layout.BASE]], 0)), vec.cross(up, down))
+        upper = vec.get_quat(world[limbs[e, layout.BASE]], 0)
+        _undo_flip(frames, state, t, e, limbs[e, layout.BASE])
+        axis = vec.rotate(vec.inv(vec.mul(upper, vec.get_quat(row, layout.FLIP))), vec.cross(up, down))
         vec.put(
             row,
             layout.H,
             vec.add(vec.get(body.hinges[e], 0) if t == 0 else vec.get(state.values[t - 1, e], layout.H), axis),
         )
+
+
+@helper
+def _undo_flip(frames: SourceFrames, state: CleanState, t: int, e: int, base: int) -> None:
+    """Write the rotation that undoes flips of the upper bone of limb e up to frame t.
+
+    Recorded thighs may flip about their own axis from one frame to the next. The knee still bends the same way.
+    """
+    flip = (1.0, 0.0, 0.0, 0.0)
+    if t > 0:
+        flip = vec.get_quat(state.values[t - 1, e], layout.FLIP)
+        before, now = vec.get_quat(frames.world[t - 1, base], 0), vec.get_quat(frames.world[t, base], 0)
+        if abs(vec.dot_quat(before, now)) < _FLIPPED:
+            flip = vec.normalize_quat(vec.mul(vec.inv(now), vec.mul(before, flip)))
+    vec.put_quat(state.values[t, e], layout.FLIP, flip)

@@ -102,7 +102,8 @@ def find_hinge(
     """
     up, down = bones(frames.positions[t], limb[layout.BASE], limb[layout.MID], limb[layout.END])
     usual = vec.normalize(vec.get(state.values[min(t + options.fade, n_ready - 1), e], layout.H), (1.0, 0.0, 0.0))
-    return up, down, find_hinge_axis(up, down, vec.rotate(vec.get_quat(frames.world[t, limb[layout.BASE]], 0), usual))
+    upper = vec.mul(vec.get_quat(frames.world[t, limb[layout.BASE]], 0), vec.get_quat(state.values[t, e], layout.FLIP))
+    return up, down, find_hinge_axis(up, down, vec.rotate(upper, usual))
 
 
 @helper

@@ -22,7 +22,7 @@ R = 40  # adjustment of the orientation, as a rotation vector
 W = 43  # adjustment of the second point, in the joint's own coordinate frame
 D = 46  # adjustment of the ball of a foot or of the wrist, in addition to body displacement and lift
 T = 49  # target position of the joint
-H = 52  # sum of the hinge axes up to this frame, in the upper bone's coordinate frame
+H = 52  # sum of the hinge axes up to this frame, in the upper bone's coordinate frame, without its flips
 DEPTH = 55  # depth of the lowest point under the floor, at most the pull, meters
 LIFT = 56  # lift of the source to correct that, meters
 AIM, AIM_Q = 57, 60  # final position of the joint, and its orientation
@@ -32,7 +32,8 @@ HOVER = 66  # height of a foot above its plants in the source, meters
 RELEASED = 67  # frames until a foot that was pulled too far may be planted again
 RAISE = 68  # radians by which the toes rise about a horizontal axis, after they bend
 OVER = 69  # depth beyond that, which is left, meters
-N_STATE = 70
+FLIP = 70  # rotation that undoes flips of the upper bone up to this frame, in its own coordinate frame
+N_STATE = 74
 
 # Columns of `CleanState.flags`.
 M1, M2 = 0, 1  # the contacts as given
