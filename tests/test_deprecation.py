@@ -38,7 +38,6 @@ RENAMED = {
         "Succession": "baselines.Succession",
         "StreamFigures": "StreamMetrics",
         "clip_figures": "clip_metrics",
-        "dubins_way": "dubins_length",
         "gait_figures": "gait_metrics",
         "try_stream": "evaluate_stream",
         "try_streams": "evaluate_streams",

@@ -19,6 +19,7 @@ from marey.errors import warn_user
 __all__ = [
     "attach_stub",
     "bundled_parameters",
+    "removed_parameters",
     "renamed_classmethod",
     "renamed_fields",
     "renamed_method",
@@ -127,6 +128,22 @@ def renamed_parameters(
                     raise TypeError(f"{function.__qualname__}() got both {new}= and its old name {old}=")
                 value = kwargs.pop(old)
                 kwargs[new] = value if convert is None else convert(value)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def removed_parameters(*names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator for functions that no longer need some keyword parameters; they are ignored with a warning."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for old in [name for name in names if name in kwargs]:
+                warn_user(f"{function.__qualname__}({old}=) has no effect any more, leave it out", DeprecationWarning)
+                del kwargs[old]
             return function(*args, **kwargs)
 
         return call

@@ -335,7 +335,6 @@ def call_on_paths() -> Results:
 
     from marey.blend.baselines.paths_kernels import find_bottleneck, is_within_reach, next_state
     from marey.compare.minima_kernels import find_minima
-    from marey.control.dubins_kernels import measure_paths
     from marey.core.limb_kernels import find_knee_rotation
     from marey.graph.reach_kernels import measure_dubins_path
     from marey.layer.trunk_kernels import rotate_trunk
@@ -345,11 +344,6 @@ def call_on_paths() -> Results:
     for place, goal in zip(places, goals, strict=True):
         yield "bent path", measure_dubins_path(*place, *goal, 0.9)
         yield "bent path, any heading", measure_dubins_path(*place, *goal[:2], np.nan, 0.9)
-        lengths = np.empty((2, len(places)))
-        measure_paths(places, goal, 0.7, 0.9, lengths[0])
-        measure_paths(places, np.array([np.nan, *goal[1:]]), 0.7, 0.9, lengths[1])
-        yield "lengths", lengths
-    measure_paths(places[:0], goals[0], 0.7, 0.9, np.empty(0))
     for grid in (rng.uniform(size=(12, 15)), np.ones((5, 5)), np.ones((1, 1))):
         inner = (0, grid.shape[0], 0, grid.shape[1])
         yield "minima", [find_minima(grid, 0.9, lag, inner, (0, 0)) for lag in (0, 3)]

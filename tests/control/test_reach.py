@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from marey.control.reach import Reach, reach
-from marey.control.reach_kernels import ReachGrid, keep_new, pass_cells
 from marey.control.sequence import RandomWalk
 from marey.core.placement import find_facing
 from marey.errors import InvalidValue, NoResult, UnknownFormat, UnknownName
@@ -16,7 +15,6 @@ from marey.plot.reach import draw_reach
 from marey.plot.reach import reach as draw
 from marey.pmg import ParametricMotionGraph
 from tests.pmg.characters import small_walker
-from tests.twins.steering import passed_cells
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +28,6 @@ def test_it_begins_at_the_origin_facing_ahead(found):
     assert found.headings[0] == 0.0
     assert found.seconds[n // 2, n // 2, 0] == 0.0
     assert found.cell == 0.5
-    assert (found.distances[np.isfinite(found.seconds)] <= 0.5 * np.sqrt(0.5) + 1e-9).all()
-    assert np.isinf(found.distances[np.isinf(found.seconds)]).all()
 
 
 def test_nothing_is_reached_faster_than_the_fastest_walk(found):
@@ -105,27 +101,6 @@ def test_it_is_the_same_again(found):
     np.testing.assert_array_equal(again.seconds, found.seconds)
 
 
-def test_kernels_are_their_slow_forms():
-    rng = np.random.default_rng(0)
-    ways = np.cumsum(rng.normal(0.0, 0.3, (3, 5, 3)), axis=1)
-    first, last = np.array([0.0, 1.0, 0.5]), np.array([2.0, 2.5, 1.5])
-    soonest, near = np.full(9 * 9 * 8, np.inf), np.full(9 * 9 * 8, np.inf)
-    pass_cells(ways, first, last, ReachGrid(9.0, 0.4, 9, 8), soonest, near)
-    slow = passed_cells(ways, first, last, 0.4, 9, 8)
-    got = soonest.reshape(9, 9, 8)
-    some = np.isfinite(got)
-    # Corners that are only just cut may be stepped over.
-    assert (np.isfinite(slow) >= some).all()
-    assert some.sum() > 0.5 * np.isfinite(slow).sum()
-    assert (got[some] >= slow[some] - 1e-9).all()
-    assert np.median(got[some] - slow[some]) < 0.1
-    places = np.array([[0.0, 0.0, 0.0], [0.0, 0.01, 0.0], [0.0, 0.0, 0.02], [0.0, 9.0, 0.0], [0.0, 0.0, 0.0]])
-    bins, seconds = np.array([0, 0, 1, 0, 0]), np.array([2.0, 1.9, 3.0, 1.0, 1.0])
-    known, kept = np.full((9 * 9 * 8, 2), np.inf), np.empty(5, dtype=np.int64)
-    count = keep_new(places, bins, seconds, ReachGrid(5.0, 0.4, 9, 8), 0.25, known, kept)
-    assert kept[:count].tolist() == [0, 2, 4]
-
-
 def test_it_is_plotted(found, tmp_path):
     figure = draw_reach(found, seconds=3.0)
     assert "within 3 s" in figure.texts[0].get_text()
@@ -137,9 +112,7 @@ def test_it_is_plotted(found, tmp_path):
         draw(found, tmp_path / "reach.txt")
     with pytest.raises(InvalidValue, match="5, the time limit"):
         draw_reach(found, seconds=9.0)
-    nothing = Reach(
-        found.x, found.z, found.headings, np.inf * (found.seconds + 1), np.inf * (found.distances + 1), 5.0, 0
-    )
+    nothing = Reach(found.x, found.z, found.headings, np.inf * (found.seconds + 1), 5.0)
     with pytest.raises(NoResult, match="nothing is reached within 5 s"):
         draw_reach(nothing)
 
@@ -159,7 +132,7 @@ def test_bad_input(found):
     with pytest.raises(InvalidValue, match=r"points must be finite with shape \(\.\.\., 2\)"):
         found.soonest((1.0, 2.0, 3.0))
     with pytest.raises(InvalidValue, match="seconds must have shape"):
-        Reach(found.x, found.z, found.headings, np.zeros((1, 1, 1)), found.distances, 5.0, 0)
+        Reach(found.x, found.z, found.headings, np.zeros((1, 1, 1)), 5.0)
 
 
 def test_a_character_without_nodes_reaches_nothing():

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
-from marey.control.routes import count_steps_to, next_option
+from marey.control.planner import get_planner
 from marey.control.sequence import Action, ActionSequence
 from marey.errors import InvalidValue, NoResult, UnknownName
 from tests.pmg.characters import fresh_walker
@@ -32,10 +33,13 @@ def played(char, control, seconds, start="straight", parameters=(0.0,)):
     return [start, *(each.target for each in stream.transitions)], stream
 
 
-def test_paths_are_counted(chain):
-    assert count_steps_to(chain, "left") == {"left": 0, "straight": 1, "right": 2, "walk": 2}
-    assert count_steps_to(chain, "left", again=True) == {"left": 1, "straight": 1, "right": 2, "walk": 2}
-    assert count_steps_to(chain, "walk", again=True) == {}
+def test_routes_take_time(chain):
+    planner = get_planner(chain)
+    seconds = {name: planner.seconds_to_node(name, chain[name].middle, "left") for name in chain.nodes}
+    assert seconds["left"] == seconds["straight"] == 0.0
+    assert 0.5 < seconds["right"] < 2.0
+    assert seconds["walk"] == pytest.approx(seconds["right"], abs=0.3)
+    assert planner.seconds_to_node("left", chain["left"].middle, "walk") == np.inf
 
 
 def test_actions_are_played_in_order_with_the_nodes_between(chain):
@@ -129,4 +133,4 @@ def test_a_moment_without_a_path_raises(chain):
     from marey.pmg import ControlState
 
     with pytest.raises(UnknownName, match="no route leads from 'left' to 'walk'"):
-        next_option(ControlState("left", chain["left"].middle, (), 0.0, chain), "walk")
+        get_planner(chain).next_option(ControlState("left", chain["left"].middle, (), 0.0, chain), "walk")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from marey.control import FollowDirection, RandomWalk
+from marey.control.clip_model import turning_ring
 from marey.control.evaluate import evaluate_stream
-from marey.control.turning_plan import turning_ring
 from marey.core.placement import find_facing
 from marey.edit.mirror import mirror
 from marey.errors import InvalidValue, NoResult, ParseError

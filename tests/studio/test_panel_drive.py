@@ -288,7 +288,7 @@ def test_a_direction_table_keeps_the_requested_speed() -> None:
 
 def _node(**ranges: tuple[float, float]) -> Any:
     low, high = ([pair[k] for pair in ranges.values()] for k in (0, 1))
-    return SimpleNamespace(names=tuple(ranges), low=low, high=high)
+    return SimpleNamespace(names=tuple(ranges), low=low, high=high, middle=None)
 
 
 class _Graph(SimpleNamespace):
@@ -296,20 +296,22 @@ class _Graph(SimpleNamespace):
         return self.nodes[name]
 
 
-def test_nodes_that_fit_the_request_are_chosen() -> None:
+def test_nodes_that_fit_the_request_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = {
         "walk": _node(turn=(-1.0, 1.0), speed=(0.8, 1.6)),
         "jog": _node(turn=(-1.0, 1.0), speed=(1.5, 2.2)),
         "run": _node(turn=(-1.0, 1.0), speed=(2.1, 3.0)),
         "sit": _node(seat=(0.3, 0.5)),
     }
-    edges = [("walk", "jog"), ("jog", "run"), ("run", "jog"), ("jog", "walk"), ("sit", "walk"), ("walk", "sit")]
+    line = ["sit", "walk", "jog", "run"]  # each leads to its neighbors
+    planner = SimpleNamespace(seconds_to_node=lambda a, _, b: float(abs(line.index(a) - line.index(b)) - 1))
+    monkeypatch.setattr("marey.studio.panels.drive_steering.get_planner", lambda graph: planner)
     steering = Steering(SimpleNamespace(nodes={}))  # type: ignore[arg-type]
     steering._steered = ("walk", "jog", "run")
 
     def fit(node: str, **request: Any) -> str | None:
         steering._follow = FollowDirection(**request)
-        graph = _Graph(nodes=nodes, edges=edges)
+        graph = _Graph(nodes=nodes)
         return steering._fit(SimpleNamespace(node=node, graph=graph))  # type: ignore[arg-type]
 
     assert fit("walk") is None

@@ -21,7 +21,6 @@ __getattr__, __dir__, __all__ = attach_stub(
         "Succession": "baselines.Succession",
         "StreamFigures": "StreamMetrics",
         "clip_figures": "clip_metrics",
-        "dubins_way": "dubins_length",
         "gait_figures": "gait_metrics",
         "try_stream": "evaluate_stream",
         "try_streams": "evaluate_streams",

@@ -13,8 +13,6 @@ from .evaluate import record as record
 from .evaluate_gait import GaitMetrics as GaitMetrics
 from .evaluate_gait import gait_metrics as gait_metrics
 from .go_to import GoTo as GoTo
-from .go_to import arc_and_straight as arc_and_straight
-from .go_to import dubins_length as dubins_length
 from .keys import KeyPress as KeyPress
 from .keys import parse_keys as parse_keys
 from .keys import play_keys as play_keys
@@ -25,6 +23,8 @@ from .layered_gaze import GazeLayer as GazeLayer
 from .layered_splice import SpliceLayer as SpliceLayer
 from .motion_matching import MatchingData as MatchingData
 from .motion_matching import MotionMatching as MotionMatching
+from .planner import Planner as Planner
+from .planner import get_planner as get_planner
 from .reach import ClipLengths as ClipLengths
 from .reach import Reach as Reach
 from .reach import clip_lengths as clip_lengths

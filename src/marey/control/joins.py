@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.control.lookahead_kernels import enter_clips
+from marey.control.planner_kernels import enter_clips
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.placement import find_placement

@@ -1,21 +1,20 @@
 """Compute where a character can go, how soon, and with which heading: its embedding in the plane.
 
-See Heck 6.2.2.2, figure 6.11, and Reitsma and Pollard 2007. The search expands all clips that can follow, on a grid of
-positions and headings. Of clip ends in the same cell with nearly the same parameters, only the earliest are expanded
-further. They are expanded from their exact position, so errors do not add up.
+See Heck 6.2.2.2, figure 6.11, and Reitsma and Pollard 2007. The times come from the planner's table of points with
+headings: see `marey.control.planner`.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.control.lookahead import LookaheadTable, get_lookahead_table, grid_fractions
-from marey.control.lookahead_kernels import read_rows
-from marey.control.reach_kernels import ReachGrid, keep_new, pass_cells
+from marey.control.clip_model import grid_fractions
+from marey.control.planner import get_planner
+from marey.control.planner_kernels import ClipStarts
 from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, set_readonly
 from marey.deprecation import renamed_fields, renamed_method
 from marey.errors import InvalidValue
@@ -24,46 +23,35 @@ from marey.pmg import ParametricMotionGraph
 
 __all__ = ["ClipLengths", "Reach", "clip_lengths", "reach"]
 
-# Numbers of values to try in each box: for the first parameter, and for each other one. Then the numbers of bins that
-# distinguish clip ends, likewise.
-_TRIED = (9, 2)
-_BINS = (5, 2)
-# Seconds by which a clip end must be earlier than another in its cell to be expanded too.
-_SOONER = 0.25
-# Number of clip ends to expand at once; limits memory.
-_AT_ONCE = 2000
+# Numbers of first clips to try: values of the first parameter, and of each other one.
+_TRIED = (17, 2)
 _MAX_CELLS = 20_000_000
 
 
-@renamed_fields(near="distances", longest="time_limit")
+@renamed_fields(longest="time_limit")
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach(FrozenRecord):
     """Cells of position and heading, and how soon a character can reach each of them. Returned by `reach`.
 
     x, z : (n,) centers of the cells, meters. headings : (H,) radians from +Z, positive to the left.
     seconds : (n, n, H) earliest time for x, z and heading; infinite if not reached within the time limit.
-    distances : (n, n, H) meters from the center of the cell to the nearest path through it; infinite if there is none.
     time_limit : seconds.
-    states : number of clip ends expanded.
     """
 
     x: Floats
     z: Floats
     headings: Floats
     seconds: Floats
-    distances: Floats
     time_limit: float
-    states: int
 
     def __post_init__(self) -> None:
         self._freeze(x=(None,), z=(None,), headings=(None,))
         shape = (len(self.x), len(self.z), len(self.headings))
-        for name in ("seconds", "distances"):
-            # The arrays contain infinities, which `_freeze` rejects by default.
-            values = np.array(getattr(self, name), dtype=np.float64)
-            if values.shape != shape or np.isnan(values).any():
-                raise InvalidValue(f"{name} must have shape {shape} and no NaN, not shape {values.shape}")
-            self._put(**{name: set_readonly(values)})
+        # The array contains infinities, which `_freeze` rejects by default.
+        values = np.array(self.seconds, dtype=np.float64)
+        if values.shape != shape or np.isnan(values).any():
+            raise InvalidValue(f"seconds must have shape {shape} and no NaN, not shape {values.shape}")
+        self._put(seconds=set_readonly(values))
 
     @property
     def cell(self) -> float:
@@ -122,7 +110,6 @@ class Reach(FrozenRecord):
             "cells_reached": float(some.sum()),
             "places_within_half": places,
             "headings_within_half": headings,
-            "near_mean": float(self.distances[some].mean()) if some.any() else float("inf"),
             "quarter_turn_seconds": float(
                 max(self._max_seconds_to_turn(0.5 * np.pi), self._max_seconds_to_turn(-0.5 * np.pi))
             ),
@@ -135,15 +122,6 @@ class Reach(FrozenRecord):
     def _max_seconds_to_turn(self, angle: float) -> float:
         n = len(self.headings)
         return float(self.turning()[round(angle / (2.0 * np.pi) * n) % n])
-
-
-class _ClipEnds(NamedTuple):
-    """Ends of N clips of one node: places (N, 3) rigid2d, parameters (N, d), seconds (N,)."""
-
-    node: str
-    places: Floats
-    parameters: Floats
-    seconds: Floats
 
 
 def reach(
@@ -175,113 +153,32 @@ def reach(
         raise InvalidValue(f"headings must be at least 4, not {headings}")
     if not graph.nodes:
         raise InvalidValue(f"{graph.name!r} has no nodes yet; add a node first")
-    grid = _Grid(get_lookahead_table(graph), float(seconds), float(cell), int(headings))
-    ends = grid.begin(start)
-    states = 0
-    while ends:
-        states += sum(len(each.places) for each in ends)
-        ends = [after for each in ends for after in grid.follow(each)]
-    shape = (grid.n, grid.n, grid.n_headings)
-    middles = grid.cell * np.arange(-(grid.n // 2), grid.n // 2 + 1, dtype=np.float64)
-    angles = rigid2d.wrap_angle(np.arange(grid.n_headings) * (2.0 * np.pi / grid.n_headings))
-    found = grid.soonest.reshape(shape), grid.near.reshape(shape)
-    return Reach(middles, middles, np.asarray(angles), *found, grid.longest, states)
-
-
-class _Grid:
-    """The cells, and which clip ends have been expanded."""
-
-    def __init__(self, lookahead: LookaheadTable, longest: float, cell: float, n_headings: int) -> None:
-        lookahead.prepare()
-        self.lookahead, self.longest, self.cell, self.n_headings = lookahead, longest, cell, n_headings
-        self.durations = {name: _durations(lookahead, name) for name in lookahead.graph.nodes}
-        tables = [lookahead.table(name) for name in lookahead.graph.nodes]
-        pace = max(
-            table.longest / max(float(self.durations[name].min()), 1e-6)
-            for name, table in zip(lookahead.graph.nodes, tables, strict=True)
-        )
-        self.n = 2 * int(np.ceil(pace * longest / cell)) + 1
-        if self.n**2 * n_headings > _MAX_CELLS:
-            raise InvalidValue(
-                f"{self.n} x {self.n} places with {n_headings} headings are too many cells (maximum "
-                f"{_MAX_CELLS:,}); use larger cells, or fewer seconds"
-            )
-        n_cells = self.n**2 * n_headings
-        self.soonest, self.near = np.full(n_cells, np.inf), np.full(n_cells, np.inf)
-        self.known: dict[str, Floats] = {}
-
-    def begin(self, start: str | tuple[str, ArrayLike] | None) -> list[_ClipEnds]:
-        """Return the ends of the clips with which the character may start."""
-        graph = self.lookahead.graph
-        if isinstance(start, tuple):
-            name, given = start
-            return [_ClipEnds(name, np.zeros((1, 3)), graph[name].project(given)[None], np.zeros(1))]
+    planner = get_planner(graph)
+    model = planner.model
+    if isinstance(start, tuple):
+        name, given = start
+        node, parameters = graph[name], graph[name].project(given)[None]
+        paths, gone = np.zeros((1, 2, 3)), np.zeros(1)
+    else:
         node = graph[next(iter(graph.nodes)) if start is None else start]
-        unit = _box_fractions(node.n_dims, 2)
+        unit = grid_fractions((_TRIED[0], *[_TRIED[1]] * (node.n_dims - 1)))
         parameters = node.project(node.low + unit * (node.high - node.low))
-        n = len(unit)
-        return self._add_clips(node.name, parameters, np.zeros((n, 3)), np.zeros(n), np.zeros(n))
-
-    def follow(self, ends: _ClipEnds) -> list[_ClipEnds]:
-        """Return the new ends of all clips that can follow the given ends."""
-        out = []
-        graph = self.lookahead.graph
-        for target in self.lookahead.table(ends.node).boxes:
-            unit = _box_fractions(graph[target].n_dims, 1)
-            for begin in range(0, len(ends.places), _AT_ONCE):
-                part = slice(begin, begin + _AT_ONCE)
-                chosen, enter, parent = self.lookahead.choices(ends.node, target, ends.parameters[part], unit)
-                join = self.lookahead.join(ends.node, target)
-                here = join.entered(ends.parameters[part][parent], chosen, ends.places[part][parent])
-                gone = ends.seconds[part][parent]
-                out += self._add_clips(target, chosen, here, enter, gone)
-        return out
-
-    def _add_clips(self, node: str, parameters: Floats, here: Floats, enter: Floats, gone: Floats) -> list[_ClipEnds]:
-        """Record clips of a node in the cells they pass, and return those of their ends that are new.
-
-        parameters : (N, d). here : (N, 3) rigid2d where the clips begin. enter : (N,) moments at which they begin.
-        gone : (N,) seconds before.
-        """
-        table = self.lookahead.table(node)
-        paths = self.lookahead.lay_paths(node, parameters, here, enter)
-        read = np.empty((len(parameters), 2))
-        rows = np.stack([table.leave, self.durations[node]], axis=1)
-        read_rows(table.axes, rows, parameters, read)
-        after = gone + np.maximum(read[:, 0] - enter, 0.0) * read[:, 1]
-        grid = ReachGrid(self.longest, self.cell, self.n, self.n_headings)
-        pass_cells(paths, gone, after, grid, self.soonest, self.near)
-        bins, n_bins = _find_bins(table.axes, parameters)
-        if node not in self.known:
-            self.known[node] = np.full((len(self.soonest), n_bins), np.inf)
-        new = np.empty(len(parameters), dtype=np.int64)
-        places = np.ascontiguousarray(paths[:, -1])
-        count = keep_new(places, bins, after, grid, _SOONER, self.known[node], new)
-        row = new[:count]
-        return [_ClipEnds(node, places[row], parameters[row], after[row])] if count else []
-
-
-def _durations(lookahead: LookaheadTable, name: str) -> Floats:
-    """Return the durations (G,) in seconds of the clips in a node's table."""
-    node = lookahead.graph[name]
-    return np.array([node.motion(each).duration for each in lookahead.table(name).grid])
-
-
-def _box_fractions(n_dims: int, times: int) -> Floats:
-    """Return the fractions (K, d) of a box to try; `times` multiplies the number of steps of the first parameter."""
-    first = times * (_TRIED[0] - 1) + 1
-    return grid_fractions((first, *[_TRIED[1]] * (n_dims - 1)))
-
-
-def _find_bins(axes: Floats, parameters: Floats) -> tuple[Ints, int]:
-    """Return the bin index (N,) of parameters (N, d), and the number of bins."""
-    counts = [_BINS[0], *[_BINS[1]] * (len(axes) - 1)]
-    out = np.zeros(len(parameters), dtype=np.int64)
-    for k, count in enumerate(counts):
-        first, step, n = axes[k]
-        fraction = (parameters[:, k] - first) / (step * max(n - 1.0, 1.0))
-        out = out * count + np.clip((fraction * count).astype(np.int64), 0, count - 1)
-    return out, int(np.prod(counts))
+        n_clips = len(parameters)
+        starts = ClipStarts(parameters, np.zeros(n_clips), np.zeros((n_clips, 3)))
+        paths, gone = model.lay_paths(node.name, starts)
+    pace = max(table.pace for table in model.tables.values())
+    n = 2 * int(np.ceil(pace * seconds / cell)) + 1
+    if n**2 * headings > _MAX_CELLS:
+        raise InvalidValue(
+            f"{n} x {n} places with {headings} headings are too many cells (maximum {_MAX_CELLS:,}); use larger "
+            "cells, or fewer seconds"
+        )
+    middles = cell * np.arange(-(n // 2), n // 2 + 1, dtype=np.float64)
+    angles = np.asarray(rigid2d.wrap_angle(np.arange(headings) * (2.0 * np.pi / headings)))
+    x, z, heading = np.meshgrid(middles, middles, angles, indexing="ij")
+    places = np.ascontiguousarray(np.stack([heading, x, z], axis=-1).reshape(-1, 3))
+    found = planner.seconds_to(places, node.name, parameters, paths, gone).reshape(n, n, headings)
+    return Reach(middles, middles, angles, np.where(found <= seconds, found, np.inf), float(seconds))
 
 
 @renamed_fields(least="min", most="max")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.control.routes import count_steps_to, next_option
+from marey.control.planner import get_planner
 from marey.core.arrays import Floats, FrozenRecord, check_index, freeze_array
 from marey.deprecation import renamed_fields, renamed_method
 from marey.errors import InvalidValue, NoResult
@@ -62,8 +62,8 @@ class Action(FrozenRecord):
 class ActionSequence:
     """Controller that plays actions in order. A stream starts with a clip of the first action's node.
 
-    If the current node does not lead directly to the next action's node, the controller takes the route with the fewest
-    clips. Nodes on the route also follow the action's command, as far as they know it.
+    If the current node does not lead directly to the next action's node, the controller takes the fastest route.
+    Nodes on the route also follow the action's command, as far as they know it.
 
     Parameters
     ----------
@@ -114,8 +114,9 @@ class ActionSequence:
         pairs += [(each.node, each.node) for each in line if each.max_clips > 1]
         if not self.repeat:
             pairs.append((self._last.node, self._last.node))
+        planner = get_planner(graph)
         for source, target in pairs:
-            if source not in count_steps_to(graph, target, again=True):
+            if np.isinf(planner.seconds_to_node(source, graph[source].middle, target)):
                 raise NoResult(f"no route leads from {source!r} to {target!r}; connect them")
 
     def choose(self, state: ControlState) -> Choice:
@@ -123,7 +124,7 @@ class ActionSequence:
         if state.seconds > 0.0:
             self._count(state)
         action = self._last if self.done else self.actions[self._at]
-        option = next_option(state, action.node)
+        option = get_planner(state.graph).next_option(state, action.node)
         node = option.node
         if node.name == action.node and action.parameters is not None:
             return Choice(node.name, action.parameters)

@@ -41,12 +41,6 @@ class GoToSettings(Settings):
     heading: float | None = option(
         default=None, help="Heading at the target, from +Z, positive to the left. By default any.", unit="rad"
     )
-    lookahead: int = option(
-        default=3,
-        help="Number of clips to look ahead. 1 is greedy: it sees where each clip ends, but not that leaving a sharp "
-        "turn takes several steps.",
-        label="Clips to look ahead", min=1, max=8, advanced=True,
-    )  # fmt: skip
     nodes: Sequence[str] | None = option(default=None, help="Names of the nodes to use. By default all.")
 
 

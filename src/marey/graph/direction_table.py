@@ -16,8 +16,8 @@ from marey.core.settings import operation
 from marey.errors import InvalidValue
 from marey.graph.edge_paths import edge_paths
 from marey.graph.settings import DirectionSettings
-from marey.graph.table_kernels import EdgeGains, iterate_values
 from marey.io.stored import FileFormat, Part, Stored
+from marey.maths.value_kernels import GoalGrid, Steps, iterate_values
 
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
@@ -113,13 +113,25 @@ def direction_table(graph: MotionGraph, settings: DirectionSettings) -> Directio
     edges = graph.edges
     gain, fade = _gains(graph, n_directions, speed)
     gain[~allowed] = -np.inf
-    steps = edges.moves[:, 0] / (2.0 * np.pi / n_directions)
-    values = np.zeros((len(graph.nodes), n_directions))
-    choices = np.empty(values.shape, dtype=np.int64)
-    gains = EdgeGains(gain, fade, steps, edges.heads, graph.first_out)
-    sweeps = iterate_values(gains, _SETTLED, _MAX_SWEEPS, values, choices)
-    values[choices < 0] = -np.inf
+    costs = np.zeros((len(graph.nodes), n_directions))
+    choices = np.empty(costs.shape, dtype=np.int64)
+    goals = GoalGrid(np.zeros(1), 1, n_directions, 0.0)
+    steps = edge_steps(graph, -gain, fade, np.ascontiguousarray(edges.moves))
+    sweeps = iterate_values(steps, goals, _SETTLED, _MAX_SWEEPS, 0.0, costs, choices)
+    values = np.where(choices < 0, -np.inf, -costs)
     return DirectionTable(choices, values, label, speed, sweeps)
+
+
+def edge_steps(graph: MotionGraph, costs: Floats, fades: Floats, moves: Floats) -> Steps:
+    """Return the edges of a graph as steps of value iteration.
+
+    costs : (E, D) or (E, 1) cost of each edge; infinite if it must not be used. fades : (E,) discount of everything
+    after the edge. moves : (E, 3) rigid2d of the next clip relative to the edge's first clip.
+    """
+    n, nothing = len(graph.edges), np.zeros(0, dtype=np.int64)
+    heads = np.ascontiguousarray(graph.edges.heads[:, None])
+    first_end = np.zeros(n + 1, dtype=np.int64)
+    return Steps(graph.first_out, heads, np.ones((n, 1)), moves, costs, fades, first_end, nothing, np.zeros(0))
 
 
 def _gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[Floats, Floats]:

@@ -14,8 +14,9 @@ import numpy as np
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import NoResult
+from marey.graph.direction_table import edge_steps
 from marey.graph.settings import GraphWalkSettings, count_frames
-from marey.graph.table_kernels import EdgeGains, iterate_values
+from marey.maths.value_kernels import GoalGrid, iterate_values
 
 if TYPE_CHECKING:
     from marey.core.arrays import Bools, Floats
@@ -33,6 +34,7 @@ _DRAW = 0.25
 # Maximum factor by which the rate of leaving a clip grows if the value elsewhere is higher.
 _MAX_URGE = 30.0
 _SETTLED, _MAX_SWEEPS = 0.02, 200
+_ANY_GOAL = GoalGrid(np.zeros(1), 1, 1, 0.0)
 
 
 @renamed_parameters(between="transition_interval")
@@ -81,7 +83,7 @@ class _Worth:
         self._played = np.zeros(firsts[-1])
         self._weight = 1.0 / long
         self._fade = np.exp(-graph.edges.n_frames / (_HORIZON * graph.fps))
-        self._ahead = np.zeros((len(graph.nodes), 1))
+        self._costs = np.zeros((len(graph.nodes), 1))
         self._edges = np.zeros(len(graph.edges))
         self._since = np.inf
 
@@ -108,10 +110,10 @@ class _Worth:
         begin = self._frame[edges.clips[:, 0]] + edges.starts[:, 0]
         gain = np.where(edges.blends, 0.0, until[begin + np.where(edges.blends, 0, edges.n_frames)] - until[begin])
         gain[~self._allowed] = -np.inf
-        choices = np.empty(self._ahead.shape, dtype=np.int64)
-        gains = EdgeGains(gain[:, None], self._fade, np.zeros(len(edges)), edges.heads, graph.first_out)
-        iterate_values(gains, _SETTLED, _MAX_SWEEPS, self._ahead, choices)
-        self._edges = gain + self._fade * self._ahead[edges.heads, 0]
+        choices = np.empty(self._costs.shape, dtype=np.int64)
+        steps = edge_steps(graph, -gain[:, None], self._fade, np.zeros((len(gain), 3)))
+        iterate_values(steps, _ANY_GOAL, _SETTLED, _MAX_SWEEPS, 0.0, self._costs, choices)
+        self._edges = gain - self._fade * self._costs[edges.heads, 0]
 
 
 def _next_edge(

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.control import FollowDirection, GoTo, GoToSettings
-from marey.control.routes import count_steps_to
+from marey.control import FollowDirection, GoTo, GoToSettings, get_planner
 from marey.core.arrays import Floats
 from marey.maths import rigid2d
 from marey.pmg import Choice, ControlState, ParametricMotionGraph, TransitionOption
@@ -95,10 +94,10 @@ class Steering:
 
 
 def _nearest(graph: ParametricMotionGraph, source: str, names: Sequence[str]) -> list[str]:
-    """Return those of the named nodes that can be reached from `source`, in order of the number of clips in between."""
-    steps = {name: count_steps_to(graph, name).get(source) for name in names}
-    known = {name: n for name, n in steps.items() if n is not None}
-    return sorted(known, key=lambda name: known[name])
+    """Return those of the named nodes that can be reached from `source`, in the order of the time it takes."""
+    planner, middle = get_planner(graph), graph[source].middle
+    seconds = {name: planner.seconds_to_node(source, middle, name) if name != source else -1.0 for name in names}
+    return sorted((name for name in names if np.isfinite(seconds[name])), key=lambda name: seconds[name])
 
 
 def _speed_shortfall(graph: ParametricMotionGraph, name: str, speed: float) -> float:

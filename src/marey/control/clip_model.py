@@ -1,0 +1,245 @@
+"""A fast model of a character: which clips can follow a clip, where they lead and how long they take.
+
+The parameters of each node are laid on a grid. For every grid point, the model holds the clip's path and duration, and
+for each edge the box of parameters that can follow. For every pair of grid points, it holds the cost of the transition,
+because a stream does not play all parameters in a box as requested: where a transition turns out worse than the edge
+allows, it moves them toward the middle. Between grid points, the model interpolates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from marey.control.joins import Join, fit_join
+from marey.control.planner_kernels import ClipStarts, PathTable, find_corners, lay_paths, read_rows
+from marey.core.arrays import Floats, Ints, set_readonly
+from marey.parametric.region import Region
+from marey.pmg import ControlState, Node, ParametricMotionGraph, TransitionOption
+from marey.pmg.costs import Windows, find_best_pairs, make_windows
+
+__all__ = ["ClipModel", "NodeTable", "grid_fractions", "move_inside", "sample_box", "turning_ring"]
+
+# Points on a clip's path between two transitions.
+N_POINTS = 9
+# Grid values of a parameter: at least, and at most by the number of parameters; fewer in graphs with more than so many
+# nodes. In between, one for each 0.15 m or rad by which the parameter moves the end of the clip.
+_MIN_VALUES = 3
+_MAX_VALUES, _FEWER_VALUES = {1: 25, 2: 13, 3: 7}, {1: 13, 2: 7, 3: 5}
+_FEW_NODES = 2
+_APART = 0.15
+# Transitions whose predicted cost is above this fraction of what the edge allows are avoided: seconds for each further
+# fraction.
+_SAFE, _PENALTY = 0.95, 20.0
+# Meters, roughly the height of a body's center; with heights around 0, single precision is enough.
+_HEIGHT = 0.9
+# Meters or radians by which a node must move the character to be a way to anywhere.
+_MOVES = 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeTable:
+    """Table of a node at the G points of a parameter grid.
+
+    first : index of the first grid point among the states of all nodes.
+    axes : (d, 3) first value, step and number of values of each of d parameters; the last parameter varies fastest.
+    grid : (G, d) parameters at the grid points, moved to the nearest allowed ones.
+    paths : (G, P, 3) rigid2d of the character at P moments of each clip.
+    timing : (G, 2) moment from 0 to 1 at which clips are left, mean over the edges; and duration of clips in seconds.
+    boxes : by target node, (G, 3 e + 1): lower and upper bounds of its e parameters, allowed ones in their middle, and
+        the moment to enter.
+    """
+
+    first: int
+    axes: Floats
+    grid: Floats
+    paths: Floats
+    timing: Floats
+    boxes: dict[str, Floats]
+
+    @property
+    def arrays(self) -> PathTable:
+        """The arrays as the kernels take them."""
+        return PathTable(self.axes, self.paths, self.timing)
+
+    @property
+    def pace(self) -> float:
+        """Speed of the fastest clip in m/s."""
+        lengths = np.linalg.norm(np.diff(self.paths[..., 1:], axis=1), axis=2).sum(axis=1)
+        return float((lengths / np.maximum(self.timing[:, 1], 1e-6)).max())
+
+    @property
+    def moves(self) -> bool:
+        """Whether the node's clips take the character elsewhere or turn it."""
+        return bool((np.abs(self.paths - self.paths[:, :1]).max(axis=(0, 1)) > _MOVES).any())
+
+
+class ClipModel:
+    """The model of a graph. The states of all nodes, S in total, are numbered one node after the other."""
+
+    def __init__(self, graph: ParametricMotionGraph) -> None:
+        self.graph = graph
+        self.tables: dict[str, NodeTable] = {}
+        self._joins: dict[tuple[str, str], Join] = {}
+        self._costs: dict[tuple[str, str], Floats] = {}
+        self._windows: dict[tuple[str, bool], Windows] = {}
+        for name in graph.nodes:
+            self.tables[name] = _build_table(graph, name, self.n_states)
+
+    @property
+    def n_states(self) -> int:
+        """Number of states S."""
+        return sum(len(table.grid) for table in self.tables.values())
+
+    def begin(self, state: ControlState, option: TransitionOption, parameters: Floats) -> ClipStarts:
+        """Return the beginnings of an option's clips with parameters (N, d)."""
+        n = len(parameters)
+        here = np.tile(option.place, (n, 1))
+        if option.range.leave > 0.0:  # otherwise, it is the first clip of a stream and has no predecessor
+            before = np.tile(state.parameters, (n, 1))
+            here = self.join(state.node, option.node.name).entered(before, parameters, here)
+        return ClipStarts(np.ascontiguousarray(parameters), np.full(n, option.range.enter), here)
+
+    def follow(self, node: str, target: str, parameters: Floats, places: Floats | None, unit: Floats) -> ClipStarts:
+        """Return the beginnings of clips of `target` after clips of `node`, at fractions `unit` (K, e) of each box.
+
+        parameters, places : (N, d) and (N, 3) rigid2d of the clips before, at the moment when they are left; None if it
+        does not matter where the new clips begin. The results are N K clips; those after the first clip come first.
+        """
+        k, e = unit.shape
+        table = self.tables[node]
+        found = np.empty((len(parameters), 3 * e + 1))
+        read_rows(table.axes, table.boxes[target], np.ascontiguousarray(parameters), found)
+        low, high = found[:, :e], found[:, e : 2 * e]
+        before = np.repeat(np.arange(len(found)), k)
+        tried = (low[:, None] + unit * (high - low)[:, None]).reshape(-1, e)
+        chosen = move_inside(self.graph[target].region, tried, found[before, 2 * e : 3 * e])
+        here = np.zeros((len(chosen), 3))
+        if places is not None:
+            here = self.join(node, target).entered(parameters[before], chosen, places[before])
+        return ClipStarts(chosen, np.ascontiguousarray(found[before, -1]), here)
+
+    def join(self, source: str, target: str) -> Join:
+        """Return the `Join` that predicts how clips of `target` are placed after clips of `source`."""
+        if (source, target) not in self._joins:
+            self._joins[source, target] = fit_join(self.graph, source, target)
+        return self._joins[source, target]
+
+    def penalties(self, source: str, target: str, before: Floats, after: Floats) -> Floats:
+        """Return seconds (N,) to add to the cost of transitions that are likely to be worse than the edge allows.
+
+        before, after : (N, d) and (N, e) parameters of the clips before and after the transition.
+        """
+        if (source, target) not in self._costs:
+            windows = self._find_windows(source, True), self._find_windows(target, False)
+            pairs = find_best_pairs(*windows, range(len(self.tables[source].grid)))
+            relative = np.stack([costs for costs, _ in pairs]) / self.graph.edges[source, target].bad
+            self._costs[source, target] = np.ascontiguousarray(relative.reshape(-1, 1))
+        axes = np.concatenate([self.tables[source].axes, self.tables[target].axes])
+        found = np.empty((len(after), 1))
+        read_rows(axes, self._costs[source, target], np.concatenate([before, after], axis=1), found)
+        return np.asarray(_PENALTY * np.maximum(found[:, 0] - _SAFE, 0.0))
+
+    def _find_windows(self, name: str, end: bool) -> Windows:
+        """Return the windows of a node's clips in which transitions lie."""
+        if (name, end) not in self._windows:
+            motions = [self.graph[name].motion(each) for each in self.tables[name].grid]
+            self._windows[name, end] = make_windows(motions, self.graph.seams, end=end, height=_HEIGHT)
+        return self._windows[name, end]
+
+    def corners(self, node: str, parameters: Floats) -> tuple[Ints, Floats]:
+        """Return the states (N, 2^d) around parameters (N, d) of a node, and their interpolation weights."""
+        table = self.tables[node]
+        shape = (len(parameters), 2 ** len(table.axes))
+        index, weights = np.empty(shape, dtype=np.int64), np.empty(shape)
+        find_corners(table.axes, np.ascontiguousarray(parameters), index, weights)
+        return index + table.first, weights
+
+    def lay_paths(self, node: str, clips: ClipStarts) -> tuple[Floats, Floats]:
+        """Return the paths (N, N_POINTS, 3) rigid2d of a node's clips, and the seconds (N,) that they take."""
+        out, seconds = np.empty((len(clips.enter), N_POINTS, 3)), np.empty(len(clips.enter))
+        lay_paths(self.tables[node].arrays, clips, out, seconds)
+        return out, seconds
+
+
+def _build_table(graph: ParametricMotionGraph, name: str, first: int) -> NodeTable:
+    node = graph[name]
+    counts = _count_values(node, _MAX_VALUES if len(graph.nodes) <= _FEW_NODES else _FEWER_VALUES)
+    steps = np.where(counts > 1, (node.high - node.low) / np.maximum(counts - 1, 1), 1.0)
+    axes = np.stack([node.low, steps, counts.astype(np.float64)], axis=1)
+    grid = node.project(node.low + grid_fractions(tuple(counts.tolist())) * (node.high - node.low))
+    leave = np.zeros(len(grid))
+    boxes = {}
+    edges = graph.out_edges(name)
+    for edge in edges:
+        found = [edge.transition_range(each, graph[edge.target].region) for each in grid]
+        leave += np.array([each.leave for each in found]) / len(edges)
+        boxes[edge.target] = np.stack(
+            [np.concatenate([each.low, each.high, each.middle, [each.enter]]) for each in found]
+        )
+    seconds = [node.motion(each).duration for each in grid]
+    paths = np.ascontiguousarray(node.paths(grid))
+    return NodeTable(first, axes, grid, paths, np.ascontiguousarray(np.stack([leave, seconds], axis=1)), boxes)
+
+
+def _count_values(node: Node, most: dict[int, int]) -> Ints:
+    """Return the number of grid values (d,) of each parameter: more, the more it changes where a clip leads."""
+    counts = []
+    for k in range(node.n_dims):
+        if node.high[k] <= node.low[k]:
+            counts.append(1)
+            continue
+        tried = np.tile(node.middle, (5, 1))
+        tried[:, k] = np.linspace(node.low[k], node.high[k], 5)
+        paths = node.paths(node.project(tried))
+        moves = np.abs(np.diff(paths[:, -1] - paths[:, 0], axis=0)).sum(axis=0).max()
+        counts.append(int(np.clip(1 + np.ceil(moves / _APART), _MIN_VALUES, most.get(node.n_dims, _MIN_VALUES))))
+    return np.array(counts)
+
+
+def move_inside(region: Region, points: Floats, middles: Floats) -> Floats:
+    """Move points (N, d) that lie outside a region toward points (N, d) or (d,) inside it, up to its boundary.
+
+    This is much faster than the nearest point, and exact enough for parameters that are only tried.
+    """
+    if region.is_box:
+        return np.ascontiguousarray(np.clip(points, region.low, region.high))
+    away = points - middles
+    room = np.maximum(region.offsets - np.broadcast_to(middles, points.shape) @ region.normals.T, 0.0)
+    speed = away @ region.normals.T
+    times = np.where(speed > room, room / np.where(speed > room, speed, 1.0), 1.0)
+    return np.ascontiguousarray(middles + times.min(axis=1, initial=1.0)[:, None] * away)
+
+
+def sample_box(node: Node, *, fine: bool) -> Floats:
+    """Return K evenly spaced fractions (K, d) of a parameter box: a fine grid for a choice, a coarse one to plan ahead.
+
+    The first parameter has the most values. Counts are odd to include the middle, which is often straight ahead.
+    """
+    widths = node.high - node.low
+    most = [25 if fine else 9, *[5 if fine else 3] * (node.n_dims - 1)]
+    return grid_fractions(tuple(n if width > 0.0 else 1 for n, width in zip(most, widths, strict=True)))
+
+
+@lru_cache(maxsize=32)
+def grid_fractions(counts: tuple[int, ...]) -> Floats:
+    """Return fractions (K, d) of a box on a grid with the given number of values per parameter."""
+    fractions = np.meshgrid(*(np.linspace(0.0, 1.0, n) for n in counts), indexing="ij")
+    return set_readonly(np.stack(fractions, axis=-1).reshape(-1, len(counts)))
+
+
+def turning_ring(graph: ParametricMotionGraph, node: str) -> tuple[str, ...]:
+    """Return the nodes with a parameter ``turn`` that form a ring through `node`: itself alone, or it and another.
+
+    For example, a node of left steps and one of right steps lead to each other, but not to themselves. Returns an empty
+    tuple if there is no such ring.
+    """
+    turning = [name for name, each in graph.nodes.items() if "turn" in each.names]
+    if node not in turning:
+        return ()
+    if (node, node) in graph.edges:
+        return (node,)
+    both = [name for name in turning if (node, name) in graph.edges and (name, node) in graph.edges]
+    return (node, both[0]) if both else ()

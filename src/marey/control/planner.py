@@ -1,0 +1,435 @@
+"""The planner of parametric motion graphs: value tables, computed once, and what they say while a character plays.
+
+A state of a character is a clip that has been played: a node and its parameters, on a grid (see `ClipModel`). For every
+state and every goal, seen from the character, value iteration computes the cost of the best sequence of clips. Cost is
+time in all tables:
+
+- ``direction``: seconds during which the character does not face a direction, discounted;
+- ``point``: seconds until it is at a point; ``pose``: until it is at a point with a heading;
+- ``node``: seconds until a clip of another node begins.
+
+`marey.maths.value_kernels` describes how a table is read. A choice looks one clip ahead from the exact state: it tries
+many parameters of each node that can follow, adds the table's value where each clip ends, and refines the best ones
+inside the allowed range. For a point, the most promising plans are then extended clip by clip, until one arrives and
+none can arrive sooner. See Treuille et al. 2007, McCann and Pollard 2007, and Lee and Lee 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from marey.control.clip_model import N_POINTS, ClipModel, grid_fractions, move_inside, sample_box, turning_ring
+from marey.control.planner_kernels import (
+    ClipCosts,
+    ClipStarts,
+    GoalValues,
+    PlayedClips,
+    find_ends,
+    measure_facing,
+    weigh_clips,
+    weigh_goals,
+)
+from marey.core.arrays import Bools, Floats, Ints, set_readonly
+from marey.errors import UnknownName
+from marey.maths.value_kernels import GoalGrid, Steps, iterate_values
+from marey.pmg import Choice, ControlState, Edge, Node, ParametricMotionGraph, TransitionOption
+
+__all__ = ["Planner", "get_planner"]
+
+NEVER = 100.0
+"""Seconds that stand for a goal that cannot be reached."""
+
+# Value iteration ends when no value changes by more than this fraction of the largest, or after so many sweeps.
+_TOLERANCE, _MAX_SWEEPS = 2e-4, 60
+# Direction: heading error in radians from which on all of the time counts, fraction that counts in proportion to the
+# error instead, and time constant of the discount in seconds.
+_DIRECTION_LIMITS = set_readonly(np.array([np.radians(12.0), 0.2, 0.0, 0.0]))
+_HORIZON = 10.0
+_N_DIRECTIONS = 72
+# Goals with a position: distances from the goal, seconds per meter of it, heading error, seconds per radian of it.
+# First as in the tables, whose grids are coarse, then as for a choice.
+_TABLE_LIMITS = set_readonly(np.array([0.3, 0.3, np.radians(20.0), 0.3]))
+_CHOICE_LIMITS = set_readonly(np.array([0.2, 2.0, np.radians(14.0), 1.0]))
+# Clips that can follow each state: numbers of values of the first parameter and of each other one, the finest of these
+# that keep the number of steps in a table below a maximum.
+_TRIED = ((9, 3), (7, 2), (5, 2), (3, 2), (2, 1))
+_MAX_STEPS = {"direction": 6000, "point": 4000, "pose": 1500, "node": 2000}
+# Grids: first step of the distances in meters, growth of the steps, last distance; bearings and headings.
+_POINT_GRID = (0.15, 0.18, 10.0, 48, 1)
+_POSE_GRID = (0.25, 0.25, 6.0, 32, 24)
+# Number of first clips that are refined, and number of steps that are halved each time.
+_REFINED, _ROUNDS = 6, 3
+# Number of plans that are extended by a clip: the first time, the second, and so on; and clips until plans are given
+# up.
+_WIDTHS, _MAX_CLIPS = (24, 16, 8, 4), 40
+
+
+class _Candidates(NamedTuple):
+    """N clips of one node, each the last of a plan.
+
+    parameters : (N, d), d per clip. places : (N, 3) rigid2d where they end. gone : (N,) seconds until then. done,
+    onward : (N,) cost of the plan if it ends with this clip, and if it goes on. root : (N,) index of the plan's first
+    clip. second : second clip of each plan, where there is one.
+    """
+
+    node: str
+    parameters: Floats
+    places: Floats
+    gone: Floats
+    done: Floats
+    onward: Floats
+    root: Ints
+    second: Sequence[Choice | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueTable:
+    """Values (S, C) of all states and goals, and the grid of the goals."""
+
+    grid: GoalGrid
+    values: Floats
+    sweeps: int
+
+
+class Planner:
+    """Plans of a character. The tables are computed on first use.
+
+    Parameters
+    ----------
+    graph : the character.
+    nodes : names of the nodes to use for goals with a position; None for all.
+    """
+
+    def __init__(self, graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = None) -> None:
+        self.graph, self.nodes = graph, nodes
+        self.model = ClipModel(graph)
+        self._tables: dict[str, ValueTable] = {}
+
+    def table(self, kind: str) -> ValueTable:
+        """Return the table for goals of one kind: "direction", "point", "pose" or "node"."""
+        if kind not in self._tables:
+            self._tables[kind] = _build_table(self.model, kind, self.nodes)
+        return self._tables[kind]
+
+    # Goals -----------------------------------------------------------------------------------------------------------
+
+    def seconds_to_node(self, node: str, parameters: Floats, target: str) -> float:
+        """Return the seconds from the end of a clip until a clip of another node begins; infinite if never."""
+        column = list(self.graph.nodes).index(self.graph[target].name)
+        index, weights = self.model.corners(node, np.atleast_2d(parameters))
+        seconds = float(weights[0] @ self.table("node").values[index[0], column])
+        return np.inf if seconds >= 0.5 * NEVER else seconds
+
+    def seconds_to(self, places: Floats, node: str, parameters: Floats, paths: Floats, seconds: Floats) -> Floats:
+        """Return the seconds (M,) until places (M, 3) are reached, rigid2d, if the best of some clips is played first.
+
+        node, parameters : node and parameters (N, d) of the clips. paths, seconds : (N, W, 3) and (N,).
+        """
+        index, weights = self.model.corners(node, parameters)
+        table, out = self.table("pose"), np.empty(len(places))
+        clips = PlayedClips(paths, seconds, index, weights)
+        weigh_goals(clips, table.values, table.grid, places, _TABLE_LIMITS, out)
+        return out
+
+    def next_option(self, state: ControlState, target: str) -> TransitionOption:
+        """Choose the option that leads to a node soonest; this is the node itself if it can follow."""
+        self.graph[target]
+        seconds = [0.0 if option.node.name == target else self._seconds_by(option, target) for option in state.options]
+        best = int(np.argmin(seconds)) if seconds else 0
+        if not seconds or np.isinf(seconds[best]):
+            raise UnknownName(f"no route leads from {state.node!r} to {target!r}; connect them")
+        return state.options[best]
+
+    def _seconds_by(self, option: TransitionOption, target: str) -> float:
+        """Return the seconds until a clip of another node begins, if a clip in the middle of the option's box is
+        next.
+        """
+        node, box = option.node.name, option.range
+        parameters = box.middle[None]
+        starts = ClipStarts(parameters, np.full(1, box.enter), np.zeros((1, 3)))
+        return float(self.model.lay_paths(node, starts)[1][0]) + self.seconds_to_node(node, parameters, target)
+
+    def turn_to(self, state: ControlState, option: TransitionOption, direction: float, fixed: Floats) -> Floats:
+        """Choose the parameters (d,) of an option with which the character faces a direction soonest.
+
+        Parameters
+        ----------
+        direction : radians from +Z, positive to the left.
+        fixed : (d,) requested parameters, NaN where the choice is free.
+        """
+        node, box = option.node, option.range
+        held = np.isfinite(fixed)
+        unit = grid_fractions(tuple(1 if hold else n for hold, n in zip(held, _tries(node), strict=True)))
+        tried = box.low + unit * (box.high - box.low)
+        tried[:, held] = np.clip(fixed[held], box.low[held], box.high[held])
+        goal = self._goal("direction", np.array([direction, 0.0, 0.0]), node.name)
+        return np.asarray(self._refine(state, option, goal, move_inside(box.region, tried, box.middle), ~held, 1)[0])
+
+    def go_to(
+        self, state: ControlState, place: Floats, planned: Choice | None = None
+    ) -> tuple[Choice, Choice | None] | None:
+        """Choose the next clip on the way to a place (3,), a rigid2d with a heading of NaN if any will do.
+
+        planned : the clip that was to come next when the current one was chosen; a plan is given up only for a better
+        one.
+
+        Returns the clip and the one planned after it, if any; or None if none of the nodes can follow.
+        """
+        kind = "point" if np.isnan(place[0]) else "pose"
+        level: list[_Candidates] = []
+        firsts: list[Choice] = []
+        for option in state.options:
+            node = option.node
+            if self.nodes is None or node.name in self.nodes:
+                goal = self._goal(kind, place, node.name)
+                box, unit = option.range, sample_box(node, fine=True)
+                tried = move_inside(box.region, box.low + unit * (box.high - box.low), box.middle)
+                refined = self._refine(state, option, goal, tried, np.ones(len(box.low), dtype=bool), _REFINED)
+                if planned is not None and planned.node == node.name:
+                    refined = np.concatenate([box.region.project(planned.parameters)[None], refined])
+                tried = np.concatenate([refined, tried])
+                costs = self._weigh_first(state, option, tried, goal)
+                roots = np.arange(len(firsts), len(firsts) + len(tried))
+                level.append(_extend_plans(node.name, tried, costs, np.zeros(len(tried)), roots, [None] * len(tried)))
+                firsts += [Choice(node.name, each) for each in tried]
+        if not firsts:
+            return None
+        root, second = self._search(level, kind, place)
+        return firsts[root], second
+
+    def _goal(self, kind: str, place: Floats, node: str) -> GoalValues:
+        table, rows = self.table(kind), self.model.tables[node]
+        values = table.values[rows.first : rows.first + len(rows.grid)]
+        limits = _DIRECTION_LIMITS if kind == "direction" else _CHOICE_LIMITS
+        return GoalValues(place, limits, values, table.grid, _HORIZON)
+
+    def _weigh(self, node: str, starts: ClipStarts, goal: GoalValues, source: str, before: Floats) -> ClipCosts:
+        """Compute the costs of clips of a node after clips of `source` with parameters (N, d); none for d = 0."""
+        n = len(starts.enter)
+        out = ClipCosts(np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n))
+        weigh_clips(self.model.tables[node].arrays, starts, goal, N_POINTS, out)
+        if before.shape[1]:
+            penalties = self.model.penalties(source, node, before, starts.parameters)
+            out.done[:] += penalties
+            out.onward[:] += penalties
+        return out
+
+    def _weigh_first(self, state: ControlState, option: TransitionOption, tried: Floats, goal: GoalValues) -> ClipCosts:
+        """Compute the costs of an option's clips with parameters (N, d)."""
+        before = np.tile(state.parameters if option.range.leave > 0.0 else np.zeros(0), (len(tried), 1))
+        starts = self.model.begin(state, option, tried)
+        return self._weigh(option.node.name, starts, goal, state.node, before)
+
+    def _refine(
+        self, state: ControlState, option: TransitionOption, goal: GoalValues, tried: Floats, free: Bools, n: int
+    ) -> Floats:
+        """Improve the best n of the tried parameters (N, d) by smaller and smaller steps of the free ones."""
+        node, box = option.node, option.range
+        costs = self._weigh_first(state, option, tried, goal)
+        total = np.minimum(costs.done, costs.onward)
+        order = np.argsort(total, kind="stable")[:n]
+        best, cost = tried[order], total[order]
+        step = 0.5 * (box.high - box.low) / (np.array(_tries(node)) - 1)
+        turns = np.concatenate([np.eye(len(step))[free], -np.eye(len(step))[free]])
+        for _ in range(_ROUNDS):
+            near = np.clip(best[:, None] + turns * step, box.low, box.high).reshape(-1, len(step))
+            near = move_inside(box.region, near, box.middle)
+            found = self._weigh_first(state, option, near, goal)
+            total = np.minimum(found.done, found.onward).reshape(len(best), -1)
+            which = np.argmin(total, axis=1)
+            better = total[np.arange(len(best)), which] < cost
+            best[better] = near.reshape(len(best), -1, len(step))[better, which[better]]
+            cost[better] = total[better, which[better]]
+            step = 0.5 * step
+        return best
+
+    def _search(self, level: list[_Candidates], kind: str, place: Floats) -> tuple[int, Choice | None]:
+        """Extend plans clip by clip, the most promising ones, until none can arrive sooner.
+
+        Returns the index of the first clip of the best plan, and its second clip. If none arrives, this is the plan
+        whose first clip promises most.
+        """
+        second: Choice | None = None
+        totals = np.concatenate([each.onward for each in level])
+        best, chosen = np.inf, int(np.concatenate([each.root for each in level])[np.argmin(totals)])
+        for depth in range(_MAX_CLIPS):
+            for each in level:
+                k = int(np.argmin(each.done))
+                if each.done[k] < best:
+                    best, chosen, second = float(each.done[k]), int(each.root[k]), each.second[k]
+            width = _WIDTHS[min(depth, len(_WIDTHS) - 1)]
+            hopes = np.concatenate([each.onward for each in level])
+            limit = min(best, np.partition(hopes, width)[width]) if len(hopes) > width else best
+            level = [after for each in level for after in self._extend(each, each.onward < limit, kind, place)]
+            if not level:
+                break
+        return chosen, second
+
+    def _extend(self, clips: _Candidates, chosen: Bools, kind: str, place: Floats) -> Iterator[_Candidates]:
+        """Yield the clips that can follow some of the given clips."""
+        row = np.flatnonzero(chosen)
+        if not len(row):
+            return
+        for target in _list_targets(self.model, clips.node, self.nodes):
+            unit = sample_box(self.graph[target], fine=False)
+            starts = self.model.follow(clips.node, target, clips.parameters[row], clips.places[row], unit)
+            before = np.repeat(row, len(unit))
+            goal = self._goal(kind, place, target)
+            costs = self._weigh(target, starts, goal, clips.node, clips.parameters[before])
+            known = [clips.second[k] for k in before.tolist()]
+            second = [each or Choice(target, row) for each, row in zip(known, starts.parameters, strict=True)]
+            yield _extend_plans(target, starts.parameters, costs, clips.gone[before], clips.root[before], second)
+
+
+def _extend_plans(
+    node: str, parameters: Floats, costs: ClipCosts, gone: Floats, root: Ints, second: Sequence[Choice | None]
+) -> _Candidates:
+    """Return clips that go on with plans after some seconds (N,)."""
+    after = gone + costs.done, gone + costs.onward
+    return _Candidates(node, parameters, costs.places, gone + costs.spent, *after, root, second)
+
+
+def get_planner(graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = None) -> Planner:
+    """Return the planner of a graph in its current state; the last few are cached."""
+    return _cached_planner(graph, tuple(graph.nodes.values()), tuple(graph.edges.values()), nodes)
+
+
+@lru_cache(maxsize=8)
+def _cached_planner(
+    graph: ParametricMotionGraph, known: tuple[Node, ...], edges: tuple[Edge, ...], nodes: tuple[str, ...] | None
+) -> Planner:
+    return Planner(graph, nodes)
+
+
+def _tries(node: Node) -> tuple[int, ...]:
+    return (41, *[7] * (node.n_dims - 1)) if node.n_dims < 3 else (17, *[5] * (node.n_dims - 1))
+
+
+def _list_targets(model: ClipModel, node: str, nodes: tuple[str, ...] | None) -> list[str]:
+    """List the nodes that can follow a node on the way to a place: those that move the character, if there are any."""
+    targets = [name for name in model.tables[node].boxes if nodes is None or name in nodes]
+    return [name for name in targets if model.tables[name].moves] or targets
+
+
+def _build_table(model: ClipModel, kind: str, nodes: tuple[str, ...] | None) -> ValueTable:
+    """Compute one value table by value iteration."""
+    graph = model.graph
+    if kind == "direction":
+        targets = {name: list(turning_ring(graph, name)[-1:]) for name in graph.nodes}
+    elif kind == "node":
+        targets = {name: list(model.tables[name].boxes) for name in graph.nodes}
+    else:
+        targets = {name: _list_targets(model, name, nodes) for name in graph.nodes}
+    links = _link_states(model, targets, _MAX_STEPS[kind], avoid=kind != "node")
+    n_steps, none = len(links.seconds), np.zeros(0, dtype=np.int64)
+    moves, costs = np.ascontiguousarray(links.paths[:, -1]), (links.seconds + links.penalties)[:, None]
+    ends: tuple[Ints, Ints, Floats] = np.zeros(n_steps + 1, dtype=np.int64), none, np.zeros(0)
+    fades, unknown = np.ones(n_steps), NEVER
+    if kind == "direction":
+        grid = GoalGrid(np.zeros(1), 1, _N_DIRECTIONS, 0.0)
+        costs = np.empty((n_steps, _N_DIRECTIONS))
+        measure_facing(np.ascontiguousarray(moves[:, 0]), links.seconds, _DIRECTION_LIMITS, costs)
+        costs += links.penalties[:, None]
+        fades, unknown = np.exp(-links.seconds / _HORIZON), _HORIZON
+    elif kind == "node":
+        grid = GoalGrid(np.zeros(1), 1, len(graph.nodes), 0.0)
+        moves = np.zeros_like(moves)
+        ends = np.arange(n_steps + 1), links.targets, np.zeros(n_steps)
+    else:
+        grid = _goal_grid(links, *(_POINT_GRID if kind == "point" else _POSE_GRID))
+        ends = _find_ends(links, grid)
+    n_columns = len(grid.distances) * grid.n_bearings * grid.n_headings
+    values, choices = np.full((model.n_states, n_columns), unknown), np.empty((model.n_states, n_columns), np.int64)
+    steps = Steps(links.first, links.heads, links.weights, moves, costs, fades, *ends)
+    sweeps = iterate_values(steps, grid, _TOLERANCE, _MAX_SWEEPS, unknown, values, choices)
+    # Files hold half precision; rounding here makes a loaded table equal to a computed one.
+    rounded = np.minimum(values, unknown).astype(np.float16).astype(np.float64)
+    return ValueTable(grid, set_readonly(rounded), sweeps)
+
+
+class _Links(NamedTuple):
+    """The E clips that can follow the S states: see `Steps`; paths (E, N_POINTS, 3), seconds and penalties (E,), index
+    of the node (E,).
+    """
+
+    first: Ints
+    heads: Ints
+    weights: Floats
+    paths: Floats
+    seconds: Floats
+    penalties: Floats
+    targets: Ints
+
+
+def _link_states(model: ClipModel, targets: dict[str, list[str]], most: int, *, avoid: bool) -> _Links:
+    """List the clips of the target nodes that can follow each state, at most so many if possible.
+
+    avoid : whether to avoid transitions that a stream would change; see `ClipModel.penalties`. Otherwise, only the
+    times of the clips matter, and where they lead is not computed.
+    """
+    graph = model.graph
+    fewest = {tried: _count_steps(model, targets, tried) for tried in _TRIED}
+    n_first, n_other = next((tried for tried in _TRIED if fewest[tried] <= most), _TRIED[-1])
+    names = list(graph.nodes)
+    n_corners = 2 ** max(node.n_dims for node in graph.nodes.values())
+    parts: list[list[Floats]] = []
+    counts: list[int] = []
+    for name in graph.nodes:
+        table = model.tables[name]
+        n = len(table.grid)
+        rows: list[list[Floats]] = []
+        for target in targets[name]:
+            about = graph[target]
+            unit = grid_fractions((n_first, *[n_other] * (about.n_dims - 1)))
+            starts = model.follow(name, target, table.grid, np.zeros((n, 3)) if avoid else None, unit)
+            paths, seconds = model.lay_paths(target, starts)
+            index, weights = model.corners(target, starts.parameters)
+            heads = np.full((len(index), n_corners), -1)
+            heads[:, : index.shape[1]] = index
+            padded = np.zeros(heads.shape)
+            padded[:, : index.shape[1]] = weights
+            before = np.repeat(table.grid, len(unit), axis=0)
+            penalties = model.penalties(name, target, before, starts.parameters) if avoid else np.zeros(len(index))
+            node = np.full(len(index), names.index(target))
+            found = heads, padded, paths, seconds, penalties, node
+            rows.append([each.reshape(n, len(unit), *each.shape[1:]) for each in found])
+        if rows:
+            merged = [np.concatenate(each, axis=1) for each in zip(*rows, strict=True)]
+            counts += [merged[0].shape[1]] * n
+            parts.append([each.reshape(-1, *each.shape[2:]) for each in merged])
+        else:
+            counts += [0] * n
+    if not parts:  # none of the nodes can follow
+        none = np.zeros((0, n_corners), dtype=np.int64)
+        parts = [[none, none + 0.0, np.zeros((0, N_POINTS, 3)), np.zeros(0), np.zeros(0), none[:, 0]]]
+    arrays = (np.ascontiguousarray(np.concatenate(each)) for each in zip(*parts, strict=True))
+    return _Links(np.concatenate([[0], np.cumsum(counts)]), *arrays)
+
+
+def _count_steps(model: ClipModel, targets: dict[str, list[str]], tried: tuple[int, int]) -> int:
+    dims = {name: node.n_dims for name, node in model.graph.nodes.items()}
+    each = {name: sum(tried[0] * tried[1] ** (dims[target] - 1) for target in targets[name]) for name in targets}
+    return sum(len(model.tables[name].grid) * each[name] for name in targets)
+
+
+def _goal_grid(links: _Links, step: float, growth: float, last: float, n_bearings: int, n_headings: int) -> GoalGrid:
+    """Return a grid with fine steps near the character and wider ones farther away."""
+    distances = [0.0]
+    while distances[-1] < last:
+        distances.append(distances[-1] + max(step, growth * distances[-1]))
+    away = np.linalg.norm(links.paths[:, -1, 1:] - links.paths[:, 0, 1:], axis=1)
+    pace = float((away / np.maximum(links.seconds, 1e-6)).max(initial=0.0))
+    return GoalGrid(np.array(distances), n_bearings, n_headings, 1.0 / max(pace, 1e-3))
+
+
+def _find_ends(links: _Links, grid: GoalGrid) -> tuple[Ints, Ints, Floats]:
+    first, none = np.empty(len(links.seconds) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    count = find_ends(links.paths, links.seconds, grid, _TABLE_LIMITS, first, none, np.zeros(0))
+    columns, costs = np.empty(count, dtype=np.int64), np.empty(count)
+    find_ends(links.paths, links.seconds, grid, _TABLE_LIMITS, first, columns, costs)
+    return first, columns, costs + np.repeat(links.penalties, np.diff(first))
