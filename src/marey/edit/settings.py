@@ -60,7 +60,7 @@ class ConnectSettings(Settings):
 
 
 class DeseamSettings(Settings):
-    """Settings of `deseam`: give one of the two."""
+    """Settings of `deseam`: how the jump fades out. At most one of them is given."""
 
     seconds: float | None = option(
         default=None, help="Fade out the jump over this duration, by eased interpolation.", unit="s", above=0

@@ -47,12 +47,12 @@ class TimeAlignment(FrozenRecord):
 
     @property
     def mean(self) -> float:
-        """Mean D in square meters."""
+        """Mean of D along the path, in square meters."""
         return float(self.distances.mean())
 
     @property
     def distance(self) -> float:
-        """Root of the mean D, in meters."""
+        """Root of the mean of D along the path, in meters."""
         return float(np.sqrt(self.distances.mean()))
 
 

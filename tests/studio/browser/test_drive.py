@@ -54,8 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     graph.connect("walk", "walk", n_source=20, n_target=60)
     graph.save(at / "walker.json")
     marey.save(walks[2], at / "walk.bvh")
-    for path in at.glob("*.npz"):
-        assert path.name == "walker.walk.npz"
+    assert len(list(at.glob("walker.walk.*.npz"))) == 1
     return at
 
 
