@@ -91,3 +91,26 @@ def test_stretched_limbs_around_the_offset_are_bone_offsets(tmp_path: Path) -> N
     clip = marey.load(tmp_path / "a.bvh")
     np.testing.assert_allclose(clip.skeleton.offsets, source.skeleton.offsets, atol=1e-7)
     np.testing.assert_allclose(clip.frame_offsets, stretched, atol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::marey.errors.MareyWarning")
+def test_results_are_inputs_of_their_own_operation(tmp_path: Path) -> None:
+    """Transitions between walks of one graph, and blends of blends (Kovar 5.1.3), from BVH files."""
+    made = {
+        "first": graph().random_walk(4.0, rng=1).motion(),
+        "second": graph().random_walk(4.0, rng=2).motion(),
+        "left": written("blend"),
+        "right": marey.blend([walk(), walk(-0.4)], [0.5, 0.5]),
+    }
+    for name, motion in made.items():
+        marey.save(motion, tmp_path / f"{name}.bvh")
+    first, second, left, right = (marey.load(tmp_path / f"{name}.bvh") for name in made)
+    joined = marey.transition(first, second)
+    assert "transition" in {step["op"] for step in joined.source.provenance}
+    again = marey.blend([left, right], [0.5, 0.5])
+    # Half left and half right of the same walk goes straight, but for the sway of the hips.
+    path = again.travel[:, [0, 2]] - again.travel[0, [0, 2]]
+    across = np.array([path[-1, 1], -path[-1, 0]]) / np.linalg.norm(path[-1])
+    assert np.abs(path @ across).max() < 0.1
+    for result in (joined, again):
+        assert marey.measure(result)["slide_contact"].value < 1e-3
