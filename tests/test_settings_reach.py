@@ -29,6 +29,7 @@ PYTHON_ONLY = {
     "name": "the name of the file",
     "start": "part of the command's FILE argument",
     "stop": "part of the command's FILE argument",
+    "units": "features have units; recipes take those of their samples",
 }
 # Classes without a command of their own, and why.
 NO_COMMAND = {
@@ -60,6 +61,8 @@ NO_PANEL = {
     "GridSettings": "the Blend panel shows the grid of its registration",
     "CheckSettings": "files are checked with the defaults",
     "NaiveSpliceSettings": "a baseline, for comparison",
+    "ActionSettings": "the Characters panel adds walks and nodes of shipped characters",
+    "NodeSettings": "the Characters panel adds nodes with the ranges of their clips",
     "SplicerSettings": "of a run-time player",
     "VariationSettings": "the Graph panel adds variations when it builds a graph",
     "TreeSettings": "the Find panel registers with the options of the space",

@@ -9,7 +9,7 @@ import pytest
 
 from marey.errors import InvalidValue, NoResult, ParseError, UnknownVersion
 from marey.measure import measure
-from marey.parametric import ParametricMotion, SpaceSettings
+from marey.parametric import ParametricMotion, SpaceSettings, position
 from marey.pmg import ActionSpace
 from marey.pmg.files import load_any_space
 from marey.samples import sample
@@ -44,12 +44,10 @@ def test_weights_sum_to_one_and_examples_give_themselves():
 
 @pytest.mark.slow("makes and measures 40 motions")
 def test_measured_parameters_are_met():
-    from marey.parametric import position
-
     space = punches()
     feature = position("right_hand", "farthest")
     rng = np.random.default_rng(1)
-    off = [np.linalg.norm(feature(space(each)) - each) for each in rng.uniform(space.low, space.high, (40, 3))]
+    off = [np.linalg.norm(feature(space(each)) - each) for each in space.region.sample(40, rng)]
     assert np.quantile(off, 0.9) < 0.03
 
 
@@ -108,3 +106,27 @@ def test_bad_input():
     )
     with pytest.raises(NoResult, match="'height' cannot be a parameter"):
         ActionSpace.build(same)
+
+
+def test_every_example_is_reached():
+    node = small_character("boxing")["punch"]
+    found = node.count_reached()
+    assert found.n_reached == found.n_examples == len(node.space.parameters)
+    assert found.describe() == f"{found.n_examples} of {found.n_examples} examples within 2 cm"
+    for own in node.space.parameters[::3]:
+        assert np.linalg.norm(position("right_hand", "farthest")(node.motion(own)) - own) < 0.02
+    part = node.part("near", node.low, [*node.high[:2], node.middle[2]])
+    assert part.count_reached().n_reached < found.n_reached
+    assert small_character("boxing")["duck"].count_reached().describe() == "3 examples"
+
+
+def test_parameters_outside_are_projected_and_change_continuously():
+    node = small_character("boxing")["punch"]
+    line = node.middle + np.linspace(0.0, 1.0, 200)[:, None] * [0.6, 0.3, 0.8]
+    found = node.project(line)
+    steps = np.linalg.norm(np.diff(found / node.scale, axis=0), axis=1)
+    assert steps.max() <= np.linalg.norm(np.diff(line[:2] / node.scale, axis=0)) + 1e-9
+    assert all(node.contains(each) for each in found[::20])
+    assert not node.contains(line[-1])
+    near = [np.linalg.norm(node.reached(each) - each) for each in node.samples(30, np.random.default_rng(0))]
+    assert np.median(near) < 0.02

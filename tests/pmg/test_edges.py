@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marey.compare.clouds import point_clouds
-from marey.errors import InvalidValue, NoResult, UnknownName
+from marey.errors import InvalidValue, MareyWarning, NoResult, UnknownName
 from marey.pmg import Edge
 from marey.pmg.connect import build_edge, shrink_box
 from marey.pmg.costs import find_best_pairs, make_windows, median_height, seam_range
@@ -203,3 +203,18 @@ def test_bad_thresholds_and_names():
     with pytest.raises(InvalidValue, match="n_target must be at least 2"):
         char.connect("walk", "walk", n_target=1)
     assert not char.edges
+
+
+def test_a_large_threshold_that_was_chosen_is_reported_and_kept_in_the_file(tmp_path):
+    char = fresh_walker()
+    walk = char["walk"]
+    char.restrict("left", "walk", [0.6], walk.high)
+    char.restrict("right", "walk", walk.low, [-0.6])
+    compared = char.compare("left", "right", n_source=6, n_target=20)
+    wide = compared._replace(costs=compared.costs + 0.2)
+    with pytest.warns(MareyWarning, match=r"from 'left' to 'right' may be visible: good was chosen as \d\d cm"):
+        assert char.connect("left", "right", compared=wide).is_chosen
+    assert not char.connect("walk", "walk", good=0.3, n_source=6, n_target=20).is_chosen
+    char.save(tmp_path / "char.json")
+    again = type(char).load(tmp_path / "char.json")
+    assert [edge.is_chosen for edge in again.edges.values()] == [True, False]

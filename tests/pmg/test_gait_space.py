@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from marey.core.placement import find_facing
-from marey.errors import InvalidValue, NoResult, ParseError, UnknownVersion
+from marey.errors import InvalidValue, MareyWarning, NoResult, ParseError, UnknownVersion
 from marey.measure import measure
 from marey.pmg import GaitSpace
 from marey.pmg.gait_cycles import PER_CYCLE, cut_cycles, find_cycles, grid_phases
@@ -127,3 +127,27 @@ def test_bad_input(tmp_path):
     (tmp_path / "no.npz").write_bytes(b"no archive")
     with pytest.raises((ParseError, UnknownVersion)):
         GaitSpace.load(tmp_path / "no.npz")
+
+
+def test_clips_that_turn_only_at_one_speed_say_so():
+    slow = [
+        sample("walk", speed=0.8, turn_rate=rate, seconds=3.0, fps=30.0, variation=0.0) for rate in (-0.6, 0.0, 0.6)
+    ]
+    fast = [sample("walk", speed=speed, seconds=3.0, fps=30.0, variation=0.0) for speed in (1.1, 1.4, 1.7)]
+    with pytest.warns(
+        MareyWarning, match=r"the clips turn far only at 0\.\d+ to 1.* m/s.*omit speed from `parameters=`"
+    ):
+        space = GaitSpace.build([each.motion for each in slow + fast], ["turn", "speed"])
+    alone = GaitSpace.build([each.motion for each in slow + fast], ["turn"])
+    # The region is as wide as the clips: no turn is lost to the second parameter.
+    np.testing.assert_allclose([space.low[0], space.high[0]], [alone.low[0], alone.high[0]])
+    low, high = space.turn_range(float(space.high[1]))
+    assert high - low < 0.2 * (space.high[0] - space.low[0])
+    assert not two_speed_walker()["walk"].space.describe_coverage()
+
+
+def test_a_node_keeps_the_requested_turn_and_adapts_the_rest():
+    node = two_speed_walker()["walk"]
+    turn = float(node.high[0])
+    found = node.project(node.request(node, {"turn": turn}, np.zeros(3)))
+    assert found[0] == pytest.approx(turn, abs=0.05 * node.scale[0])

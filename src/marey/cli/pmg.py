@@ -81,17 +81,23 @@ def new(char: str, as_json: bool, **options: Any) -> None:
     "--parameters", default="turn", show_default=True, help="Parameters of walks or runs: turn, or turn,speed."
 )
 @add_settings("marey.pmg.settings:GaitSettings")
+@add_settings("marey.pmg.settings:ActionSettings")
+@add_settings("marey.pmg.settings:NodeSettings")
 @click.option(
     "--bandwidth", type=_LIMITS,
-    help="Kernel width for each parameter.  [default: 7 degrees per gait cycle and 0.1 m/s; for single actions, half "
+    help="Kernel width for each parameter.  [default: 7 degrees per gait cycle and 0.1 m/s; for single actions, 0.4 "
     "of the average spacing of the clips]",
 )  # fmt: skip
 @click.option("--feature", help="For single actions, parameters as in `marey parametric build`.")
 @click.option("--names", help="Names for the parameters, separated by commas.")
 @click.option("--request", type=click.Choice(["by name", "at a point"]), default="by name", show_default=True,
               help="How requests are mapped to parameters.")  # fmt: skip
-@click.option("--low", type=_LIMITS, help="Lower limits of the parameters.")
-@click.option("--high", type=_LIMITS, help="Upper limits of the parameters.")
+@click.option(
+    "--low", type=_LIMITS, help="Smallest parameters that can be requested.  [default: all that the clips cover]"
+)
+@click.option(
+    "--high", type=_LIMITS, help="Largest parameters that can be requested.  [default: all that the clips cover]"
+)
 @click.option("--fps", type=float, help="Frames per second.  [default: the character's rate, or 60]")
 @reading
 @AS_JSON

@@ -39,12 +39,26 @@ def _ranges(node: Node) -> list[dict[str, Any]]:
     return rows
 
 
+def _node(node: Node) -> dict[str, Any]:
+    reach = node.count_reached()
+    return {
+        "name": node.name,
+        "parameters": _ranges(node),
+        "of": node.parent,
+        "examples": None if reach is None else reach.n_examples,
+        "examples_reached": None if reach is None else reach.n_reached,
+        "reach": "" if reach is None else reach.describe(),
+        "coverage": coverage() if (coverage := getattr(node.space, "describe_coverage", None)) else "",
+    }
+
+
 def _edge(graph: ParametricMotionGraph, edge: Edge) -> dict[str, Any]:
     fraction = ((edge.high - edge.low) / graph[edge.target].scale).prod(axis=1).mean()
     return {
         "from": edge.source,
         "to": edge.target,
         "good": edge.good,
+        "good_chosen": edge.is_chosen,
         "bad": edge.bad,
         "worst": edge.worst,
         "samples": len(edge),
@@ -58,7 +72,7 @@ def graph_report(graph: ParametricMotionGraph) -> dict[str, Any]:
     return {
         "name": graph.name,
         "transitions": {"length": seams.length, "region": seams.region, "markers": seams.markers},
-        "nodes": [{"name": name, "parameters": _ranges(node), "of": node.parent} for name, node in graph.nodes.items()],
+        "nodes": [_node(node) for node in graph.nodes.values()],
         "edges": [_edge(graph, edge) for edge in graph.edges.values()],
         "dead_ends": list(graph.dead_ends()),
     }
@@ -80,7 +94,9 @@ def print_character(
         ranges = ", ".join(
             f"{row['name']} {row['low']:.3g} to {row['high']:.3g} {row['unit']}".rstrip() for row in node["parameters"]
         )
-        click.echo(f"  {node['name']}: {ranges}")
+        click.echo(f"  {node['name']}: {ranges}{'; ' * bool(node['reach'])}{node['reach']}")
+        if node["coverage"]:
+            click.echo(f"    {node['coverage']}")
     for edge in facts["edges"]:
         click.echo(_line(edge))
     for name in facts["dead_ends"]:
@@ -94,8 +110,9 @@ def print_character(
 
 
 def _line(edge: dict[str, Any]) -> str:
+    chosen = " (chosen automatically)" if edge["good_chosen"] else ""
     return (
-        f"  {edge['from']} -> {edge['to']}: good {100 * edge['good']:.1f} cm, bad {100 * edge['bad']:.1f} cm, "
+        f"  {edge['from']} -> {edge['to']}: good {100 * edge['good']:.1f} cm{chosen}, bad {100 * edge['bad']:.1f} cm, "
         f"{100 * edge['fraction']:.0f} % of {edge['to']} can follow"
     )
 

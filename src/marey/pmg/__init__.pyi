@@ -15,11 +15,13 @@ from .recipe import shipped_recipes as shipped_recipes
 from .recipe_build import build_recipe as build_recipe
 from .requests import REQUESTS as REQUESTS
 from .requests import request_at_point as request_at_point
+from .settings import ActionSettings as ActionSettings
 from .settings import CharacterSettings as CharacterSettings
 from .settings import CompareSettings as CompareSettings
 from .settings import ConnectAllSettings as ConnectAllSettings
 from .settings import EdgeSettings as EdgeSettings
 from .settings import GaitSettings as GaitSettings
+from .settings import NodeSettings as NodeSettings
 from .settings import SeamSettings as SeamSettings
 from .settings import StreamSettings as StreamSettings
 from .space import FunctionSpace as FunctionSpace

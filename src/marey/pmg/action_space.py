@@ -9,7 +9,7 @@ the mean that reaches it. Close to an example's parameters, its own weight grows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from marey.core.arrays import Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, find_facing
+from marey.core.settings import operation
 from marey.core.source import Source
 from marey.deprecation import renamed_classmethod
 from marey.errors import InvalidValue, NoResult
@@ -30,6 +31,7 @@ from marey.parametric.region import Region
 from marey.parametric.space import ParametricMotion
 from marey.pmg.blended import check_contact_columns, check_rotations, make_motion, strip_source
 from marey.pmg.gait_kernels import interpolate_rows, mix_values, place_frames, solve_weights
+from marey.pmg.settings import ActionSettings
 from marey.pmg.space import check_box
 from marey.pmg.stance import make_soles
 from marey.pmg.units import format_target
@@ -157,25 +159,13 @@ class ActionSpace(FrozenRecord, Stored):
         return f"<ActionSpace: {len(self.heights)} examples, {ranges}>"
 
     @classmethod
-    def build(
-        cls,
-        motion: ParametricMotion,
-        *,
-        names: Sequence[str] = (),
-        units: Sequence[str] = (),
-        low: ArrayLike | None = None,
-        high: ArrayLike | None = None,
-        bandwidth: ArrayLike | None = None,
-    ) -> ActionSpace:
+    @operation(ActionSettings)
+    def build(cls, motion: ParametricMotion, settings: ActionSettings) -> ActionSpace:
         """Build a space from the examples of a `ParametricMotion`.
 
         Parameters
         ----------
         motion : synchronized examples with their d parameters.
-        names, units : replacements for the names and units of the parameters.
-        low, high : (d,) range of valid requests; by default all that blends of the examples reach.
-        bandwidth : (d,) kernel width, in units of the parameters; by default, half of the average spacing of the
-            examples along each parameter.
         """
         reg = motion.registration
         base = bake_hips_into_root(reg.motions[0])
@@ -185,7 +175,8 @@ class ActionSpace(FrozenRecord, Stored):
                 f"hips are joint {base.skeleton.roles['hips']}; load it with `root=` at the hips"
             )
         d = motion.n_dims
-        called = tuple(names) or motion.names
+        given = settings.names
+        called = (given,) if isinstance(given, str) else tuple(given or motion.names)
         if len(called) != d:
             raise InvalidValue(
                 f"names must have one entry for each of {d} parameters ({', '.join(motion.names)}), not {len(called)}"
@@ -203,17 +194,18 @@ class ActionSpace(FrozenRecord, Stored):
                 "examples; add examples that differ in it"
             )
         usual = spread / max(1.0, len(rows) ** (1.0 / d) - 1.0)
-        near = _NEAR * usual if bandwidth is None else freeze_array(np.atleast_1d(bandwidth), "bandwidth", (d,))
+        width = settings.bandwidth
+        near = _NEAR * usual if width is None else freeze_array(np.atleast_1d(width), "bandwidth", (d,))
         own = motion.parameters
         space = cls(
-            base, called, tuple(units) or motion.units, own, set_readonly(rotations * sides), heights,
+            base, called, tuple(settings.units) or motion.units, own, set_readonly(rotations * sides), heights,
             paths, set_readonly(seconds.T - seconds[0][:, None]), contacts, near, own.min(axis=0), own.max(axis=0),
             own[:0], own[:0], tuple(each.name for each in reg.motions),
         )  # fmt: skip
         space = _measure_samples(space, _make_measure(motion, count))
         lowest, highest = (
-            np.asarray(choose(np.concatenate([own, space.samples]), axis=0) if given is None else given)
-            for choose, given in ((np.min, low), (np.max, high))
+            np.asarray(choose(np.concatenate([own, space.samples]), axis=0) if limit is None else limit)
+            for choose, limit in ((np.min, settings.low), (np.max, settings.high))
         )
         return replace(space, low=lowest, high=highest)
 

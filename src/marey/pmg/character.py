@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from marey.pmg.settings import (
     CharacterSettings,
     CompareSettings,
     EdgeSettings,
+    NodeSettings,
     SeamSettings,
     StreamSettings,
     accept_clean_settings,
@@ -88,17 +89,8 @@ class ParametricMotionGraph:
 
     node = renamed_method("node", "__getitem__")
 
-    def add(
-        self,
-        name: str,
-        space: Any,
-        *,
-        request: Request | None = None,
-        names: Sequence[str] | str | None = None,
-        low: ArrayLike | None = None,
-        high: ArrayLike | None = None,
-        units: Sequence[str] = (),
-    ) -> Node:
+    @operation(NodeSettings)
+    def add(self, name: str, space: object, settings: NodeSettings) -> Node:
         """Add a node.
 
         Parameters
@@ -106,25 +98,20 @@ class ParametricMotionGraph:
         name : name of the new node; must not be in use.
         space : a `ParametricMotion`, `GaitSpace` or `ActionSpace`, or any function that takes a parameter vector (d,)
             and returns a smooth motion.
-        request : converts a command to parameters; see `marey.pmg.Request`. By default commands match parameters by
-            name, and a direction becomes a turn.
-        names : names of the d parameters; required for a function.
-        low, high : (d,) range of the parameters; required for a function. For other spaces, they restrict the node to
-            part of the space.
-        units : units of the parameters, for a function.
         """
         if not isinstance(name, str) or not name:
             raise InvalidValue(f"name must be non-empty text, not {name!r}")
         if name in self._nodes:
             raise InvalidValue(f"{self.name!r} already has a node {name!r}; choose another name")
+        request, low, high = settings.request, settings.low, settings.high
         if request is not None and not callable(request):
             raise InvalidValue(
                 f"request must be a function that takes a command and returns parameters, not {type(request).__name__}"
             )
-        used = as_space(space, names, low, high, units)
-        low = used.low if low is None else np.atleast_1d(low)
-        high = used.high if high is None else np.atleast_1d(high)
-        node = Node(name, used, low, high, request_by_name if request is None else request)
+        used = as_space(space, settings.names, low, high, settings.units)
+        lowest = used.low if low is None else np.atleast_1d(low)
+        highest = used.high if high is None else np.atleast_1d(high)
+        node = Node(name, used, lowest, highest, request_by_name if request is None else request)
         self._check_fits(node)
         self._nodes[name] = node
         return node

@@ -11,7 +11,7 @@ import numpy as np
 from marey.compare.clouds import point_clouds
 from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, NoResult
+from marey.errors import InvalidValue, NoResult, warn_user
 from marey.pmg.costs import find_best_pairs, make_windows, median_height
 from marey.pmg.edge import Edge, check_thresholds
 from marey.pmg.node import Node
@@ -25,6 +25,8 @@ _GOOD, _NOT_BAD = 0.4, 0.6
 # T_BAD is at least this multiple of T_GOOD; otherwise boxes would be cut at random.
 _APART = 1.2
 _QUANTILES = 21
+# A chosen T_GOOD above this many meters is reported: such transitions are visible.
+LARGE = 0.15
 # Number of source samples per batch: enough for matrix products to pay off.
 _AT_ONCE = 8
 # Maximum number of times to shrink a part of a node until all of its motions have a transition.
@@ -79,6 +81,12 @@ def build_edge(
     if good is None and bad is not None:
         t_good = min(t_good, t_bad)
     check_thresholds(t_good, t_bad)
+    if good is None and t_good > LARGE:
+        warn_user(
+            f"the transitions from {source.name!r} to {target.name!r} may be visible: good was chosen as "
+            f"{100 * t_good:.0f} cm, because some motions have no closer transition; add clips that lead from one to "
+            "the other, or set `good=` and name with `part=` the part that has closer ones"
+        )
     stuck = best > t_good
     if stuck.any():
         raise _make_stuck_error(samples, source, target, stuck, t_good)
@@ -100,7 +108,7 @@ def build_edge(
     fallback = samples.target[np.argmin(costs, axis=1)]
     return Edge(
         source.name, target.name, t_good, t_bad, samples.source, low, high, fallback, moments, source.scale, quantiles,
-        float(best.max()),
+        float(best.max()), good is None,
     )  # fmt: skip
 
 

@@ -58,6 +58,7 @@ class Edge(FrozenRecord):
     scale : (d,) divisors that make the source's parameters comparable.
     costs : (21,) quantiles of the costs of all sampled pairs, in meters, in steps of 0.05.
     worst : meters; the largest, over all source samples, of the cost of the sample's best transition.
+    is_chosen : whether `good` was chosen automatically.
 
     Numbers are rounded to five digits, so an edge read from a text file is identical to the one that was written.
     """
@@ -74,6 +75,7 @@ class Edge(FrozenRecord):
     scale: Floats
     costs: Floats
     worst: float
+    is_chosen: bool = False
 
     def __post_init__(self) -> None:
         for name in ("parameters", "low", "high", "fallback", "moments", "scale", "costs"):

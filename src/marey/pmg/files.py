@@ -82,6 +82,7 @@ def _describe_graph(graph: ParametricMotionGraph, files: SpaceFiles) -> dict[str
         "nodes": nodes,
         "edges": [
             {name: getattr(edge, name) for name in _PLAIN}
+            | ({"chosen": True} if edge.is_chosen else {})
             | {_KEYS.get(name, name): getattr(edge, name).tolist() for name in _ARRAYS}
             for edge in graph.edges.values()
         ],
@@ -108,7 +109,7 @@ def load_character(
                 graph[end]
             fields: dict[str, Any] = {key: each[key] for key in _PLAIN}
             fields |= {name: np.array(each[_KEYS.get(name, name)], dtype=np.float64) for name in _ARRAYS}
-            graph._put(edge=Edge(**fields))
+            graph._put(edge=Edge(**fields, is_chosen=bool(each.get("chosen", False))))
     return graph
 
 

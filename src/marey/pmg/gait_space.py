@@ -22,7 +22,7 @@ from marey.core.placement import RETARGET, bake_hips_into_root, check_same_skele
 from marey.core.settings import operation
 from marey.core.source import Source
 from marey.edit.share import share_skeleton
-from marey.errors import InvalidValue, NoResult
+from marey.errors import InvalidValue, NoResult, warn_user
 from marey.io.limits import check_blend_frames
 from marey.io.stored import FileFormat, Part, Stored
 from marey.parametric.region import Region
@@ -46,6 +46,8 @@ _MAX_MARGIN = 100.0
 _STEPS_BEGIN = {"left": 0.0, "right": 0.5}
 # Weights below this fraction of the largest weight are set to 0.
 _MIN_WEIGHT = 1e-4
+# Number of speeds at which the range of turns is looked at.
+_SPEEDS = 21
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -210,7 +212,44 @@ class GaitSpace(FrozenRecord, Stored):
                 f"{names[int(np.argmin(high - low))]!r} cannot be a parameter, because it is the same in all clips; "
                 "add clips that differ in it"
             )
-        return replace(space, low=low, high=high)
+        space = replace(space, low=low, high=high)
+        coverage = space.describe_coverage()
+        if coverage:
+            warn_user(
+                f"{coverage}; add clips that turn at other speeds, or omit speed from `parameters=`: "
+                "turns need not slow down then, and have the speed of their clips"
+            )
+        return space
+
+    def turn_range(self, speed: float) -> tuple[float, float]:
+        """Return the smallest and largest turn at a speed, in radians; the speed must be one of the parameters."""
+        region = self.region.cut([-np.inf, speed], [np.inf, speed])
+        across, left = region.normals[:, 0], region.offsets - region.normals[:, 1] * speed
+        low, high = float(self.low[0]), float(self.high[0])
+        for slope, limit in zip(across, left, strict=True):
+            if slope > 1e-12:
+                high = min(high, float(limit / slope))
+            elif slope < -1e-12:
+                low = max(low, float(limit / slope))
+        return low, max(low, high)
+
+    def describe_coverage(self) -> str:
+        """Describe at which speeds the space turns little; "" if it turns far at most speeds, or has no speed."""
+        if len(self.names) < 2:
+            return ""
+        speeds = np.linspace(self.low[1], self.high[1], _SPEEDS)
+        ranges = [self.turn_range(float(speed)) for speed in speeds]
+        widths = np.array([high - low for low, high in ranges])
+        wide = np.flatnonzero(widths >= 0.5 * widths.max())
+        if len(wide) >= 0.5 * len(widths):
+            return ""
+        narrow = int(np.argmin(np.where(np.isin(np.arange(_SPEEDS), [2, _SPEEDS - 3]), widths, np.inf)))
+        (low, high), (least, most) = ranges[narrow], np.degrees([self.low[0], self.high[0]])
+        return (
+            f"the clips turn far only at {speeds[wide[0]]:.2g} to {speeds[wide[-1]]:.2g} m/s, there by {least:.0f} to "
+            f"{most:.0f} degrees; at {speeds[narrow]:.2g} m/s they turn by {np.degrees(low):.0f} to "
+            f"{np.degrees(high):.0f} degrees"
+        )
 
     @property
     def fps(self) -> float:

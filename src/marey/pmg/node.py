@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,16 +20,39 @@ from marey.parametric.region import Region
 from marey.pmg.space import Space, check_box, find_region
 from marey.pmg.units import display_unit, format_ranges
 
-__all__ = ["Node", "Request", "request_by_name"]
+__all__ = ["ExampleReach", "Node", "Request", "request_by_name"]
 
 Request = Callable[["Node", Mapping[str, Any], Floats], ArrayLike]
 """Function from a node, a command and the character's floor placement (theta, x, z) to the node's parameters (d,)."""
 
+# Error up to which an example counts as reached, keyed by unit, and as a fraction of the range for other units.
+_REACHED = {"m": 0.02, "rad": np.radians(2.0), "m/s": 0.02}
+_REACHED_FRACTION = 0.02
 # Number of points on a clip's path, and number of sampled motions that paths are interpolated from.
 PATH_POINTS = 33
 _N_SAMPLES = 128
 # How much farther a parameter may move that the command does not mention.
 _FREE = 100.0
+
+
+class ExampleReach(NamedTuple):
+    """How many of the examples of a node it reaches with their own parameters.
+
+    n_examples : number of examples.
+    n_reached : number of examples whose parameters the node's motions meet to within the tolerance; None if they cannot
+        be measured.
+    tolerance : the tolerance in words: "2 cm".
+    """
+
+    n_examples: int
+    n_reached: int | None
+    tolerance: str
+
+    def describe(self) -> str:
+        """Describe the reach: "12 of 12 examples within 2 cm"."""
+        if self.n_reached is None:
+            return f"{self.n_examples} examples"
+        return f"{self.n_reached} of {self.n_examples} examples within {self.tolerance}"
 
 
 def request_by_name(node: Node, command: Mapping[str, Any], place: Floats) -> Floats:
@@ -152,6 +175,34 @@ class Node(FrozenRecord):
         """Return whether a motion of the node can have these parameters (d,)."""
         given = freeze_array(np.atleast_1d(parameters), f"parameters of {self.name!r}", (self.n_dims,))
         return bool(self.region.contains(given)[0])
+
+    def reached(self, parameters: ArrayLike) -> Floats:
+        """Return the parameters (d,) that the motion for these parameters (d,) has, as far as the space knows."""
+        given = self.project(np.atleast_1d(parameters))
+        own = getattr(self.space, "reached", None)
+        return given if own is None else np.asarray(own(given))
+
+    def count_reached(self) -> ExampleReach | None:
+        """Count the examples whose own parameters the node's motions have; None if the space has no examples.
+
+        Positions count as reached within 2 cm, angles within 2 degrees, speeds within 0.02 m/s, and other parameters
+        within 2 % of their range.
+        """
+        own = getattr(self.space, "parameters", None)
+        if own is None:
+            return None
+        if not getattr(self.space, "is_measured", True):
+            return ExampleReach(len(own), None, "")
+        within = np.array(
+            [_REACHED.get(unit, _REACHED_FRACTION * s) for unit, s in zip(self.units, self.scale, strict=True)]
+        )
+        off = np.stack([self.reached(each) - each for each in own])
+        # Axes of one unit, such as those of a point, count together.
+        kinds = [[k for k, each in enumerate(self.units) if each == unit] for unit in dict.fromkeys(self.units)]
+        met = np.stack([np.linalg.norm(off[:, k] / within[k], axis=1) <= 1.0 for k in kinds]).all(axis=0)
+        words = {"m": "2 cm", "rad": "2 degrees", "m/s": "0.02 m/s"}
+        named = [words.get(unit, f"{100 * _REACHED_FRACTION:g} % of the range") for unit in dict.fromkeys(self.units)]
+        return ExampleReach(len(own), int(met.sum()), " and ".join(dict.fromkeys(named)))
 
     def motion(self, parameters: ArrayLike) -> Motion:
         """Return the motion with these parameters (d,), or with the nearest that the node's motions can have."""

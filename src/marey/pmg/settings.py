@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from marey.clean.settings import CleanSettings
     from marey.pmg.connect import NodeComparison
+    from marey.pmg.node import Request
 
 
 class SeamSettings(Settings):
@@ -169,6 +170,45 @@ class GaitSettings(SkeletonSettings):
         help="The foot that passes the other at the start of the clip and comes down first.",
         label="First foot", advanced=True,
     )  # fmt: skip
+
+
+class RangeSettings(Settings):
+    """Names and ranges of the parameters of a space."""
+
+    names: Sequence[str] | str | None = option(
+        default=None, help="Names of the d parameters, in place of the space's own; required for a function."
+    )
+    units: Sequence[str] = option(default=(), help="Units of the parameters, in place of the space's own.")
+    low: ArrayLike | None = option(
+        default=None,
+        help="(d,) smallest parameters that can be requested. By default all that the examples cover. Required for a "
+        "function.",
+    )
+    high: ArrayLike | None = option(
+        default=None,
+        help="(d,) largest parameters that can be requested. By default all that the examples cover. Required for a "
+        "function.",
+    )
+
+
+class ActionSettings(RangeSettings):
+    """Settings of an action space."""
+
+    bandwidth: ArrayLike | None = option(
+        default=None,
+        help="(d,) kernel width, in units of the parameters. By default 0.4 of the average spacing of the examples "
+        "along each parameter.",
+    )
+
+
+class NodeSettings(RangeSettings):
+    """Settings of a node."""
+
+    request: Request | None = option(
+        default=None,
+        help="Converts a command to parameters; see `marey.pmg.Request`. By default commands match parameters by name, "
+        "and a direction becomes a turn.",
+    )
 
 
 class StreamSettings(LiveSettings):

@@ -25,9 +25,10 @@ class Space(Protocol):
     """Protocol of a space: a motion for every parameter vector (d,) from `low` to `high`.
 
     Similar parameter vectors must give similar motions. A space may also have ``region``, the part of the box from
-    `low` to `high` that its motions reach (by default all of it); ``fps``, the frame rate of its motions; and
-    ``paths(targets, n)``, which returns floor placements (theta, x, z), (B, n, 3), at n evenly spaced times of the
-    motions for targets (B, d). If ``fps`` or ``paths`` are missing, a graph generates motions to find out.
+    `low` to `high` that its motions reach (by default all of it); ``parameters``, those of its examples (n, d);
+    ``reached(target)``, the parameters (d,) that the motion for a target (d,) has; ``fps``, the frame rate of its
+    motions; and ``paths(targets, n)``, which returns floor placements (theta, x, z), (B, n, 3), at n evenly spaced
+    times of the motions for targets (B, d). If ``fps`` or ``paths`` are missing, a graph generates motions to find out.
     """
 
     @property
@@ -123,6 +124,18 @@ class _ParametricSpace:
     @property
     def region(self) -> Region:
         return self.motion.reachable().region
+
+    @property
+    def parameters(self) -> Floats:
+        return self.motion.parameters
+
+    @property
+    def is_measured(self) -> bool:
+        return not self.motion.reachable().by_hand
+
+    def reached(self, target: Floats) -> Floats:
+        """Return the parameters of the motion for a target."""
+        return self.motion.synthesize(target, feet=None).reached
 
     def __call__(self, target: Floats) -> Motion:
         with warnings.catch_warnings():
