@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from marey.control import GoTo, RandomWalk
 from marey.control.clip_model import ClipModel
 from marey.control.joins import fit_join, quadratic_terms
+from marey.control.limits import find_limits
 from marey.control.planner import Planner, get_planner
 from marey.control.planner_kernels import (
     ClipCosts,
@@ -158,6 +160,22 @@ def test_clips_are_placed_as_they_are_joined():
     # A clip that continues as before is placed nearly end to end.
     straight = join.entered(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 3)))
     assert np.abs(straight).max() < 0.06
+
+
+def test_turns_that_never_become_possible_again_are_reported():
+    free = random_character(0)
+    assert find_limits(free) == ()
+    edge = free.edges["n0", "n0"]
+    # After clips of the right half, only the sharpest right turns follow.
+    trapped = edge.parameters < edge.parameters.mean()
+    high = np.where(trapped, edge.parameters[1], edge.high)
+    free._put(edge=replace(edge, low=np.minimum(edge.low, high), high=high, fallback=np.minimum(edge.fallback, high)))
+    (limit,) = find_limits(free)
+    assert (limit.node, limit.side) == ("n0", "left")
+    assert limit.turn < 0.5 * limit.usual
+    assert limit.high[0] < 0.1
+    assert "cannot turn left by more than" in limit.describe(free)
+    assert "add clips that turn left" in limit.describe(free)
 
 
 def test_planners_are_cached_until_the_graph_changes():

@@ -26,11 +26,10 @@ def test_a_random_walk_of_a_character_is_judged_by_its_own_limits():
 
 def test_places_are_reached_and_the_path_is_measured():
     walker = small_character("walking")
-    missed, way = pmg._places(walker, None)
-    assert missed.value in (0.0, 50.0, 100.0)
-    assert way.value > 0.85  # the last 0.3 m need not be gone
-    (with_heading,) = pmg._places(walker, np.random.default_rng(1))
-    assert with_heading.unit == "%"
+    results = list(pmg._places("walking", walker))
+    assert [each.unit for each in results] == ["%", "x", "%", "x"]
+    assert results[0].value in (0.0, 50.0, 100.0)
+    assert 3.0 < pmg._turning_circle(walker) < 12.0
     assert pmg._measure_path(walker, np.array([0.0, 2.0]), None) == pytest.approx(1.7, abs=0.4)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,23 @@ import numpy as np
 
 from marey.bench.results import BenchResult, against_floor, at_most
 from marey.bench.timing import time_functions
-from marey.control import GoTo, RandomWalk
+from marey.clean import detect_contacts
+from marey.control import FollowDirection, GoTo, RandomWalk, evaluate_stream
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.placement import find_placement as place_of
+from marey.edit import resample
+from marey.io import load
 from marey.maths import rigid2d
-from marey.pmg import Choice, ControlState, ParametricMotionGraph, build_recipe, read_recipe, shipped_recipes
+from marey.pmg import Choice, ControlState, GaitSpace, ParametricMotionGraph, build_recipe, read_recipe, shipped_recipes
 
 # Sizes for which the goals are set: seconds of random walk, points, punches, and samples of an edge.
 _SECONDS, _TIMED = 600.0, 120.0
 _POINTS, _FURTHEST = 200, 10.0
+_WALKERS = ("walking", "stepping", "right-turner", "walk-run", "running")
+# Folder of recorded walks and runs, of which random halves become characters; speeds of walks in m/s; number of halves.
+_RECORDED, _WALKING = "cmu/016", (0.8, 1.9)
+_HALVES = 4
 _PUNCHES = 120
 _SOURCES, _TARGETS = 200, 1000
 # Meters and radians within which a point and heading count as reached.
@@ -39,8 +47,11 @@ def bench_pmg(path: str) -> Iterator[BenchResult]:
     walker = characters["walking"]
     yield _edge(walker)
     yield from _frames(walker)
-    yield from _places(walker, None)
-    yield from _places(walker, np.random.default_rng(1))
+    for name in _WALKERS:
+        yield from _places(name, characters[name])
+    for name, half in _build_recorded_walkers():
+        yield from _places(name, half)
+    yield from _answers({name: characters[name] for name in ("walking", "stepping")})
     yield _punches(characters["boxing"])
 
 
@@ -77,24 +88,70 @@ def _frames(character: ParametricMotionGraph) -> Iterator[BenchResult]:
     yield against_floor("pmg", f"{character.fps:g} frames per second", "%", "one core", percent, 0.1)
 
 
-def _places(character: ParametricMotionGraph, headings: np.random.Generator | None) -> Iterator[BenchResult]:
-    """Walk to random points, with random headings if `headings` is given, and count those missed."""
-    rng = np.random.default_rng(0)
-    missed, ratios = 0, []
-    for _ in range(_POINTS):
-        angle, far = rng.uniform(-np.pi, np.pi), _FURTHEST * np.sqrt(rng.uniform(0.01, 1.0))
-        point = np.array([far * np.sin(angle), far * np.cos(angle)])
-        heading = None if headings is None else float(headings.uniform(-np.pi, np.pi))
-        length = _measure_path(character, point, heading)
-        missed += length is None
-        ratios += [] if length is None else [length / far]
-    what = "points" if headings is None else "points with a heading"
-    least = 1.0 if headings is None else 3.0
-    yield at_most("pmg", f"{what} of {_POINTS} missed", 100.0 * missed / _POINTS, "%", least)
-    if headings is None:
+def _places(name: str, character: ParametricMotionGraph) -> Iterator[BenchResult]:
+    """Walk to random points, without and with random headings; count those missed and measure the way gone."""
+    circle = _turning_circle(character)
+    for what in ("points", "points with a heading"):
+        rng, headings = np.random.default_rng(0), np.random.default_rng(1)
+        missed, excess = 0, []
+        for _ in range(_POINTS):
+            angle, far = rng.uniform(-np.pi, np.pi), _FURTHEST * np.sqrt(rng.uniform(0.01, 1.0))
+            point = np.array([far * np.sin(angle), far * np.cos(angle)])
+            heading = None if what == "points" else float(headings.uniform(-np.pi, np.pi))
+            length = _measure_path(character, point, heading)
+            missed += length is None
+            excess += [] if length is None else [(length - circle) / far]
+        yield at_most("pmg", f"{name}: {what} of {_POINTS} missed", 100.0 * missed / _POINTS, "%", 0.0)
         yield at_most(
-            "pmg", "path length over straight line, 90th percentile", float(np.quantile(ratios, 0.9)), "x", 1.5
+            "pmg",
+            f"{name}: way to {what} over straight line, less a turning circle of {circle:.1f} m, 90th percentile",
+            float(np.quantile(excess, 0.9)) if excess else np.inf,
+            "x",
+            1.5,
         )
+
+
+def _turning_circle(character: ParametricMotionGraph) -> float:
+    """Return the length in meters of the tightest circle that the character can walk."""
+    best = np.inf
+    for node in character.nodes.values():
+        paths = node.paths(node.samples(60, np.random.default_rng(0), corners=True))
+        lengths = np.linalg.norm(np.diff(paths[..., 1:], axis=1), axis=2).sum(axis=1)
+        turns = np.abs(paths[:, -1, 0] - paths[:, 0, 0])
+        travels = lengths > 0.3
+        best = min(best, float((lengths[travels] / np.maximum(turns[travels], 1e-3)).min(initial=np.inf)))
+    return float(2.0 * np.pi * best)
+
+
+def _build_recorded_walkers() -> Iterator[tuple[str, ParametricMotionGraph]]:
+    """Yield characters made of random halves of recorded walks, if the folder `MAREY_DATA` has any."""
+    folder = Path(os.environ.get("MAREY_DATA", "")) / _RECORDED
+    if not os.environ.get("MAREY_DATA") or not folder.is_dir():
+        return
+    motions = [load(file) for file in sorted(folder.glob("*.bvh"))]
+    walks = [each for each in motions if _WALKING[0] < _mean_speed(each) < _WALKING[1]]
+    clips = [detect_contacts(resample(each, 60.0)) for each in walks]
+    for seed in range(_HALVES):
+        chosen = np.random.default_rng(seed).choice(len(clips), len(clips) // 2 + 1, replace=False)
+        character = ParametricMotionGraph(f"half {seed}")
+        character.add("walk", GaitSpace.build([clips[k] for k in np.sort(chosen)], ("turn", "speed"), mirror=True))
+        character.connect("walk", "walk")
+        yield f"half {seed} of recorded walks", character
+
+
+def _mean_speed(motion: Motion) -> float:
+    return float(np.linalg.norm(np.diff(motion.travel, axis=0), axis=1).sum() / motion.duration)
+
+
+def _answers(characters: Mapping[str, ParametricMotionGraph]) -> Iterator[BenchResult]:
+    """Measure the time to turn by 90 degrees, asked at any moment, with locked feet."""
+    for name, limit in (("walking", 1.6), ("stepping", 1.0)):
+        found = evaluate_stream(partial(_stream_direction, characters[name]), n_turns=24, seconds=4.0)
+        yield at_most("pmg", f"{name}: time to turn by 90 degrees, median", found.response, "s", limit)
+
+
+def _stream_direction(character: ParametricMotionGraph) -> Any:
+    return character.stream(FollowDirection(0.0), feet="lock")
 
 
 def _measure_path(character: ParametricMotionGraph, point: Floats, heading: float | None) -> float | None:

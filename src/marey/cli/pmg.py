@@ -292,7 +292,7 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
         found: list[AutoReport] = []
         graph = build_recipe(read, progress=progress, run=run_on(jobs), report=found.append)
     graph.save(output)
-    print_character(graph, as_json, written=[output], report=found[0] if found else None)
+    print_character(graph, as_json, written=[output], report=found[0] if found else None, limits=True)
 
 
 for subcommand in (info, plot, walk, go, reach):

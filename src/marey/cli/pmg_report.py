@@ -79,10 +79,19 @@ def graph_report(graph: ParametricMotionGraph) -> dict[str, Any]:
 
 
 def print_character(
-    graph: ParametricMotionGraph, as_json: bool, *, written: list[str] | None = None, report: AutoReport | None = None
+    graph: ParametricMotionGraph,
+    as_json: bool,
+    *,
+    written: list[str] | None = None,
+    report: AutoReport | None = None,
+    limits: bool = False,
 ) -> None:
-    """Print a description of a character."""
+    """Print a description of a character, if requested with its limits: what it cannot do after some of its clips."""
     facts = graph_report(graph) | {"written": written or []}
+    if limits:
+        from marey.control import find_limits
+
+        facts["limits"] = [each.describe(graph) for each in find_limits(graph)]
     if report is not None:
         facts["failed"] = [{"from": a, "to": b, "why": why} for a, b, why in report.failed]
         facts["pruned"] = list(report.pruned)
@@ -101,6 +110,8 @@ def print_character(
         click.echo(_line(edge))
     for name in facts["dead_ends"]:
         click.echo(f"  ! {name} is a dead end; connect it to a node")
+    for text in facts.get("limits", []):
+        click.echo(f"  ! {word_options(text)}")
     for row in facts.get("failed", []):
         click.echo(f"  - {word_options(row['why'])}")
     for name in facts.get("pruned", []):
@@ -137,14 +148,15 @@ def print_edge(graph: ParametricMotionGraph, edge: Edge, as_json: bool, *, writt
 @click.argument("char", metavar="CHAR")
 @AS_JSON
 def info(char: str, as_json: bool) -> int:
-    """Show what a character can do. The exit code is 1 if it has dead ends.
+    """Show what a character can do, and what it cannot do after some of its clips. The exit code is 1 if it has dead
+    ends.
 
     \b
     Example:
       marey pmg info walker.json
     """
     graph = open_character(char)
-    print_character(graph, as_json)
+    print_character(graph, as_json, limits=True)
     return 1 if graph.dead_ends() else 0
 
 

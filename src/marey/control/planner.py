@@ -116,6 +116,10 @@ class Planner:
             self._tables[kind] = _build_table(self.model, kind, self.nodes)
         return self._tables[kind]
 
+    def link_turns(self) -> Links:
+        """Return the clips that can follow each state while the character keeps turning with the same nodes."""
+        return _link_states(self.model, _list_rings(self.graph), _MAX_STEPS["direction"], avoid=True)
+
     # Goals -----------------------------------------------------------------------------------------------------------
 
     def seconds_to_node(self, node: str, parameters: Floats, target: str) -> float:
@@ -316,11 +320,16 @@ def _list_targets(model: ClipModel, node: str, nodes: tuple[str, ...] | None) ->
     return [name for name in targets if model.tables[name].moves] or targets
 
 
+def _list_rings(graph: ParametricMotionGraph) -> dict[str, list[str]]:
+    """List the node that follows each node while the character turns, if there is one."""
+    return {name: list(turning_ring(graph, name)[-1:]) for name in graph.nodes}
+
+
 def _build_table(model: ClipModel, kind: str, nodes: tuple[str, ...] | None) -> ValueTable:
     """Compute one value table by value iteration."""
     graph = model.graph
     if kind == "direction":
-        targets = {name: list(turning_ring(graph, name)[-1:]) for name in graph.nodes}
+        targets = _list_rings(graph)
     elif kind == "node":
         targets = {name: list(model.tables[name].boxes) for name in graph.nodes}
     else:
@@ -352,7 +361,7 @@ def _build_table(model: ClipModel, kind: str, nodes: tuple[str, ...] | None) -> 
     return ValueTable(grid, set_readonly(rounded), sweeps)
 
 
-class _Links(NamedTuple):
+class Links(NamedTuple):
     """The E clips that can follow the S states: see `Steps`; paths (E, N_POINTS, 3), seconds and penalties (E,), index
     of the node (E,).
     """
@@ -366,7 +375,7 @@ class _Links(NamedTuple):
     targets: Ints
 
 
-def _link_states(model: ClipModel, targets: dict[str, list[str]], most: int, *, avoid: bool) -> _Links:
+def _link_states(model: ClipModel, targets: dict[str, list[str]], most: int, *, avoid: bool) -> Links:
     """List the clips of the target nodes that can follow each state, at most so many if possible.
 
     avoid : whether to avoid transitions that a stream would change; see `ClipModel.penalties`. Otherwise, only the
@@ -408,7 +417,7 @@ def _link_states(model: ClipModel, targets: dict[str, list[str]], most: int, *, 
         none = np.zeros((0, n_corners), dtype=np.int64)
         parts = [[none, none + 0.0, np.zeros((0, N_POINTS, 3)), np.zeros(0), np.zeros(0), none[:, 0]]]
     arrays = (np.ascontiguousarray(np.concatenate(each)) for each in zip(*parts, strict=True))
-    return _Links(np.concatenate([[0], np.cumsum(counts)]), *arrays)
+    return Links(np.concatenate([[0], np.cumsum(counts)]), *arrays)
 
 
 def _count_steps(model: ClipModel, targets: dict[str, list[str]], tried: tuple[int, int]) -> int:
@@ -417,7 +426,7 @@ def _count_steps(model: ClipModel, targets: dict[str, list[str]], tried: tuple[i
     return sum(len(model.tables[name].grid) * each[name] for name in targets)
 
 
-def _goal_grid(links: _Links, step: float, growth: float, last: float, n_bearings: int, n_headings: int) -> GoalGrid:
+def _goal_grid(links: Links, step: float, growth: float, last: float, n_bearings: int, n_headings: int) -> GoalGrid:
     """Return a grid with fine steps near the character and wider ones farther away."""
     distances = [0.0]
     while distances[-1] < last:
@@ -427,7 +436,7 @@ def _goal_grid(links: _Links, step: float, growth: float, last: float, n_bearing
     return GoalGrid(np.array(distances), n_bearings, n_headings, 1.0 / max(pace, 1e-3))
 
 
-def _find_ends(links: _Links, grid: GoalGrid) -> tuple[Ints, Ints, Floats]:
+def _find_ends(links: Links, grid: GoalGrid) -> tuple[Ints, Ints, Floats]:
     first, none = np.empty(len(links.seconds) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
     count = find_ends(links.paths, links.seconds, grid, _TABLE_LIMITS, first, none, np.zeros(0))
     columns, costs = np.empty(count, dtype=np.int64), np.empty(count)

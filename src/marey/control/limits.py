@@ -1,0 +1,94 @@
+"""Find what a character cannot do after some of its clips: turns that never become possible again, and lost nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from marey.control.clip_model import turning_ring
+from marey.control.planner import Planner, get_planner
+from marey.core.arrays import Floats
+from marey.pmg import ParametricMotionGraph
+from marey.pmg.units import format_ranges
+
+__all__ = ["TurnLimit", "find_limits"]
+
+# A state is limited if its sharpest turn is below this fraction of the node's. Nodes that turn less, in radians, are
+# not made for turning.
+_FRACTION, _MIN_TURN = 0.6, float(np.radians(15.0))
+# Clips after which a turn that was not possible yet does not become possible.
+_MAX_CLIPS = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TurnLimit:
+    """Clips of a node after which a character never again turns as sharply as the node can.
+
+    node : name of the node. side : "left" or "right". low, high : (d,) ranges of the parameters of these clips.
+    turn : radians, sharpest turn of any clip that can follow, now or later. usual : radians, the same after other
+    clips.
+    """
+
+    node: str
+    side: Literal["left", "right"]
+    low: Floats
+    high: Floats
+    turn: float
+    usual: float
+
+    def describe(self, graph: ParametricMotionGraph) -> str:
+        """Return one sentence: what cannot be done after which clips, and what would help."""
+        node = graph[self.node]
+        others = [name for name in node.names if name != "turn"]
+        remedy = f"add clips that turn {self.side}" + (f", or restrict `{others[0]}`" if others else "")
+        return (
+            f"after clips of {self.node!r} with {format_ranges(node.names, node.units, self.low, self.high)}, this "
+            f"character cannot turn {self.side} by more than {np.degrees(self.turn):.0f} degrees per clip (others: "
+            f"{np.degrees(self.usual):.0f}); {remedy}"
+        )
+
+
+def find_limits(graph: ParametricMotionGraph) -> tuple[TurnLimit, ...]:
+    """Find the clips after which a character never again turns as sharply as it can after others.
+
+    Only nodes with a parameter ``turn`` that can follow themselves, or alternate with another node, are examined.
+    """
+    rings = [name for name in graph.nodes if turning_ring(graph, name)]
+    if not rings:
+        return ()
+    planner = get_planner(graph)
+    out: list[TurnLimit] = []
+    for side in ("left", "right"):
+        sharpest = _find_sharpest_turns(planner, 1.0 if side == "left" else -1.0)
+        for name in rings:
+            table = planner.model.tables[name]
+            mine = sharpest[table.first : table.first + len(table.grid)]
+            usual = float(mine.max())
+            few = mine < _FRACTION * usual
+            if usual > _MIN_TURN and few.any():
+                ends = table.grid[few].min(axis=0), table.grid[few].max(axis=0)
+                out.append(TurnLimit(name, side, *ends, float(mine[few].max()), usual))
+    return tuple(out)
+
+
+def _find_sharpest_turns(planner: Planner, sign: float) -> Floats:
+    """Return for each state the sharpest turn (S,) to one side of all clips that can follow, now or later, in
+    radians.
+    """
+    links = planner.link_turns()
+    # Where a stream would change every transition, it takes the best of them.
+    lowest = np.array([links.penalties[a:b].min(initial=np.inf) for a, b in pairwise(links.first)])
+    usable = links.penalties <= np.repeat(lowest, np.diff(links.first))
+    turns = sign * links.paths[:, -1, 0]
+    out = np.zeros(len(links.first) - 1)
+    for _ in range(_MAX_CLIPS):
+        ahead = (links.weights * np.where(links.heads < 0, 0.0, out[links.heads])).sum(axis=1)
+        best = np.where(usable, np.maximum(turns, ahead), 0.0)
+        after = np.array([best[a:b].max(initial=0.0) for a, b in pairwise(links.first)])
+        if np.abs(after - out).max() < 1e-6:
+            break
+        out = after
+    return out
