@@ -457,3 +457,13 @@ def test_start_counts_the_frames_of_motions_with_different_rates(walk: Motion) -
     frame = 2 * (len(walk) // 4)
     reg = register([walk, slow], start=(frame, frame // 2))
     np.testing.assert_allclose(reg.crops[0], reg.crops[1], atol=4)
+
+
+def test_a_registration_knows_its_motions_though_their_last_bits_differ(tmp_path: Path) -> None:
+    motions = [sample(name, fps=20.0, seconds=1.5).motion for name in ("walk", "run")]
+    register(motions).save(tmp_path / "reg.npz")
+    nearly = [replace(motion, root_positions=motion.root_positions * (1.0 + 4e-16)) for motion in motions]
+    RegistrationCurve.load(tmp_path / "reg.npz", nearly)
+    other = [replace(motion, root_positions=motion.root_positions + 1e-5) for motion in motions]
+    with pytest.raises(InvalidValue, match="is not the motion"):
+        RegistrationCurve.load(tmp_path / "reg.npz", other)

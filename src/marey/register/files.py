@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,14 +39,26 @@ _FILE = FileFormat("marey.registration", 1, {**CURVES, "about": Part("json")})
 
 
 def content_key(motion: Motion) -> str:
-    """Hash a motion's skeleton, rate and poses."""
+    """Hash a motion's skeleton, rate and poses, to a micrometer and a microradian.
+
+    The last bits of what is read from a file may differ between systems, and the motion is the same.
+    """
+    return _hash_motion(motion, lambda array: np.rint(array * 1e6).astype(np.int64))
+
+
+def is_motion(motion: Motion, key: str) -> bool:
+    """Return whether a key is that of a motion. Earlier releases hashed all bits."""
+    return key in (content_key(motion), _hash_motion(motion, np.ascontiguousarray))
+
+
+def _hash_motion(motion: Motion, convert: Callable[[Any], NDArray[Any]]) -> str:
     digest = hashlib.sha256()
     digest.update(json.dumps([motion.skeleton.names, motion.fps]).encode())
     arrays = [motion.skeleton.parents, motion.skeleton.offsets, motion.root_positions, motion.rotations]
     if motion.bone_offsets is not None:
         arrays.append(motion.bone_offsets)
     for array in arrays:
-        digest.update(np.ascontiguousarray(array).data)
+        digest.update(convert(array).data)
     return digest.hexdigest()[:32]
 
 
@@ -132,7 +144,7 @@ def _match_motions(
     """Return the motions as registered; if the original inputs are given, prepare and crop them again."""
     if len(motions) != len(keys):
         raise InvalidValue(f"{where}: motions must be the {len(keys)} motions that were registered, not {len(motions)}")
-    if [content_key(motion) for motion in motions] == list(keys):
+    if all(is_motion(motion, key) for motion, key in zip(motions, keys, strict=True)):
         return prepare_motions(motions).motions
     ready = prepare_motions(motions).motions
     fits = ready[0].fps == fps and all(
@@ -141,7 +153,7 @@ def _match_motions(
     )
     result = retake_frames(ready, crops, loops) if fits else ready
     for k, (motion, key, name) in enumerate(zip(result, keys, names, strict=True)):
-        if content_key(motion) != key:
+        if not is_motion(motion, key):
             raise InvalidValue(
                 f"{where}: {name_clip(motions[k], k)} is not the motion {name!r} that was registered, in full "
                 "or cropped; pass the same motions, unchanged and in the same order"
