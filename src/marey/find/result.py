@@ -70,7 +70,7 @@ class MatchResult(FrozenRecord):
 
     Parameters
     ----------
-    matches : the query first, then the matches by increasing distance.
+    matches : the query first, then the matches by increasing distance, or as `SearchSettings.order` says.
     motions : the motions of the matches, cut out of their clips.
     edges : edges of the match graph.
     parents : (n,) index of each match's parent, the next match on the shortest path to the query; -1 for the query.
@@ -148,6 +148,25 @@ class MatchResult(FrozenRecord):
             "edges": [{"first": edge.first, "second": edge.second, "distance_m": edge.distance} for edge in self.edges],
             "notes": list(self.notes),
         }
+
+    def reorder(self, order: Sequence[int]) -> MatchResult:
+        """Return the result with its matches in another order, given by their indices; the query stays first."""
+        if sorted(order) != list(range(len(self))) or order[0] != 0:
+            raise InvalidValue(f"order must have the indices 0 to {len(self) - 1}, each once and 0 first")
+        place = {k: at for at, k in enumerate(order)}
+        edges = []
+        for edge in self.edges:
+            first, second = sorted((place[edge.first], place[edge.second]))
+            pair = self.matches[order[first]], self.matches[order[second]]
+            edges.append(MatchEdge(first, second, edge.distance, _align_later(self.aligned, *pair)))
+        parents = [self.parents[k] for k in order]
+        return replace(
+            self,
+            matches=tuple(self.matches[k] for k in order),
+            motions=tuple(self.motions[k] for k in order),
+            edges=tuple(sorted(edges, key=lambda edge: (edge.first, edge.second))),
+            parents=set_readonly(np.array([-1 if k < 0 else place[int(k)] for k in parents], dtype=np.int64)),
+        )
 
     def without(self, *which: int) -> MatchResult:
         """Return the result without some matches, given by index; negative indices count from the end.

@@ -24,6 +24,7 @@ from marey.errors import InvalidValue, NoResult, NoTimewarp
 from marey.find.build import find_label_masks
 from marey.find.cells import COARSE, STEP, Cells
 from marey.find.cells_kernels import Runs
+from marey.find.chain_order import order_by_chain
 from marey.find.match_graph import EXTERNAL, Candidates, Find, Interval, MatchGraph, Still, grow_match_graph
 from marey.find.result import Match, MatchResult, make_match_result
 from marey.find.search_kernels import PathEnds, PathQuery, find_best_paths, find_best_wide_paths
@@ -167,7 +168,12 @@ class Query:
             motion = self.get_motion(clip)
             matches.append(Match(motion.name, start, stop, 0.0, graph.tiers[node]))
             motions.append(replace(motion[start:stop], name=f"{motion.name} {start}-{stop}"))
-        return make_match_result(matches, motions, graph.links, limit, notes, _make_aligner(self.web, self.external))
+        clouds = _make_cloud_lookup(self.web, self.external)
+        result = make_match_result(matches, motions, graph.links, limit, notes, _make_aligner(self.web, clouds))
+        if self.settings.order == "distance":
+            return result
+        points = [clouds(match).points[match.start : match.stop] for match in result]
+        return result.reorder(order_by_chain(points, clouds(result.query).weights))
 
     def get_motion(self, clip: int) -> Motion:
         """Return a clip of the web, or the external motion for `EXTERNAL`."""
@@ -317,15 +323,20 @@ def _raise_no_match(query: Query, limit: float) -> NoReturn:
     )
 
 
-def _make_aligner(web: MatchWeb, external: ExternalQuery | None) -> Callable[[Match, Match], TimeAlignment]:
-    """Return a function that computes the time alignment of two matches: the best path through their distance grid,
-    from corner to corner."""
+def _make_cloud_lookup(web: MatchWeb, external: ExternalQuery | None) -> Callable[[Match], Any]:
+    """Return a function that returns the point clouds of a match's clip."""
 
     def clouds(match: Match) -> Any:
         if external is not None and match.tier == 0:
             return external.clouds
         return web.clouds(web.names.index(match.clip))
 
+    return clouds
+
+
+def _make_aligner(web: MatchWeb, clouds: Callable[[Match], Any]) -> Callable[[Match, Match], TimeAlignment]:
+    """Return a function that computes the time alignment of two matches: the best path through their distance grid,
+    from corner to corner."""
     weights = frame_weights(web.options.window, web.fps, "triangle")
 
     def aligned(first: Match, second: Match) -> TimeAlignment:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from marey.compare.clouds import list_markers
 from marey.core.settings import Settings, option
@@ -113,6 +114,13 @@ class SearchSettings(Settings):
         help="One or several labels; at least half the frames of a match must have one of them. By default all frames "
         "are allowed.",
     )
+    order: Literal["distance", "chain"] = option(
+        default="distance",
+        help='"distance" sorts matches by the sum of distances along the match graph (Kovar 6.2.3); "chain" by the '
+        "largest gap on the best chain of similar matches, which puts variations of the query before other actions in "
+        "sets without labels.",
+        label="Sort matches by", advanced=True,
+    )  # fmt: skip
 
     def check(self) -> None:
         """Check the overlap."""

@@ -1,0 +1,62 @@
+"""Order matches by chains of similar ones, so that true matches come first in sets of many actions.
+
+Kovar sorts matches by the sum of distances along the match graph. In a set of mixed actions, that puts a similar moment
+of another action before a far variation of the right one. Here every match is compared with every other over its whole
+length, and matches are ordered by the largest gap on the best chain that leads to them from the query: a variation that
+is far from the query but close to the next one comes before another action that is close to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from marey.core.arrays import Floats
+
+# Number of times, evenly spread over each match, at which matches are compared.
+_N_TIMES = 24
+
+
+def order_by_chain(points: Sequence[Floats], weights: Floats) -> list[int]:
+    """Return the indices of n matches, the query (index 0) first, by the largest gap on the best chain to each.
+
+    Parameters
+    ----------
+    points : (F, J, 3) marker positions in the frames of each match.
+    weights : (J,) weights of the markers.
+    """
+    gaps = compare_matches(points, weights)
+    nearest = gaps[0].copy()
+    left = np.arange(1, len(gaps))
+    order = [0]
+    while len(left):
+        k = int(left[np.argmin(nearest[left])])
+        order.append(k)
+        left = left[left != k]
+        nearest = np.minimum(nearest, np.maximum(nearest[k], gaps[k]))
+    return order
+
+
+def compare_matches(points: Sequence[Floats], weights: Floats) -> Floats:
+    """Return distances D (n, n) in m^2 of matches over their whole length, at even times.
+
+    Each pair is aligned by the best rotation about the vertical and the best translation over the floor.
+    """
+    share = weights / weights.sum()
+    aligned = np.stack([_sample(each) for each in points])
+    middle = np.einsum("ntjc,j->nc", aligned, share) / _N_TIMES
+    middle[:, 1] = 0.0
+    scaled = (aligned - middle[:, None, None]) * np.sqrt(share / _N_TIMES)[:, None]
+    x, y, z = (scaled[..., axis].reshape(len(points), -1) for axis in range(3))
+    size = np.sum(scaled**2, axis=(1, 2, 3))
+    overlap = np.hypot(x @ z.T - z @ x.T, x @ x.T + z @ z.T) + y @ y.T
+    return np.asarray(np.maximum(size[:, None] + size[None] - 2.0 * overlap, 0.0))
+
+
+def _sample(points: Floats) -> Floats:
+    at = np.linspace(0.0, len(points) - 1.0, _N_TIMES)
+    before = at.astype(np.int64)
+    after = np.minimum(before + 1, len(points) - 1)
+    alpha = (at - before)[:, None, None]
+    return np.asarray(points[before] * (1.0 - alpha) + points[after] * alpha)
