@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from marey.core.arrays import Bools, Floats, Ints
+from marey.core.arrays import Floats, Ints
 from marey.layer.gaze_kernels import GazeLooks, GazeMotion, GazeOutput, GazeTable, apply_looks
 from marey.layer.gaze_model import direction_to_angles
 from marey.layer.smoothing import smooth_series
@@ -28,7 +28,7 @@ _MARGIN = np.radians(7.0)
 # Standard deviation in seconds of the Gaussian that smooths how the body follows.
 _SMOOTH = 0.12
 # Number of times that the body is corrected. Each time removes most of what is left.
-_N_PASSES = 6
+_N_PASSES = 10
 
 
 def follow_goals(
@@ -109,11 +109,15 @@ def _find_allowed(face: Floats, frame: Floats, rotation: Floats, limits: Floats)
     limits : (2,) largest yaw and pitch in radians; both together are limited by an ellipse.
     """
     here, there = (
-        np.linalg.norm(direction_to_angles(quat.inv_rotate(frame, each)) / limits, axis=1)
-        for each in (face, quat.rotate(quat.exp(rotation), face))
+        direction_to_angles(quat.inv_rotate(frame, each)) for each in (face, quat.rotate(quat.exp(rotation), face))
     )
-    beyond: Bools = (there > 1.0) & (there > here)
-    fraction = np.divide(1.0 - here, there - here, where=beyond, out=np.ones(len(face)))
+    change = there - here
+    change[:, 0] -= 2.0 * np.pi * np.rint(change[:, 0] / (2.0 * np.pi))
+    here, change = here / limits, change / limits
+    # Where the straight way from here leaves the unit circle: |here + t change| = 1.
+    a, b, c = (np.sum(x * y, axis=1) for x, y in ((change, change), (here, change), (here, here)))
+    root = np.sqrt(np.maximum(b * b - a * (c - 1.0), 0.0))
+    fraction = np.divide(root - b, a, where=a > 1e-12, out=np.ones(len(face)))
     return np.asarray(np.clip(fraction, 0.0, 1.0))
 
 
