@@ -16,7 +16,7 @@ VALIDATOR := $(VENV)/.validator
 # The studio's page is built by the install; here with the type checker, which the tests run.
 PAGE := $(VENV)/.page
 
-.PHONY: help demo test test-all test-jit test-lowest fuzz faults check pytest bench page kernels clean
+.PHONY: help demo test test-all test-jit test-lowest fuzz faults check pytest bench papers page kernels clean
 
 demo: $(KERNELS)
 	$(BIN)/marey demo
@@ -31,6 +31,7 @@ help:
 	@echo 'make faults       let every file operation of saves and builds fail, or be the last, in turn'
 	@echo 'make check        ruff and mypy only'
 	@echo 'make bench        marey bench, with the libraries that it compares with'
+	@echo 'make papers       results of the papers, computed again on recorded clips'
 	@echo 'make page         build the page of the studio'
 	@echo 'make kernels      compile the kernels that changed'
 	@echo 'make clean        remove everything that was built'
@@ -69,6 +70,9 @@ faults: $(DEV) $(KERNELS)
 
 bench: $(VENV)/.bench $(KERNELS)
 	$(BIN)/marey bench
+
+papers: $(KERNELS)
+	$(BIN)/python docs/measure_papers.py
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
