@@ -65,6 +65,7 @@ class BodyHold:
     shift : (F, 3) displacement of the entire body, meters.
     plants : the plants.
     free : (F, K) contacts that were released.
+    freed_ends : (F, E) where hands and feet were freed, because they cannot stay where they were.
     """
 
     motion: Motion
@@ -74,6 +75,7 @@ class BodyHold:
     shift: Floats
     plants: tuple[PartPlant, ...]
     free: Bools
+    freed_ends: Bools
 
 
 def hold_body(
@@ -90,14 +92,15 @@ def hold_body(
     if not parts:
         return None
     dropped: set[tuple[int, int]] = set()
+    still_planted = planted.copy()
     for _ in range(_N_ROUNDS):
-        holder = _Holder(motion, contacts, parts, limbs, planted, options, scale)
+        holder = _Holder(motion, contacts, parts, limbs, still_planted, options, scale)
         result = holder.run(dropped)
         missed = holder.find_missed()
-        if not missed:
+        if not missed and not holder.free_missed_ends(still_planted):
             break
         dropped |= missed
-    return result
+    return replace(result, freed_ends=planted & ~still_planted)
 
 
 def find_parts(skeleton: Skeleton, contacts: Contacts) -> list[tuple[int, BodyPart]]:
@@ -159,7 +162,9 @@ class _Holder:
         columns = tuple(k for k, _ in self.parts)
         free = self.contacts.mask & ~self.held
         free[:, [k for k in range(len(self.contacts.points)) if k not in columns]] = False
-        return BodyHold(result, columns, self.scale, self.residue, shift, tuple(self.plants), free)
+        return BodyHold(
+            result, columns, self.scale, self.residue, shift, tuple(self.plants), free, np.zeros_like(self.planted)
+        )
 
     def find_missed(self) -> set[tuple[int, int]]:
         """Return the plants that parts miss, or that keep a hand or foot from where it was."""
@@ -171,6 +176,15 @@ class _Holder:
         return {
             (plant.column, plant.start) for plant in self.plants if missed[plant.column][plant.start : plant.stop].any()
         }
+
+    def free_missed_ends(self, planted: Bools) -> bool:
+        """Clear, in place, plants (F, E) of hands and feet that cannot stay where they were; return whether any do."""
+        found = False
+        for e in range(planted.shape[1]):
+            for start, stop in find_runs(planted[:, e]):
+                if (self.end_residue[start:stop, e] > _MISSED).any():
+                    planted[start:stop, e], found = False, True
+        return found
 
     def _find_depth(self, k: int, part: BodyPart, positions: Floats, heights: Floats) -> Floats:
         """Return how far (F,) a part must rise, in meters: so that its point, hip joints and shoulders are high enough.

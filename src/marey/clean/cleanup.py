@@ -17,7 +17,7 @@ from marey.clean.pipeline import Pipeline, make_options
 from marey.clean.points import find_side, leg_length, point_paths
 from marey.clean.settings import CleanSettings, PlantAt, Target, check_plants_apart, check_targets_apart
 from marey.clean.track import REFERENCE_LEG
-from marey.core.arrays import Floats, find_runs, set_readonly
+from marey.core.arrays import Bools, Floats, find_runs, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
@@ -81,7 +81,7 @@ class CleanResult:
     plants : the plants that were enforced, in order of their frames.
     foot_scale : (F, E) factor of the distance between the two points of each hand and foot, such as heel and ball.
     released : those of the plants that end where the recorded foot has slid too far from them; see `max_pull`. The
-        contacts of the motion have a gap there.
+        contacts of the motion have a gap there. Also plants of hands and feet that the body has moved away from.
     below_floor : parts that are left more than 5 mm below the floor, because they are too far below it in the source.
     """
 
@@ -299,12 +299,16 @@ def _collect_result(
     if body is not None:
         result, shift = body.motion, shift + body.shift
         mask &= ~body.free
+        for e, columns in enumerate(limbs.columns):
+            mask[:, columns[columns >= 0]] &= ~body.freed_ends[:, e, None]
         used = _sort_plants((*used, *_list_part_plants(contacts, body)))
     cut = contacts.mask & ~mask
-    released = tuple(plant for plant in used if plant.stop < n and cut[plant.stop, contacts.names.index(plant.point)])
+    released = tuple(plant for plant in used if _is_released(plant, cut[:, contacts.names.index(plant.point)]))
     if cut.any():
         result = replace(result, contacts=Contacts(contacts.points, mask))
     residue, names = _measure_residue(result, contacts, limbs, pipeline), limbs.names
+    if body is not None:
+        residue[body.freed_ends & (pipeline.state.flags[:n, :, layout.KIND] < layout.POSE)] = 0.0
     foot_scale = _measure_foot_scale(pipeline)
     if body is not None:
         names += tuple(contacts.names[k] for k in body.columns)
@@ -373,6 +377,11 @@ def _list_plants(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[
                 x, y, z = places[start].tolist()
                 used.append(PlantUsed(name, start, stop, (x, y, z)))
     return _sort_plants(used)
+
+
+def _is_released(plant: PlantUsed, cut: Bools) -> bool:
+    """Return whether a plant ends where its contact (F,) is cut, or is cut as a whole."""
+    return bool(plant.stop < len(cut) and cut[plant.stop]) or bool(cut[plant.start])
 
 
 def _list_part_plants(contacts: Contacts, body: BodyHold) -> Iterator[PlantUsed]:

@@ -181,8 +181,8 @@ def _text(report: dict[str, Any]) -> str:
         misses = ", ".join(f"{name} by {1000 * m:.1f} mm" for name, m in report["residues_m"].items() if m > _HELD)
         lines.append(f"  out of reach: misses its plant or target by up to: {misses}")
     lines += [
-        f"  the {cut['point'].replace('_', ' ')} planted at {cut['start']:.2f} s is freed at {cut['stop']:.2f} s: the "
-        "recorded foot has slid too far from it (--max-pull)"
+        f"  the {cut['point'].replace('_', ' ')} planted at {cut['start']:.2f} s is freed at {cut['stop']:.2f} s: it "
+        "is too far from the recorded motion (--max-pull)"
         for cut in report["released"]
     ]
     lines += [
