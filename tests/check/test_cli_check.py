@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 from dataclasses import replace
 
@@ -190,3 +192,18 @@ def test_info_lists_the_findings_and_the_tilt(folder, capsys):
     (report,) = json.loads(capsys.readouterr().out)
     assert report["findings"][0]["command"].endswith("--file-fps 60")
     assert report["floor"]["is_tilted"] is False
+
+
+def test_following_all_fixes_ends_without_severe_findings(data_folder, tmp_path, capsys, monkeypatch):
+    """In 111_21 a leg flips, and hangs below the floor."""
+    monkeypatch.chdir(tmp_path)
+    cut = marey.load(data_folder / "cmu-hard" / "111_21.bvh")[1840:2140]
+    marey.save(replace(cut, source=replace(cut.source, evidence=())), "clip.npz")
+    main(["check", "clip.npz", "--full"])
+    commands = re.findall(r"(?:fix it: | {8})marey (.*)", capsys.readouterr().out)
+    assert commands
+    for command in commands:
+        assert main(shlex.split(command)) in (0, 1)
+    capsys.readouterr()
+    main(["check", "clip_fixed.npz", "--severity", "severe"])
+    assert "no findings" in capsys.readouterr().out

@@ -155,3 +155,10 @@ def test_a_cartwheel_is_held_by_its_hands(data_folder: Path) -> None:
     assert {"left_wrist", "right_wrist"} <= {plant.point for plant in result.plants}
     assert not {"pelvis", "back", "head", "left_knee", "right_knee"} & {plant.point for plant in result.plants}
     assert result.metrics["residue_max"] < 1e-6
+
+
+def test_cleanup_adds_no_jumps_of_knees_that_bend_both_ways(data_folder: Path) -> None:
+    """In 106_20 nearly straight knees bend backward by up to 10 degrees, and forward again."""
+    motion = marey.load(data_folder / "cmu-hard" / "106_20.bvh", file_fps=60)
+    before, after = (marey.check(one, severity="severe").kinds for one in (motion, marey.clean(motion)))
+    assert after == before == ("jump",)

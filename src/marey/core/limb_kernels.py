@@ -18,8 +18,9 @@ from marey.compiled import Floats2D, Ints1D, helper, kernel
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Quat, Vec
 
-# Sine of the bend angle at which the current plane and the usual axis have equal weight.
-_TRUSTED = 0.12
+# Sine of the bend angle at which the current plane and the usual axis have equal weight; and that of a bend the other
+# way, which recorded knees show when they are nearly straight.
+_TRUSTED, _TRUSTED_BACK = 0.12, 0.5
 
 
 @kernel
@@ -31,7 +32,9 @@ def find_hinge_axis(up: Vec, down: Vec, usual: Vec) -> Vec:
     """
     lengths = vec.norm(up) * vec.norm(down)
     seen = vec.scale(1.0 / lengths, vec.cross(up, down)) if lengths > 1e-12 else (0.0, 0.0, 0.0)
-    return vec.normalize(vec.add(seen, vec.scale(_TRUSTED, usual)), usual)
+    back = min(max(-vec.dot(seen, usual) / _TRUSTED, 0.0), 1.0)
+    weight = _TRUSTED + back * (_TRUSTED_BACK - _TRUSTED)
+    return vec.normalize(vec.add(seen, vec.scale(weight, usual)), usual)
 
 
 @kernel
