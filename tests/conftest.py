@@ -1,9 +1,11 @@
 """Fixtures that all tests share."""
 
 import contextlib
+import functools
 import gc
 import importlib
 import os
+import pickle
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +16,38 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pytest
 
+import marey.samples
 from tests import tiers
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Tell tests which tier runs."""
     tiers.is_fast = "not slow" in config.getoption("markexpr")
+
+
+def remember_samples(n: int) -> None:
+    """Generate the same clip once, not for every test that begins with it; nobody can change it.
+
+    n : number of clips to remember. The tests of the samples themselves always get new ones.
+    """
+    generate = marey.samples.sample
+
+    @functools.lru_cache(n)
+    def regenerate(call: bytes) -> marey.samples.Sample:
+        name, options = pickle.loads(call)
+        return generate(name, **options)
+
+    @functools.wraps(generate)
+    def sample(name: str, **options: Any) -> marey.samples.Sample:
+        is_seeded = isinstance(options.get("rng", 0), int)
+        if not is_seeded or os.environ.get("PYTEST_CURRENT_TEST", "").startswith("tests/samples/"):
+            return generate(name, **options)
+        return regenerate(pickle.dumps((name, options)))
+
+    marey.samples.sample = marey.samples.samples.sample = sample
+
+
+remember_samples(100)
 
 
 @pytest.fixture(scope="session", autouse=True)
