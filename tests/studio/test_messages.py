@@ -78,7 +78,7 @@ def test_what_is_written_is_read_again() -> None:
         ({"many": ["x"]}, r"many\[0\]: expected an object, got \"x\""),
         ({"table": {"a": "b"}}, r"table.a: expected a whole number"),
         ({"maybe": "no"}, r"maybe: expected a finite number"),
-        ({"choice": "exe"}, r"choice: expected 'bvh' or 'glb' or 'npz', got \"exe\""),
+        ({"choice": "exe"}, r"choice: expected 'bvh' or 'fbx' or 'glb' or 'npz', got \"exe\""),
         ({"extra": 1}, r"unknown field 'extra'"),
     ],
 )
