@@ -64,7 +64,7 @@ def test_feet_stand_and_motion_changes_smoothly_with_its_parameters():
 
 def test_paths_are_those_of_the_motions():
     space = small_character("boxing")["dance"].space
-    path = space.paths(np.array([[0.6]]), 9)[0]
+    path = space.paths(np.array([[0.6, 0.05]]), 9)[0]
     assert abs(path[-1, 0] - path[0, 0] - 0.6) < 0.05
     np.testing.assert_allclose(path[0], 0.0, atol=1e-9)
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from marey.control import FollowDirection, RandomWalk
+from marey.control import FollowDirection, HitPoint, RandomWalk
 from marey.core.placement import find_facing
 from marey.maths import rigid2d
 from marey.pmg import Choice
@@ -45,7 +45,7 @@ def hand_misses(boxer, played):
 def test_punches_land_on_their_targets():
     char = small_character("boxing")
     boxer = Boxer()
-    played = char.stream(boxer, feet=None, parameters=[0.0]).record(120.0)
+    played = char.stream(boxer, feet=None, parameters=[0.0, 0.0]).record(120.0)
     off = hand_misses(boxer, played)
     assert len(off) > 15
     assert (off < 0.05).mean() >= 0.95
@@ -54,13 +54,28 @@ def test_punches_land_on_their_targets():
 def test_beyond_reach_the_nearest_punch_is_thrown():
     char = small_character("boxing")
     node, boxer = char["punch"], Boxer(beyond=0.5)
-    stream = char.stream(boxer, feet=None, parameters=[0.0])
+    stream = char.stream(boxer, feet=None, parameters=[0.0, 0.0])
     stream.record(12.0)
     thrown = [each for each in stream.transitions if each.target == "punch"]
     assert thrown
     for each in thrown:
         assert not node.contains(each.requested)
         np.testing.assert_allclose(each.played, node.project(each.requested), atol=1e-3)
+
+
+@pytest.mark.parametrize("point", [(0.3, 1.4, 0.7), (-0.9, 1.35, -0.3)])
+def test_a_target_out_of_reach_is_approached_then_hit(point):
+    char = small_character("boxing")
+    controller = HitPoint(point)
+    played = char.stream(controller, feet=None).record(7.0)
+    (hit,) = controller.hits
+    assert hit.miss < 0.05
+    assert hit.node in ("punch", "jab")
+    hands = played.world().positions[:, [played.skeleton.roles[f"{side}_hand"] for side in ("left", "right")]]
+    thrown = hands[round(hit.seconds * played.fps) :][:45]
+    assert np.linalg.norm(thrown - point, axis=2).min() < 0.08
+    # What is in reach is hit after the first clip; for the other, the boxer moves first.
+    assert (hit.seconds > 1.5) == (point[2] < 0.0)
 
 
 def test_a_duck_brings_the_head_below_the_height():

@@ -13,6 +13,8 @@ from .evaluate import record as record
 from .evaluate_gait import GaitMetrics as GaitMetrics
 from .evaluate_gait import gait_metrics as gait_metrics
 from .go_to import GoTo as GoTo
+from .hit import Hit as Hit
+from .hit import HitPoint as HitPoint
 from .keys import KeyPress as KeyPress
 from .keys import parse_keys as parse_keys
 from .keys import play_keys as play_keys

@@ -222,9 +222,10 @@ CATALOGUE: dict[str, Entry] = {
         "a boxer's dance: light steps in guard to all sides", steps.box_dance, _seconds(8.0, 2.0, 600.0)
     ),
     "box_turn": _entry(
-        "a boxer's turn: from a guard, by two light steps, to a guard with another heading",
+        "a boxer's turn: from a guard, by two light steps, to a guard with another heading and place",
         steps.box_turn,
         Parameter("angle", math.radians(30), -math.radians(75), math.radians(75), "rad", "positive to the left"),
+        Parameter("ahead", 0.0, -0.25, 0.35, "m", "distance in the direction of the new heading"),
     ),
     "hop": _entry(
         "hops on both legs or on one",

@@ -53,20 +53,23 @@ def box_dance(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def box_turn(values: Values, rng: np.random.Generator) -> Plan:
-    """Plan a boxer's turn: from a guard, two light steps to a guard with another heading."""
+    """Plan a boxer's turn: from a guard, two light steps to a guard with another heading and place."""
     script = guard_script(rng, values["variation"])
     guard = script.pose
-    angle = values["angle"]
+    angle, ahead = values["angle"], values["ahead"]
+    place = (float(ahead * np.sin(angle)), float(ahead * np.cos(angle)))
     start = 0.3
     script.key(start)
     # The front foot steps first for turns to either side, so all turns can be blended.
     for side, fraction in (("left", 0.55), ("right", 1.0)):
-        _box_step(script, side, (0.0, 0.0), angle)
+        _box_step(script, side, place, angle)
         beat = script.about(0.2, 0.1)
-        dip = replace(guard, shift=(-0.012 * get_sign(side), guard.shift[1] - 0.02, 0.0), heading=fraction * angle)
-        script.key(beat, replace(dip, shift=(0.0, guard.shift[1] + 0.012, 0.0), heading=(fraction - 0.25) * angle))
+        x, z = fraction * place[0], fraction * place[1]
+        dip = replace(guard, shift=(x - 0.012 * get_sign(side), guard.shift[1] - 0.02, z), heading=fraction * angle)
+        x, z = (fraction - 0.25) * place[0], (fraction - 0.25) * place[1]
+        script.key(beat, replace(dip, shift=(x, guard.shift[1] + 0.012, z), heading=(fraction - 0.25) * angle))
         script.key(beat, dip)
-    script.key(script.about(0.15), replace(guard, heading=angle))
+    script.key(script.about(0.15), replace(guard, shift=(place[0], guard.shift[1], place[1]), heading=angle))
     script.labels.append(("box_turn", start, script.now))
     script.key(script.about(0.3, 0.1))
     return script.plan(window=0.2, sway=0.5)
