@@ -13,6 +13,7 @@ from marey.compare import distance_grid, frame_weights, point_clouds
 from marey.core import Label, Labels, Skeleton
 from marey.errors import InvalidValue, NoResult, ParseError, UnknownFormat, UnknownName, UnknownVersion
 from marey.graph import Edges, MotionGraph, Transitions
+from marey.graph.build import penalize_contacts
 from marey.graph.minima import find_transitions, split_into_blocks
 from marey.graph.network import add_reverses, compact, connect_clips
 from marey.graph.prune import prune
@@ -23,6 +24,31 @@ from tests.graph.clips import one_label, two_styles, walking_graph, walks
 @pytest.fixture(scope="module")
 def graph() -> MotionGraph:
     return walking_graph()
+
+
+def test_different_contacts_cost_a_penalty(graph):
+    """Kovar 4.4.1: transitions between frames with other contacts may be disallowed, or weighed."""
+    clips = graph.clips
+    strict = MotionGraph.build(clips, 0.2, contact_penalty=1.0)
+    free = MotionGraph.build(clips, 0.2)
+    assert 0 < strict.n_transitions < free.n_transitions
+    blends = strict.edges.select(strict.edges.blends)
+    masks = [clip.contacts.mask for clip in clips]
+    middle = strict.half_width
+    for (a, b), (start, other) in zip(blends.clips, blends.starts, strict=True):
+        np.testing.assert_array_equal(masks[a][start + middle], masks[b][other + middle])
+
+
+def test_a_penalty_is_the_fraction_of_points_that_differ(graph):
+    motions = graph.clips[:2]
+    frames = np.array([[10, 10], [10, 25]])
+    found = Transitions(np.array([[0, 1], [0, 1]]), frames, np.array([0.03, 0.04]), np.zeros((2, 3)))
+    got = penalize_contacts(found, motions, 0.1)
+    masks = [motion.contacts.mask for motion in motions]
+    for k, (a, b) in enumerate(frames):
+        differ = float((masks[0][a] != masks[1][b]).mean())
+        assert got.distances[k] == pytest.approx(np.hypot(found.distances[k], 0.1 * np.sqrt(differ)))
+    assert penalize_contacts(found, motions, 0.0) is found
 
 
 def minima_by_definition(a, b, half: int) -> set[tuple[int, int]]:

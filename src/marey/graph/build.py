@@ -90,7 +90,29 @@ def compare_clips(motions: Sequence[Motion], limit: float | None, settings: Grap
         cache=cache,
         poses=() if cache is None else [_pose_key(cache, motion, markers) for motion in motions],
     )
-    return found, half
+    return penalize_contacts(found, motions, settings.contact_penalty), half
+
+
+def penalize_contacts(found: Transitions, motions: Sequence[Motion], penalty: float) -> Transitions:
+    """Return transitions whose distances include a penalty for different contacts in their middle; see `GraphSettings`.
+
+    Contact points that only one of the clips has do not count.
+    """
+    if penalty == 0.0:
+        return found
+    differ = np.zeros(len(found))
+    for pair in np.unique(found.clips, axis=0):
+        one, other = (motions[k].contacts for k in pair)
+        shared = [] if one is None or other is None else [name for name in one.names if name in other.names]
+        if one is None or other is None or not shared:
+            continue
+        here = np.flatnonzero((found.clips == pair).all(axis=1))
+        a, b = (
+            contacts.mask[frames][:, [contacts.index(name) for name in shared]]
+            for contacts, frames in ((one, found.frames[here, 0]), (other, found.frames[here, 1]))
+        )
+        differ[here] = (a != b).mean(axis=1)
+    return replace(found, distances=np.sqrt(found.distances**2 + penalty**2 * differ))
 
 
 def check_lengths(motions: Sequence[Motion], half: int, parameter: str, seconds: float) -> None:

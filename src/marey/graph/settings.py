@@ -78,6 +78,12 @@ class GraphSettings(ClipGraphSettings, WorkSettings):
         label="Weights of the window", advanced=True,
     )  # fmt: skip
     markers: str | Sequence[str] = option(default="body", help="Markers to compare; see `marey.compare.point_clouds`.")
+    contact_penalty: float = option(
+        default=0.0,
+        help="Weight p of different contacts: p^2 times the fraction of contact points that differ is added to the "
+        "squared distance of a transition. With 1 m, transitions between different contacts are practically excluded.",
+        label="Penalty for other contacts", unit="m", min=0, max=100, advanced=True,
+    )  # fmt: skip
     coarse_step: int = option(
         default=1,
         help="Compare every n-th frame first, then all frames around promising cells; 1 compares all frames.",
