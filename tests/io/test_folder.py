@@ -1,12 +1,14 @@
 """Folders of files: what is listed, what kind each file is, and that nothing is overwritten."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from marey.errors import InvalidValue, UnwritableFile
 from marey.io.archive import pack, write_json
+from marey.io.files import PART_SUFFIX, Writing, write_bytes
 from marey.io.folder import copy_file, free_name, result_kind, walk_files
 
 
@@ -56,3 +58,45 @@ def test_a_copy_overwrites_only_on_request_and_follows_no_link(tmp_path: Path) -
     with pytest.raises(UnwritableFile, match="does not exist; create it first"):
         copy_file(source, tmp_path / "missing" / "t", replace=True)
     assert sorted(os.listdir(tmp_path)) == ["s", "t", "v"]
+
+
+def test_abandoned_parts_are_swept_and_nothing_else(tmp_path: Path) -> None:
+    old = time.time() - 2 * 3600
+    (tmp_path / f".walk.bvh.0123abcd{PART_SUFFIX}").write_text("abandoned")
+    (tmp_path / f".xyz{PART_SUFFIX}").mkdir()
+    (tmp_path / f".xyz{PART_SUFFIX}" / "space.npz").write_text("abandoned")
+    kept = [".walk.part", "walk.marey-part", ".hidden", "old.bvh"]
+    for name in kept:
+        (tmp_path / name).write_text("mine")
+    for path in tmp_path.iterdir():
+        os.utime(path, (old, old))
+    fresh = tmp_path / f".run.bvh.0123abcd{PART_SUFFIX}"
+    fresh.write_text("being written")
+    (tmp_path / f".link{PART_SUFFIX}").symlink_to(tmp_path / "old.bvh")
+    write_bytes(tmp_path / "new.bvh", [b"new"])
+    assert sorted(os.listdir(tmp_path)) == sorted([*kept, fresh.name, f".link{PART_SUFFIX}", "new.bvh"])
+    assert (tmp_path / "old.bvh").read_text() == "mine"
+
+
+def test_a_file_keeps_its_mode_and_a_new_one_has_the_usual(tmp_path: Path) -> None:
+    path = tmp_path / "walk.bvh"
+    write_bytes(path, [b"a"])
+    (tmp_path / "usual").touch()
+    assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode
+    path.chmod(0o600)
+    write_bytes(path, [b"b"])
+    assert path.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(FileExistsError):
+        write_bytes(path, [b"c"], replace=False)
+    assert (path.read_bytes(), sorted(os.listdir(tmp_path))) == (b"b", ["usual", "walk.bvh"])
+
+
+def test_files_are_on_the_disk_before_they_are_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda handle: (done.append("sync"), sync(handle)))
+    monkeypatch.setattr(os, "replace", lambda a, b: (done.append("replace"), replace(a, b)))
+    with Writing() as writing:
+        staged = [writing.stage(tmp_path / name, [b"x"]) for name in ("a", "b")]
+        writing.commit(*staged)
+    assert done == ["sync", "sync", "replace", "sync", "replace"]

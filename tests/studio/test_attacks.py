@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 import marey
 from marey.studio.motions import Motions, Opened
@@ -317,3 +318,15 @@ def test_open_motions_are_bounded_with_their_history(walk: marey.Motion, monkeyp
     assert 1 <= motions.opened(name).at <= 3
     with pytest.raises(marey.errors.InvalidValue, match="GB of motion data would be open; close some"):
         motions.add(Opened(marey.Motion(walk.skeleton, walk.root_positions + 2.0, np.array(walk.rotations), walk.fps)))
+
+
+def test_a_message_that_is_not_text_ends_the_connection_quietly(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    page = FakePage(server)
+    page.socket.socket.sendall(b"\x81\x83\x00\x00\x00\x00\xff\xfe{")  # a text frame, masked with zeros
+    with pytest.raises(ConnectionClosed) as closed:
+        page.socket.recv(timeout=WAIT)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1007
+    assert not caplog.records

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import secrets
 import threading
 from collections.abc import Callable
@@ -204,7 +205,7 @@ class Session:
         folder = self.places.folder
         for place in (self.places.own, self.shared.own, None if folder is None else folder.root):
             if place is not None:
-                text = text.replace(f"{place}/", "").replace(str(place), "the folder")
+                text = text.replace(f"{place}{os.sep}", "").replace(str(place), "the folder")
         self.outbox.put_text(encode({"id": number, "kind": "failed", "error": {"type": kind, "text": text}}))
 
     def _progress(self, number: int, fraction: float, text: str) -> None:

@@ -94,3 +94,15 @@ class BoundedProtocol(WebSocketsSansIOProtocol):
             self.transport.abort()
             return
         super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        """Pass on a message. One that is not UTF-8 ends the connection, without uvicorn's traceback in the terminal."""
+        if self.curr_msg_data_type == "text":
+            try:
+                b"".join(self.frames).decode()
+            except UnicodeDecodeError:
+                self.frames = []
+                self.conn.send_close(1007)
+                self.handle_parser_exception()
+                return
+        super().send_receive_event_to_app()
