@@ -12,6 +12,7 @@ from marey.control import GoTo, RandomWalk
 from marey.control.clip_model import ClipModel
 from marey.control.joins import fit_join, quadratic_terms
 from marey.control.limits import find_limits
+from marey.control.plan_file import load_plan, save_plan
 from marey.control.planner import Planner, get_planner
 from marey.control.planner_kernels import (
     ClipCosts,
@@ -176,6 +177,21 @@ def test_turns_that_never_become_possible_again_are_reported():
     assert limit.high[0] < 0.1
     assert "cannot turn left by more than" in limit.describe(free)
     assert "add clips that turn left" in limit.describe(free)
+
+
+def test_tables_survive_files(tmp_path, coarse_headings):
+    char = random_character(1, 2)
+    path = save_plan(char, tmp_path / "char.json")
+    assert path.name == "char.plan.npz"
+    again, other = random_character(1, 2), random_character(2, 2)
+    assert load_plan(again, tmp_path / "char.json")
+    for kind in ("direction", "point", "pose", "node"):
+        a, b = get_planner(char).table(kind), get_planner(again).table(kind)
+        np.testing.assert_array_equal(a.values, b.values)
+        np.testing.assert_array_equal(a.grid.distances, b.grid.distances)
+        assert a.grid[1:] == b.grid[1:]
+    assert not load_plan(other, tmp_path / "char.json"), "tables of another character"
+    assert not load_plan(other, tmp_path / "other.json")
 
 
 def test_planners_are_cached_until_the_graph_changes():

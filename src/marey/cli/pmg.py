@@ -283,6 +283,7 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
       marey pmg build me.toml -o me.json
     """
     from marey.cli.progress import bar
+    from marey.control import save_plan
     from marey.pmg import build_recipe, read_recipe
     from marey.store import run_on
 
@@ -292,7 +293,8 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
         found: list[AutoReport] = []
         graph = build_recipe(read, progress=progress, run=run_on(jobs), report=found.append)
     graph.save(output)
-    print_character(graph, as_json, written=[output], report=found[0] if found else None, limits=True)
+    written = [output, str(save_plan(graph, output))]
+    print_character(graph, as_json, written=written, report=found[0] if found else None, limits=True)
 
 
 for subcommand in (info, plot, walk, go, reach):

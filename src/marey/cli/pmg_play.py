@@ -141,12 +141,13 @@ def go(
     """
     import numpy as np
 
-    from marey.control import GoTo, GoToSettings
+    from marey.control import GoTo, GoToSettings, load_plan
     from marey.core.placement import find_facing
     from marey.io import save
 
     check_output(output)
     graph = open_character(char, empty=False)
+    load_plan(graph, char)
     nodes = options.pop("nodes")
     aiming = read_settings(GoToSettings, options, nodes=None if nodes is None else nodes.split(","))
     aim, heading = GoTo(point, settings=aiming), aiming.heading
@@ -231,11 +232,14 @@ def reach(char: str, output: str, seconds: float, cell: float, headings: int, st
     Example:
       marey pmg reach walker.json -o reach.png --seconds 4
     """
+    from marey.control import load_plan
     from marey.control.reach import reach as find
     from marey.plot.reach import reach as draw
 
     check_plot(output)
-    found = find(open_character(char, empty=False), seconds=seconds, cell=cell, headings=headings, start=start)
+    graph = open_character(char, empty=False)
+    load_plan(graph, char)
+    found = find(graph, seconds=seconds, cell=cell, headings=headings, start=start)
     draw(found, output)
     metrics = found.to_dict()
     if as_json:

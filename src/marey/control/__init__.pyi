@@ -27,6 +27,8 @@ from .limits import TurnLimit as TurnLimit
 from .limits import find_limits as find_limits
 from .motion_matching import MatchingData as MatchingData
 from .motion_matching import MotionMatching as MotionMatching
+from .plan_file import load_plan as load_plan
+from .plan_file import save_plan as save_plan
 from .planner import Planner as Planner
 from .planner import get_planner as get_planner
 from .reach import ClipLengths as ClipLengths

@@ -39,7 +39,7 @@ from marey.errors import UnknownName
 from marey.maths.value_kernels import GoalGrid, Steps, iterate_values
 from marey.pmg import Choice, ControlState, Edge, Node, ParametricMotionGraph, TransitionOption
 
-__all__ = ["Planner", "get_planner"]
+__all__ = ["Planner", "ValueTable", "get_planner"]
 
 NEVER = 100.0
 """Seconds that stand for a goal that cannot be reached."""
@@ -115,6 +115,10 @@ class Planner:
         if kind not in self._tables:
             self._tables[kind] = _build_table(self.model, kind, self.nodes)
         return self._tables[kind]
+
+    def put_tables(self, tables: dict[str, ValueTable]) -> None:
+        """Use tables that were computed before."""
+        self._tables |= tables
 
     def link_turns(self) -> Links:
         """Return the clips that can follow each state while the character keeps turning with the same nodes."""

@@ -66,6 +66,7 @@ KINDS = {
     "marey.grid": "a distance grid",
     "marey.motion": "a motion",
     "marey.parametric": "a parametric motion",
+    "marey.plan": "a character's value tables",
     "marey.pmg": "a character",
     "marey.registration": "a registration curve",
     "marey.retarget": "a retarget map",

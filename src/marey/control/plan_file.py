@@ -1,0 +1,151 @@
+"""Files of value tables, ``NAME.plan.npz`` next to the character ``NAME.json``: nothing has to be computed to play.
+
+Arrays, for a character with S states, one for each point of each node's parameter grid:
+
+- ``nodes``: names of the nodes; ``first_axis``, ``first_state``: index of each node's first axis and first state;
+- ``axes`` (A, 3): first value, step and number of values of each parameter of each node; within a node, the state index
+  counts with the last parameter fastest;
+- ``direction``, ``point``, ``pose`` and ``node`` (S, C): seconds for each state and goal. Goals are seen from the
+  character at the moment when the clip is left. Between grid points, interpolate linearly in each parameter. Column
+  ``k`` of ``node`` is the node with that index; `marey.maths.value_kernels` describes the columns of the others;
+- ``point_distances``, ``pose_distances``: meters; ``bearings``, ``headings``: number of bearings and headings of
+  ``direction``, ``point`` and ``pose``; ``slowness``: seconds per meter beyond the last distance, likewise;
+- ``character``: digest of the nodes and edges that the tables belong to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from marey.control.planner import Planner, ValueTable, get_planner
+from marey.core.arrays import Floats, FrozenRecord, Ints, set_readonly
+from marey.io.stored import FileFormat, Part, Stored
+from marey.maths.value_kernels import GoalGrid
+from marey.pmg import ParametricMotionGraph
+
+__all__ = ["PlanFile", "load_plan", "plan_path", "save_plan"]
+
+_GOALS = ("direction", "point", "pose")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanFile(FrozenRecord, Stored):
+    """Value tables of a character, as its file holds them; see the module's description."""
+
+    FILE = FileFormat(
+        "marey.plan", 1,
+        {
+            "character": Part("text"),
+            "nodes": Part("text", ("nodes",)),
+            "first_axis": Part("integer", ("nodes",)),
+            "first_state": Part("integer", ("nodes",)),
+            "axes": Part("float", ("axes", 3)),
+            "direction": Part("float", ("states", "directions"), stored_as="f2"),
+            "point": Part("float", ("states", "points"), stored_as="f2"),
+            "pose": Part("float", ("states", "poses"), stored_as="f2"),
+            "node": Part("float", ("states", "nodes"), stored_as="f2"),
+            "point_distances": Part("float", ("point distances",)),
+            "pose_distances": Part("float", ("pose distances",)),
+            "bearings": Part("integer", (3,)),
+            "headings": Part("integer", (3,)),
+            "slowness": Part("float", (3,)),
+        },
+    )  # fmt: skip
+
+    character: str
+    nodes: tuple[str, ...]
+    first_axis: Ints
+    first_state: Ints
+    axes: Floats
+    direction: Floats
+    point: Floats
+    pose: Floats
+    node: Floats
+    point_distances: Floats
+    pose_distances: Floats
+    bearings: Ints
+    headings: Ints
+    slowness: Floats
+
+    @classmethod
+    def from_planner(cls, planner: Planner) -> PlanFile:
+        """Compute all tables of a planner."""
+        rows = planner.model.tables
+        tables = {kind: planner.table(kind) for kind in (*_GOALS, "node")}
+        dims = [len(each.axes) for each in rows.values()]
+        grids = [tables[kind].grid for kind in _GOALS]
+        values = {kind: table.values for kind, table in tables.items()}
+        return cls(
+            character=_digest(planner.graph),
+            nodes=tuple(rows),
+            first_axis=np.cumsum([0, *dims[:-1]]),
+            first_state=np.array([each.first for each in rows.values()]),
+            axes=np.concatenate([each.axes for each in rows.values()]),
+            point_distances=grids[1].distances,
+            pose_distances=grids[2].distances,
+            bearings=np.array([grid.n_bearings for grid in grids]),
+            headings=np.array([grid.n_headings for grid in grids]),
+            slowness=np.array([grid.slowness for grid in grids]),
+            **values,
+        )
+
+    def to_tables(self) -> dict[str, ValueTable]:
+        """Return the tables by the kind of goal."""
+        distances = {"direction": np.zeros(1), "point": self.point_distances, "pose": self.pose_distances}
+        out = {}
+        for k, kind in enumerate(_GOALS):
+            sizes: Any = int(self.bearings[k]), int(self.headings[k]), float(self.slowness[k])
+            out[kind] = ValueTable(GoalGrid(distances[kind], *sizes), set_readonly(getattr(self, kind)), 0)
+        grid = GoalGrid(np.zeros(1), 1, len(self.nodes), 0.0)
+        return out | {"node": ValueTable(grid, set_readonly(self.node), 0)}
+
+
+def plan_path(character: str | os.PathLike[str]) -> Path:
+    """Return the path of the value tables that belong to a character's .json file."""
+    return Path(character).with_suffix(".plan.npz")
+
+
+def save_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -> Path:
+    """Write the value tables of a character next to its .json file; compute them if necessary. Returns their path."""
+    path = plan_path(character)
+    PlanFile.from_planner(get_planner(graph)).save(path)
+    return path
+
+
+def load_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -> bool:
+    """Read the value tables next to a character's .json file. Returns False if there are none, or those of another
+    state.
+
+    Controllers of this character then need not compute them.
+    """
+    path = plan_path(character)
+    if not path.is_file():
+        return False
+    found = PlanFile.load(path)
+    if found.character != _digest(graph):
+        return False
+    planner = get_planner(graph)
+    axes = np.concatenate([each.axes for each in planner.model.tables.values()])
+    if found.nodes != tuple(graph.nodes) or not np.array_equal(found.axes, axes):
+        return False
+    planner.put_tables(found.to_tables())
+    return True
+
+
+def _digest(graph: ParametricMotionGraph) -> str:
+    """Return a digest of everything that the tables depend on: the nodes' ranges and paths, and the edges."""
+    out = hashlib.sha256()
+    for node in graph.nodes.values():
+        ends = np.stack([node.low, node.middle, node.high])
+        out.update(node.name.encode() + ends.tobytes() + np.round(node.paths(node.project(ends)), 6).tobytes())
+    for edge in graph.edges.values():
+        out.update(f"{edge.source}>{edge.target} {edge.bad}".encode())
+        for values in (edge.parameters, edge.low, edge.high, edge.moments):
+            out.update(np.ascontiguousarray(values).tobytes())
+    return out.hexdigest()
