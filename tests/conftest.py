@@ -7,6 +7,7 @@ import importlib
 import os
 import pickle
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def remember_samples(n: int) -> None:
-    """Generate the same clip once, not for every test that begins with it; nobody can change it.
+    """Generate the same clip once, not for every test that begins with it; each gets its own copy.
 
     n : number of clips to remember. The tests of the samples themselves always get new ones.
     """
@@ -42,7 +43,10 @@ def remember_samples(n: int) -> None:
         is_seeded = isinstance(options.get("rng", 0), int)
         if not is_seeded or os.environ.get("PYTEST_CURRENT_TEST", "").startswith("tests/samples/"):
             return generate(name, **options)
-        return regenerate(pickle.dumps((name, options)))
+        same = regenerate(pickle.dumps((name, options)))
+        # Worlds are cached by array, and as long as the arrays live.
+        roots, rotations = same.motion.root_positions.copy(), same.motion.rotations.copy()
+        return replace(same, motion=replace(same.motion, root_positions=roots, rotations=rotations))
 
     marey.samples.sample = marey.samples.samples.sample = sample
 
