@@ -19,6 +19,7 @@ from marey.register.matches import ConstraintMatch
 from marey.register.registration import RegistrationCurve
 from marey.samples import sample, straight_walk
 from tests.plot.pictures import in_place, png_size, svg_size, under_resting_root
+from tests.tiers import mostly_slow
 
 WALK = replace(straight_walk(seconds=2.0), name="walk")
 SLOW = replace(straight_walk(speed=0.9, seconds=3.0), name="_slow")
@@ -86,7 +87,7 @@ def write(kind: str, path: Path) -> None:
 KINDS = ("matches", "blend_paths", "foot_heights", "timewarp")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, "writes three files of another kind", n_fast=1))
 def test_plots_are_complete_have_their_size_are_reproducible_and_freed(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
