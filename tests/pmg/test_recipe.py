@@ -101,7 +101,9 @@ def test_a_node_from_a_saved_space(tmp_path):
     char = build_recipe(read_recipe(written(tmp_path, text)))
     assert isinstance(char["duck"].space, ActionSpace)
     assert char["duck"].names == ("height",)
-    with pytest.raises(UnreadableFile, match=r"me.toml: node 'duck', space: no file 'duk.npz' next to it"):
+    with pytest.raises(
+        UnreadableFile, match=r"me.toml: node 'duck': space must be a file in .*, which has no 'duk.npz'"
+    ):
         build_recipe(read_recipe(written(tmp_path, text.replace("duck.npz", "duk.npz"))))
 
 
