@@ -335,11 +335,19 @@ def call_on_paths() -> Results:
 
     from marey.blend.baselines.paths_kernels import find_bottleneck, is_within_reach, next_state
     from marey.compare.minima_kernels import find_minima
+    from marey.control.planner_kernels import find_ends
     from marey.core.limb_kernels import find_knee_rotation
     from marey.graph.reach_kernels import measure_dubins_path
     from marey.layer.trunk_kernels import rotate_trunk
+    from marey.maths.value_kernels import GoalGrid
 
     rng = np.random.default_rng(6)
+    grid, first = GoalGrid(np.array([0.0, 0.5, 1.0]), 6, 4, 1.0), np.empty(3, dtype=np.int64)
+    paths, limits = np.cumsum(rng.normal(0.0, 0.2, (2, 5, 3)), axis=1), np.array([0.4, 1.0, 2.0, 0.5])
+    count = find_ends(paths, np.ones(2), grid, limits, first, np.zeros(0, dtype=np.int64), np.zeros(0))
+    columns, costs = np.empty(count, dtype=np.int64), np.empty(count)
+    find_ends(paths, np.ones(2), grid, limits, first, columns, costs)
+    yield "goals that paths reach", [first, columns, costs]
     places, goals = rng.normal(size=(2, 3, 3))
     for place, goal in zip(places, goals, strict=True):
         yield "bent path", measure_dubins_path(*place, *goal, 0.9)
