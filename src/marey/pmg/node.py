@@ -169,7 +169,7 @@ class Node(FrozenRecord):
         return self.region.project(freeze_array(given, f"parameters of {self.name!r}", shape), self.scale)
 
     checked = renamed_method("checked", "project")
-    clip_parameters = project
+    clip_parameters = renamed_method("clip_parameters", "project")
 
     def contains(self, parameters: ArrayLike) -> bool:
         """Return whether a motion of the node can have these parameters (d,)."""
