@@ -118,6 +118,16 @@ def renamed_option(
     return click.option(old, hidden=True, is_eager=True, expose_value=False, callback=pass_on, **settings)
 
 
+def removed_option(name: str, **settings: Any) -> Callable[[Command], Command]:
+    """Declare an option that has no effect any more. It is hidden from the help and prints a note when used."""
+
+    def note(context: click.Context, option: click.Parameter, value: Any) -> None:
+        if value is not None:
+            click.echo(f"marey: {name} has no effect any more, leave it out", err=True)
+
+    return click.option(name, hidden=True, expose_value=False, callback=note, **settings)
+
+
 def reading_options(values: dict[str, Any]) -> LoadSettings:
     """Remove the options of `reading` from a command's arguments and return the settings."""
     from marey.io.settings import LoadSettings

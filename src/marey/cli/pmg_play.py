@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, check_plot, plural
+from marey.cli.options import removed_option
 from marey.cli.pmg_report import open_character
 from marey.cli.query import AS_JSON
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
@@ -117,6 +118,7 @@ def walk(char: str, seconds: float, seed: int, output: str, as_json: bool, **opt
 @click.argument("char", metavar="CHAR")
 @click.option("--to", "point", type=POSITION, required=True, help="Target position in meters.")
 @add_settings("marey.control.settings:GoToSettings")
+@removed_option("--lookahead", type=int)
 @click.option("--nodes", metavar="NAME,...", help="Nodes to use, separated by commas.  [default: all]")
 @click.option("--seconds", type=Finite(min=0.1), help="Time limit.  [default: depends on the distance]")
 @_stream_options
