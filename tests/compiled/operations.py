@@ -144,6 +144,8 @@ def walk_a_graph() -> Results:
     graph = marey.MotionGraph.build(clips, threshold=0.08)
     yield "graph", motion_parts(graph.random_walk(seconds=8.0).motion())
     yield "follow", motion_parts(graph.follow([[0.0, 0.0], [0.3, 2.0], [0.0, 4.0]]).walk.motion())
+    styles = [(2.0, "walk"), (4.0, "walk")]
+    yield "follow, styles", graph.follow([[0.0, 0.0], [0.3, 2.0], [0.0, 4.0]], styles=styles).walk.edges
     walk = graph.random_walk(2.0, rng=1)
     yield "led_to", [walk.extend_to((2.0, 3.0), heading).edges for heading in (None, 0.5)]
     yield "led_into", walk.extend_into_clip("walk1", (1.0, 7.0), 0.0).edges

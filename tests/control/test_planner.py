@@ -90,7 +90,7 @@ def test_plans_arrive_nearly_as_soon_as_any_sequence_of_clips(seed):
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(6), "plans for more characters", n_fast=1))
-def test_every_point_and_heading_is_reached(seed, coarse_headings):
+def test_every_point_and_heading_is_reached(seed):
     char = random_character(10 + seed, 1 + seed % 3)
     planner, rng = get_planner(char), np.random.default_rng(seed)
     for k in range(6):

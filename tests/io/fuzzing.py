@@ -29,7 +29,7 @@ from marey.blend.weights import Weighting
 from marey.cli.blend import read_weights
 from marey.cli.files import read_rows
 from marey.cli.gaze_params import read_takes
-from marey.control import RandomWalk
+from marey.control import RandomWalk, load_plan, save_plan
 from marey.core import Markers, Motion
 from marey.errors import FileError, MareyError
 from marey.find import MatchWeb
@@ -164,6 +164,15 @@ def character() -> ParametricMotionGraph:
     char.add("walk", GaitSpace.build(walks()))
     char.connect("walk", "walk", good=0.5, bad=1.0, n_source=4, n_target=8)
     return char
+
+
+def make_plan(folder: Path) -> Path:
+    character().save(folder / "walker.json")
+    return save_plan(character(), folder / "walker.json")
+
+
+def use_plan(path: Path) -> None:
+    load_plan(ParametricMotionGraph.load(path.with_name("walker.json")), path.with_name("walker.json"))
 
 
 def make_sidecar(folder: Path) -> Path:
@@ -325,6 +334,7 @@ FORMATS = [
     ),
     Format("gaze_triads", text("triads.json", json.dumps({"base": "b", **TRIADS})), load_triads),
     Format("character", saved("walker.json", character), use_character),
+    Format("plan", make_plan, use_plan),
     Format("recipe", text("me.toml", RECIPE), use_recipe),
     Format("path_csv", text("path.csv", PATH), read_path),
     Format("path_svg", text("path.svg", SVG), lambda path: read_path(path, length=5.0)),

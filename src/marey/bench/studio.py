@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -211,14 +212,24 @@ def _connect(url: str) -> Any:
     from websockets.typing import Origin
 
     parts = urlsplit(url)
-    token = parse_qs(parts.query)["token"][0]
     return connect(
         f"ws://{parts.netloc}/ws",
         origin=Origin(f"http://{parts.netloc}"),
-        additional_headers={"Cookie": f"marey_{parts.port}={token}"},
+        additional_headers={"Cookie": _get_cookie(url)},
         compression=None,
         proxy=None,
     )
+
+
+def _get_cookie(url: str) -> str:
+    """Open the page with its token, and return the cookie that the server gives for it."""
+    parts = urlsplit(url)
+    page = HTTPConnection(parts.netloc, timeout=30.0)
+    try:
+        page.request("GET", f"/?{parts.query}")
+        return (page.getresponse().headers["set-cookie"] or "").partition(";")[0]
+    finally:
+        page.close()
 
 
 async def _ask(socket: Any, asked: dict[int, float]) -> None:
@@ -226,7 +237,7 @@ async def _ask(socket: Any, asked: dict[int, float]) -> None:
     while True:
         number += 1
         asked[number] = time.perf_counter()
-        await socket.send(json.dumps({"id": number, "do": "live_figures"}))
+        await socket.send(json.dumps({"id": number, "do": "live_statistics"}))
         await asyncio.sleep(0.25)
 
 

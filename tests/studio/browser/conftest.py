@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -96,7 +98,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = (at / "odd.bvh").read_text(encoding="utf-8").replace("Head\n", "<b>Head</b>\n")
     (at / "odd.bvh").write_text(text, encoding="utf-8")
     sidecar = at / "odd.marey.json"
-    sidecar.write_text(sidecar.read_text(encoding="utf-8").replace('"walk"', f'"{HOSTILE}"'), encoding="utf-8")
+    notes = json.loads(sidecar.read_text(encoding="utf-8").replace('"walk"', f'"{HOSTILE}"'))
+    notes["sha256"] = {"odd.bvh": hashlib.sha256((at / "odd.bvh").read_bytes()).hexdigest()}
+    sidecar.write_text(json.dumps(notes), encoding="utf-8")
     for path in (at / "odd.bvh", sidecar):
         path.rename(at / path.name.replace("odd", HOSTILE))
     return at

@@ -81,7 +81,7 @@ def choose(tab: Tab, file: str) -> None:
 
 
 def wear(tab: Tab) -> None:
-    tab.page.get_by_label("Body").select_option("skin")
+    tab.page.get_by_role("combobox", name="Body").select_option("skin")
 
 
 # --- Skins
@@ -126,8 +126,8 @@ def test_limbs_are_drawn_where_there_is_no_skin(tab: Tab) -> None:
     assert tab.get("marey.selected.character.body.group.visible")
     choose(tab, "awalk.bvh")
     assert tab.get("marey.selected.character.body.group.visible")
-    tab.page.get_by_label("Body").select_option("limbs")
-    assert tab.page.get_by_label("Body").locator("option[value=skin]").is_disabled()
+    tab.page.get_by_role("combobox", name="Body").select_option("limbs")
+    assert tab.page.get_by_role("combobox", name="Body").locator("option[value=skin]").is_disabled()
 
 
 def test_a_skin_does_not_fetch_from_elsewhere(shared: Tab) -> None:
