@@ -165,3 +165,13 @@ def depth_is_far(depth: np.ndarray, frames: int) -> np.ndarray:
     """Frames that are more than `frames` away from any depth."""
     near = np.convolve(depth > 0.0, np.ones(2 * frames + 1), mode="same") > 0.5
     return ~near
+
+
+def test_the_body_is_held_in_a_motion_with_contacts_of_the_feet() -> None:
+    """A clip that was cleaned before has contacts; those of the other parts are added to them."""
+    motion = marey.detect_contacts(made("kneel").motion)
+    found = clean_with_report(motion, body=True).motion.contacts
+    assert motion.contacts is not None
+    assert found is not None
+    assert found.names[: len(motion.contacts.names)] == motion.contacts.names
+    assert found.mask[:, found.index("left_knee")].any()

@@ -156,4 +156,4 @@ def warn_of_findings(motions: Iterable[Motion], name_parameter: Callable[[str, s
         remedy = f"read the clips with `file_fps={finding.options['file_fps']:.6g}`"
         wrong = f"{whose} seems wrong ({finding.value:.6g} Hz): {remedy}"
         text = f"{text}; {wrong if name_parameter is None else word_parameters(wrong, name_parameter)}"
-    warn_user(text if len(rates) == len(names) else f"{text}; check them first")
+    warn_user(text if len(rates) == len(names) else f"{text}; run `marey.check` on them first")

@@ -198,12 +198,21 @@ def _add_contacts(motion: Motion, settings: CleanSettings) -> Motion:
     check_motion(motion)
     level = motion.source.floor if settings.floor is None else settings.floor
     held = motion.contacts if settings.contacts is None else settings.contacts
-    if held is None:
+    wants_more = (settings.hands or settings.body) and settings.contacts is None
+    if held is None or wants_more:
         found = find_contacts(motion, hands=settings.hands, body=settings.body, floor=level, planes=settings.planes)
-        held, level = found.contacts, found.floor
+        held = found.contacts if held is None else _add_points(held, found.contacts)
+        level = found.floor if level is None else level
     if level is None:
         level = _estimate_floor(replace(motion, contacts=held))
     return replace(motion, contacts=held, source=replace(motion.source, floor=level))
+
+
+def _add_points(contacts: Contacts, others: Contacts) -> Contacts:
+    """Return the contacts with those of the other points that they lack."""
+    new = [k for k, name in enumerate(others.names) if name not in contacts.names]
+    points = (*contacts.points, *(others.points[k] for k in new))
+    return Contacts(points, set_readonly(np.concatenate([contacts.mask, others.mask[:, new]], axis=1)))
 
 
 def _estimate_floor(motion: Motion) -> float:

@@ -97,12 +97,12 @@ class CleanSettings(SupportSettings):
         default=None, help="The contacts to enforce. By default the motion's own; if it has none, they are detected."
     )
     hands: bool = option(
-        default=False, help="If contacts are detected, also detect those of the hands.", label="Lock hands too"
+        default=False, help="Also detect contacts of the hands, if the motion has none of them.", label="Lock hands too"
     )
     body: bool = option(
         default=False,
-        help="If contacts are detected, also detect those of hands, knees, elbows, pelvis, back and head. They are "
-        "held in place and lifted out of the floor like feet.",
+        help="Also detect contacts of hands, knees, elbows, pelvis, back and head, if the motion has none of them. "
+        "They are held in place and lifted out of the floor like feet.",
         label="Lock whole body",
     )  # fmt: skip
     plants: Sequence[PlantAt] = option(

@@ -61,7 +61,7 @@ def _is_numbers(text: str) -> bool:
 
 @click.command("blend", cls=NumbersCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
 @click.option(
     "--weights", metavar="W W...|CSV",
     help="One weight per file (they are normalized); or a CSV file with lines TIME,W,W... (seconds), which are "

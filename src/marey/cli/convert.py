@@ -20,7 +20,7 @@ from marey.cli.settings import SettingsCommand, add_settings, read_settings
 @click.option("--to-up", help="Up axis of the BVH file to write.  [default: the input's, else y]")
 @renamed_option("--no-figure", "--no-body", sets={"body": False})
 def command(inputs: tuple[str, ...], output: str, to_unit: str | None, to_up: str | None, **options: Any) -> None:
-    """Convert IN (BVH, ASF/AMC, GLB, NPZ) to OUT (BVH, GLB, NPZ).
+    """Convert IN (BVH, ASF/AMC, FBX, GLB, NPZ) to OUT (BVH, FBX, GLB, NPZ).
 
     If OUT is a GLB file, there may be several inputs.
 

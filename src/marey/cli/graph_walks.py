@@ -33,7 +33,7 @@ def _writing(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments and options of every command that writes a walk."""
     options = (
         click.argument("file", metavar="GRAPH"),
-        click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ."),
+        click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ."),
         feet_option(no_cleanup="none"),
         click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT."),
         JSON,

@@ -164,7 +164,7 @@ def _files(sources: tuple[str, ...]) -> Any:
 @command.command("make", cls=SettingsCommand, context_settings=_NUMBERS_TOO)
 @click.argument("file", metavar="SPACE")
 @click.argument("target", nargs=-1, required=True, metavar="TARGET...")
-@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
 @click.option("--refine", type=int, default=0, show_default=True, help="Number of refinement steps; 4 is plenty.")
 @click.option(
     "--start",

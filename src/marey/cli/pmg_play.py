@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from marey.core.arrays import Floats
     from marey.pmg import CharacterStream, ParametricMotionGraph, StreamSettings
 
-_OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+_OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
 _NEAR = 0.3  # meters from the target that count as arrived
 _SECONDS_PER_METER = 3.0  # time limit per meter of straight distance; 3 m are added to the distance
 

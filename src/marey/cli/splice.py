@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command("splice", cls=SettingsCommand)
 @click.argument("lower", metavar="LOWER")
 @click.argument("upper", metavar="UPPER")
-@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
 @add_settings("marey.layer.settings:SpliceSettings")
 @click.option("--lower-from", type=Moment(), help="Start of the part of LOWER to use: seconds (1.2) or a frame (36f).")
 @click.option("--lower-to", type=Moment(), help="End of the part of LOWER to use.")

@@ -39,7 +39,7 @@ class _Commanded:
 
 @click.command("steer", cls=SettingsCommand)
 @click.argument("folder")
-@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
 @click.option(
     "--controller", type=click.Choice(["matching", "tree"]), default="matching", show_default=True,
     help="Motion matching; or a blend tree of strides, for walks on curves to both sides.",

@@ -26,7 +26,7 @@ _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitt
 @click.command("transition", cls=SettingsCommand)
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
 @click.option(
     "--at", type=Moment(), nargs=2, metavar="IN_A IN_B",
     help="Center of the transition in A and in B: seconds (1.2) or frames (36f).  [default: at the most similar poses]",

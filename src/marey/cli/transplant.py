@@ -17,7 +17,7 @@ from marey.cli.values import to_seconds
 @click.command("transplant", cls=SettingsCommand)
 @click.argument("base", metavar="BASE")
 @click.argument("donor", metavar="DONOR")
-@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, GLB or NPZ.")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
 @click.option(
     "--joints", required=True, metavar="NAMES",
     help="Limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles or joint names, "
