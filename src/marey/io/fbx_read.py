@@ -18,7 +18,7 @@ import numpy as np
 
 from marey.core.arrays import Floats
 from marey.core.source import Source
-from marey.errors import InvalidValue, UnknownName, similar
+from marey.errors import InvalidValue
 from marey.io import limits
 from marey.io.fbx_document import FbxDocument
 from marey.io.fbx_scene import Channel, FbxScene, Model, Stack
@@ -28,6 +28,7 @@ from marey.io.node_tree import (
     LocalTransform,
     add_descendants,
     bake_joints,
+    choose_clip,
     list_names,
     name_joints,
     order_joints,
@@ -109,26 +110,12 @@ def clip_names(data: bytes, path: str) -> tuple[str, ...]:
 
 
 def _choose_stack(scene: FbxScene, clip: str | int | None, stem: str) -> Stack | None:
-    names = [stack.name for stack in scene.stacks]
-    if clip is None:
-        if not names:
-            return None
-        chosen = max(scene.stacks, key=lambda stack: len(stack.animated()))
-        if len(names) > 1:
-            others = list_names([name for name in names if name != chosen.name])
-            scene.document.warnings.append(
-                f"the file has {len(names)} animations; {chosen.name!r} is read, `clip=` chooses among {others}"
-            )
-        return chosen
-    if isinstance(clip, str) and clip in names:
-        return scene.stacks[names.index(clip)]
-    if not isinstance(clip, str) and 0 <= clip < len(names):
-        return scene.stacks[clip]
-    if not names and clip in (0, stem):
+    stacks = scene.stacks
+    if not stacks and clip in (None, 0, stem):
         return None
-    has = f"it has {list_names(names)}" if names else "it has none"
-    near = similar(clip, names) if isinstance(clip, str) else ""
-    raise UnknownName(f"{scene.document.path}: no animation {clip!r} in the file; {has}{near}")
+    busiest = max(range(len(stacks)), key=lambda i: len(stacks[i].animated()), default=0)
+    names = [stack.name for stack in stacks]
+    return stacks[choose_clip(names, clip, busiest, scene.document.path, scene.document.warnings)]
 
 
 def _merge_layers(scene: FbxScene, stack: Stack | None) -> Channels:

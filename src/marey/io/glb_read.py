@@ -10,7 +10,7 @@ import numpy as np
 
 from marey.core.arrays import Floats
 from marey.core.source import Source
-from marey.errors import InvalidValue, UnknownName, similar
+from marey.errors import InvalidValue
 from marey.io import limits
 from marey.io.gltf_chunks import Gltf, Json, Track, read_nodes
 from marey.io.key_times import count_frames, recognize_rate, round_rate, snap_to_frames
@@ -20,6 +20,7 @@ from marey.io.node_tree import (
     Nodes,
     add_descendants,
     bake_joints,
+    choose_clip,
     list_names,
     name_joints,
     order_joints,
@@ -107,20 +108,9 @@ def _clip_names(gltf: Gltf) -> tuple[str, ...]:
 
 def _choose_clip(gltf: Gltf, clip: str | int | None) -> Json | None:
     names = _clip_names(gltf)
-    if clip is None:
-        if len(names) > 1:
-            others = list_names(names[1:])
-            gltf.warnings.append(
-                f"the file has {len(names)} animations; {names[0]!r} is read, `clip=` chooses among {others}"
-            )
-        return gltf.objects("animations")[0] if names else None
-    if isinstance(clip, str) and clip in names:
-        return gltf.objects("animations")[names.index(clip)]
-    if not isinstance(clip, str) and 0 <= clip < len(names):
-        return gltf.objects("animations")[clip]
-    has = f"it has {list_names(names)}" if names else "it has none"
-    near = similar(clip, names) if isinstance(clip, str) else ""
-    raise UnknownName(f"{gltf.path}: no animation {clip!r} in the file; {has}{near}")
+    if clip is None and not names:
+        return None
+    return gltf.objects("animations")[choose_clip(names, clip, 0, gltf.path, gltf.warnings)]
 
 
 def _read_channels(gltf: Gltf, animation: Json, n_nodes: int) -> dict[tuple[int, str], int]:

@@ -19,7 +19,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.errors import InvalidValue, format_list
+from marey.errors import InvalidValue, UnknownName, format_list, similar
 from marey.io.rest import choose_rest_offset, mean_bone_length
 from marey.maths import quat
 
@@ -124,6 +124,24 @@ def _common_root(nodes: Nodes, counts: Sequence[int], wanted: Container[int], to
             break
         top = below[0]
     return top
+
+
+def choose_clip(names: Sequence[str], clip: str | int | None, first: int, path: str, warnings: list[str]) -> int:
+    """Return the index of the animation to read: that with the name or index `clip`, else `first`, with a warning."""
+    if clip is None:
+        if len(names) > 1:
+            others = list_names([name for name in names if name != names[first]])
+            warnings.append(
+                f"the file has {len(names)} animations; {names[first]!r} is read, `clip=` chooses among {others}"
+            )
+        return first
+    if isinstance(clip, str) and clip in names:
+        return names.index(clip)
+    if not isinstance(clip, str) and 0 <= clip < len(names):
+        return clip
+    has = f"it has {list_names(names)}" if names else "it has none"
+    near = similar(clip, names) if isinstance(clip, str) else ""
+    raise UnknownName(f"{path}: no animation {clip!r} in the file; {has}{near}")
 
 
 def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
