@@ -2,7 +2,7 @@
 
 `Faults` counts the operations on files of the code that runs in its block, and lets one of them fail with "no space
 left on device", or ends the process there: it raises `Killed`, and every later operation does so too, so that no
-`finally` can put anything in order. `explore` tries each operation.
+`finally` can put anything in order. `explore` tries each operation. Each statement sent to SQLite is an operation too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import io
 import itertools
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 from unittest import mock
@@ -26,6 +28,10 @@ KINDS: tuple[Kind, ...] = ("fail", "kill before", "kill after")
 _OPERATIONS = ("open", "replace", "rename", "link", "unlink", "remove", "mkdir", "rmdir", "fsync", "chmod")
 
 
+_DISK_FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+_DATABASE_FULL = sqlite3.OperationalError("database or disk is full")
+
+
 class Killed(BaseException):
     """The process is dead: nothing may catch this and go on."""
 
@@ -33,12 +39,13 @@ class Killed(BaseException):
 class Faults:
     """Context manager: of the operations in its block, number `at` (from 0) fails or is the last; none if `at` < 0.
 
-    n : the number of operations so far.
+    n : the number of operations so far. statements : how many of them SQLite was to do.
     failed : the name of the operation that failed.
     """
 
     def __init__(self, at: int = -1, kind: Kind = "fail") -> None:
         self.n = 0
+        self.statements = 0
         self.failed = ""
         self._at, self._kind = at, kind
         self._is_dead = False
@@ -49,7 +56,21 @@ class Faults:
             self._patch(os, name, self._counts(getattr(os, name), lambda args, _: args[1:] != (os.O_RDONLY,)))
         for module in (builtins, io):
             self._patch(module, "open", self._counts(open, lambda args, _: _writes(args)))
+        self._patch(sqlite3, "connect", self._counting_connect())
         return self
+
+    def _counting_connect(self) -> Any:
+        """Return a `sqlite3.connect` whose connections count each statement that may write."""
+        faults = self
+
+        class Connection(sqlite3.Connection):
+            def execute(self, *args: Any) -> Any:
+                return faults._counts(super().execute, lambda args, _: _changes(args[0]), _DATABASE_FULL)(*args)
+
+            def executemany(self, *args: Any) -> Any:
+                return faults._counts(super().executemany, lambda *_: True, _DATABASE_FULL)(*args)
+
+        return partial(sqlite3.connect, factory=Connection)
 
     def _patch(self, module: Any, name: str, function: Any) -> None:
         patch = mock.patch.object(module, name, function)
@@ -60,18 +81,24 @@ class Faults:
         for patch in reversed(self._patches):
             patch.stop()
 
-    def _counts(self, operation: Any, counts: Callable[[tuple[Any, ...], dict[str, Any]], bool]) -> Any:
+    def _counts(
+        self,
+        operation: Any,
+        counts: Callable[[tuple[Any, ...], dict[str, Any]], bool],
+        failure: Exception = _DISK_FULL,
+    ) -> Any:
         def wrapped(*args: Any, **options: Any) -> Any:
             if self._is_dead:
                 raise Killed
             if not counts(args, options):
                 return operation(*args, **options)
             self.n += 1
+            self.statements += failure is _DATABASE_FULL
             is_due = self.n - 1 == self._at
             if is_due:
                 self.failed = getattr(operation, "__name__", "")
             if is_due and self._kind == "fail":
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                raise failure
             if is_due and self._kind == "kill before":
                 self._is_dead = True
                 raise Killed
@@ -80,12 +107,16 @@ class Faults:
                 self._is_dead = True
                 if isinstance(result, int):
                     os.close(result)
-                elif result is not None:
+                elif result is not None:  # a file or an SQLite cursor
                     result.close()
                 raise Killed
             return result
 
         return wrapped
+
+
+def _changes(statement: str) -> bool:
+    return "=" in statement if statement.startswith("PRAGMA") else not statement.startswith("SELECT")
 
 
 def _writes(args: tuple[Any, ...]) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +24,7 @@ from marey.store import MotionSet, add_label
 from marey.studio.exporting import save_in_folder, write_annotations
 from marey.studio.folder import Folder
 from marey.studio.panels.author_files import copy_into_folder
-from tests.faults import explore
+from tests.faults import Faults, explore
 from tests.io.fuzzing import ducks, reaches
 
 WALK = straight_walk(seconds=0.4, fps=30.0)
@@ -141,6 +143,36 @@ def test_built_results_are_written_whole(tmp_path: Path) -> None:
         return path.exists() and marey.ParametricMotion.load(path).samples.tobytes()
 
     explore(lambda folder: None, lambda folder: space.save(folder / "space.npz"), state, tmp_path)
+
+
+def test_the_index_of_a_set_survives_faults_in_every_statement(tmp_path: Path) -> None:
+    """After each fault the index is intact, and the clips that it lists can be read."""
+
+    def state(folder: Path) -> object:
+        index = folder / ".marey-cache" / "index.sqlite"
+        if index.exists():
+            with closing(sqlite3.connect(index)) as db:
+                assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return describe(MotionSet.open(folder).motion(0))
+
+    def act(folder: Path) -> None:
+        MotionSet.open(folder).prepare()
+
+    prepared = tmp_path / "counted"
+    prepared.mkdir()
+    (tmp_path / "tried").mkdir()
+    marey.save(WALK, prepared / "walk.npz")
+    with Faults() as counted:
+        act(prepared)
+    assert counted.statements >= 10
+    explore(
+        lambda folder: marey.save(WALK, folder / "walk.npz"),
+        act,
+        state,
+        tmp_path / "tried",
+        step=step(3),
+        kept=lambda name: ".marey-cache" not in name,
+    )
 
 
 BUILDS: dict[str, Callable[[MotionSet], Any]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import partial
 
 import numpy as np
@@ -13,6 +14,7 @@ from marey.compare import frame_weights, point_clouds
 from marey.errors import InvalidValue, UnwritableFile
 from marey.graph.minima import find_minima, split_into_blocks
 from marey.store import Cache, processes, threads
+from marey.store.arrays import compute_checksum
 from tests.graph.clips import walks
 from tests.store.folders import summed
 
@@ -95,6 +97,22 @@ def test_a_large_array_that_is_lost_is_computed_and_kept_again(cache):
     assert cache.get("k") is None
     assert next(cache.map(lambda _: np.ones(50_000), [0], ["k"])).sum() == 50_000
     assert cache.get("k").sum() == 50_000
+
+
+@pytest.mark.parametrize("size", [10, 50_000], ids=["in the index", "in a file"])
+def test_an_array_with_a_changed_bit_is_computed_again(cache, size):
+    """Every place of the stored bytes is guarded, whether they are in the index or in a file of their own."""
+    for at in (0, 3 * size, 8 * size - 1, 8 * size + 3):  # the last is in the checksum
+        cache.put("k", np.zeros(size))
+        (path,) = cache.folder.rglob("array.npy" if size > 100 else "index.sqlite")
+        content = bytearray(path.read_bytes())
+        stored = bytes(8 * size) + compute_checksum(bytes(8 * size))
+        content[content.index(stored) + at] ^= 4
+        path.write_bytes(content)
+        assert cache.get("k") is None
+        assert next(cache.map(lambda _: np.ones(size), [0], ["k"])).sum() == size
+        assert cache.get("k").sum() == size
+        shutil.rmtree(cache.folder)
 
 
 @pytest.mark.parametrize("run", [map, threads(2)], ids=["map", "threads"])

@@ -1,4 +1,7 @@
-"""Arrays on disk: folders of .npy files that are written atomically and memory-mapped for reading."""
+"""Arrays on disk: folders of .npy files that are written atomically and memory-mapped for reading.
+
+A checksum follows the array in each file, so that damage is found when it is read.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import shutil
 import sys
 import time
 import uuid
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,7 @@ from marey.core.arrays import set_readonly
 from marey.errors import ParseError, UnwritableFile
 
 PART_SUFFIX = ".part"
+CHECKSUM_BYTES = 4
 # Files of at least this size are memory-mapped rather than read. Before Python 3.13, each mapping keeps a file open,
 # and a process may have only a few thousand open files; the limit is therefore higher there.
 MAPPED_BYTES = 2**20 if sys.version_info >= (3, 13) else 2**24
@@ -54,9 +59,16 @@ def write_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def write_array(path: Path, array: NDArray[Any]) -> None:
-    """Write one array to a .npy file."""
+    """Write one array to a .npy file, followed by its checksum."""
     with open(path, "wb") as stream:
-        np.lib.format.write_array(stream, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
+        plain = np.ascontiguousarray(array)
+        np.lib.format.write_array(stream, plain, version=(1, 0), allow_pickle=False)
+        stream.write(compute_checksum(plain.data))
+
+
+def compute_checksum(data: memoryview | bytes) -> bytes:
+    """Return the `CHECKSUM_BYTES` bytes by which damaged data is recognized."""
+    return zlib.crc32(data).to_bytes(CHECKSUM_BYTES, "little")
 
 
 def read_arrays(folder: Path, names: Mapping[str, bool]) -> dict[str, NDArray[Any]]:
@@ -68,7 +80,7 @@ def read_arrays(folder: Path, names: Mapping[str, bool]) -> dict[str, NDArray[An
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Read the array of a .npy file, read-only. Large arrays are memory-mapped and stay on disk until used.
 
-    Raises `ParseError` if the file is missing, truncated or not in NumPy's format.
+    Raises `ParseError` if the file is missing, truncated, changed or not in NumPy's format.
     """
     try:
         with open(path, "rb") as stream:
@@ -76,11 +88,17 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
                 raise ValueError("another version of the NumPy format")
             shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
             start, n_bytes = stream.tell(), math.prod(shape) * dtype.itemsize
-            if fortran or dtype.kind not in "biuf" or os.fstat(stream.fileno()).st_size != start + n_bytes:
+            if (
+                fortran
+                or dtype.kind not in "biuf"
+                or os.fstat(stream.fileno()).st_size != start + n_bytes + CHECKSUM_BYTES
+            ):
                 raise ValueError("truncated, or not plain numbers")
-            if n_bytes < MAPPED_BYTES:
-                return set_readonly(np.frombuffer(stream.read(n_bytes), dtype).reshape(shape))
-            return set_readonly(np.ndarray(shape, dtype, _map_file(stream.fileno()), start))
+            is_mapped = n_bytes >= MAPPED_BYTES
+            content = memoryview(_map_file(stream.fileno()))[start:] if is_mapped else memoryview(stream.read())
+            if compute_checksum(content[:n_bytes]) != content[n_bytes:]:
+                raise ValueError("its checksum does not match")
+            return set_readonly(np.frombuffer(content[:n_bytes], dtype).reshape(shape))
     except (OSError, ValueError, EOFError) as error:
         raise ParseError(
             f"is damaged ({error}); delete the cache folder, which can be built again", path=path

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from marey.core.arrays import set_readonly
 from marey.errors import MareyError, ParseError, UnknownVersion, UnwritableFile
+from marey.store.arrays import CHECKSUM_BYTES, compute_checksum
 
-VERSION = 1
+VERSION = 2
 # Four bytes in the header of an SQLite file that identify its application.
 _APPLICATION_ID = int.from_bytes(b"mary", "big")
 # Seconds to wait while another process writes; each write takes milliseconds.
@@ -119,19 +120,22 @@ class Index:
         return {row[0] for row in self._rows("SELECT key FROM arrays WHERE key", keys)}
 
     def arrays(self, keys: Iterable[str]) -> dict[str, NDArray[Any] | None]:
-        """Return the arrays by key, read-only; None for those that are stored in separate files."""
+        """Return the arrays by key, read-only; None for those in separate files. Damaged ones are left out."""
         rows = self._rows("SELECT key, dtype, shape, data FROM arrays WHERE key", keys)
         out: dict[str, NDArray[Any] | None] = {}
         for key, dtype, shape, data in rows:
-            form = tuple(json.loads(shape))
-            out[key] = None if data is None else set_readonly(np.frombuffer(data, np.dtype(dtype)).reshape(form))
+            if data is None:
+                out[key] = None
+            elif compute_checksum(data[:-CHECKSUM_BYTES]) == data[-CHECKSUM_BYTES:]:
+                flat = np.frombuffer(data[:-CHECKSUM_BYTES], np.dtype(dtype))
+                out[key] = set_readonly(flat.reshape(tuple(json.loads(shape))))
         return out
 
     def put_arrays(self, arrays: Mapping[str, NDArray[Any]], apart: Iterable[str]) -> None:
         """Store arrays. For keys in `apart`, whose arrays are in separate files, store only that they exist."""
         outside = set(apart)
         rows = [
-            (key, array.dtype.str, json.dumps(array.shape), None if key in outside else array.tobytes())
+            (key, array.dtype.str, json.dumps(array.shape), None if key in outside else _pack_array(array))
             for key, array in arrays.items()
         ]
         with self._writing() as db:
@@ -207,6 +211,11 @@ class Index:
                 f"the cache is damaged ({error}); delete {str(self.path.parent)!r}, everything in it can be rebuilt",
                 path=self.path,
             ) from None
+
+
+def _pack_array(array: NDArray[Any]) -> bytes:
+    data = array.tobytes()
+    return data + compute_checksum(data)
 
 
 def _unpack_names(clips: Any) -> tuple[str, ...] | None:
