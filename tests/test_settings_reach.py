@@ -64,6 +64,7 @@ NO_PANEL = {
     "ActionSettings": "the Characters panel adds walks and nodes of shipped characters",
     "NodeSettings": "the Characters panel adds nodes with the ranges of their clips",
     "SplicerSettings": "of a run-time player",
+    "RenderSettings": "the page draws live",
     "VariationSettings": "the Graph panel adds variations when it builds a graph",
     "TreeSettings": "the Find panel registers with the options of the space",
 }

@@ -9,6 +9,7 @@ import { cssVariable, el } from "./dom";
 import { makeGround } from "./ground";
 import { Signal } from "./signal";
 
+export type Triple = [number, number, number];
 export type View = "front" | "side" | "top" | "free";
 
 const SHADOW_REACH = 6;
@@ -39,8 +40,9 @@ export class Stage {
   private last = 0;
   private pictures = 0;
 
-  constructor(private readonly host: HTMLElement) {
-    const { renderer, software } = makeRenderer();
+  /** `fine` asks for antialiasing and shadows even without a graphics card, for pictures that are not watched live. */
+  constructor(private readonly host: HTMLElement, fine = false) {
+    const { renderer, software } = makeRenderer(fine);
     this.renderer = renderer;
     this.ratio = software ? SOFTWARE_RATIO : Math.min(2, devicePixelRatio);
     this.canvas = this.renderer.domElement;
@@ -129,6 +131,19 @@ export class Stage {
     this.invalidate();
   }
 
+  /** Draw a picture of this size in pixels, seen from `eye`, and return it as a data URL of a PNG file. */
+  picture(width: number, height: number, eye: Triple, target: Triple): string {
+    this.renderer.setPixelRatio(1);
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.camera.position.set(...eye);
+    this.controls.target.set(...target);
+    this.controls.update();
+    this.render();
+    return this.canvas.toDataURL("image/png");
+  }
+
   /** Project a world point to CSS pixels in the view; null if it is behind the camera. */
   project(point: THREE.Vector3): { x: number; y: number } | null {
     const p = point.clone().project(this.camera);
@@ -211,13 +226,13 @@ export class Stage {
  * Create the renderer. Without a graphics card, antialiasing and shadows would be too slow for smooth motion, so they
  * are off.
  */
-function makeRenderer(): { renderer: THREE.WebGLRenderer; software: boolean } {
+function makeRenderer(fine: boolean): { renderer: THREE.WebGLRenderer; software: boolean } {
   const canvas = document.createElement("canvas");
   const context = canvas.getContext("webgl2", { antialias: true, powerPreference: "high-performance" });
   const about = context?.getExtension("WEBGL_debug_renderer_info");
   const name = about ? String(context!.getParameter(about.UNMASKED_RENDERER_WEBGL)) : "";
   // The settings of a WebGL context cannot be changed, and a renderer is expensive to create, so decide first.
-  if (context && !/swiftshader|llvmpipe|software/i.test(name)) {
+  if (context && (fine || !/swiftshader|llvmpipe|software/i.test(name))) {
     return { renderer: new THREE.WebGLRenderer({ canvas, context }), software: false };
   }
   context?.getExtension("WEBGL_lose_context")?.loseContext();

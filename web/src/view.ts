@@ -4,7 +4,7 @@ import { CharacterView, SHOWN, type Shown } from "./character_view";
 import { Frames, type Block } from "./frames";
 import type { ViewData, ViewMotion } from "./messages";
 import { Playback } from "./playback";
-import { Stage } from "./scene";
+import { Stage, type Triple } from "./scene";
 import { readSkin } from "./skin";
 import { Themes } from "./theme";
 import { Timeline } from "./timeline";
@@ -17,7 +17,7 @@ const UNSEEN = -32768;
 const COLORS = ["#7f9bc0", "#c98a5e", "#79a884", "#a98bbd", "#b9a24f", "#6fa7ad"];
 
 class Player {
-  readonly stage = new Stage(byId("stage"));
+  readonly stage = new Stage(byId("stage"), location.hash === "#fine");
   readonly playback = new Playback();
   readonly timeline = new Timeline(byId("timeline"), this.playback, new TimeScale(), false);
   following = true;
@@ -72,6 +72,21 @@ class Player {
     this.shown = { ...this.shown, ...change };
     this.refresh();
     this.showFrame();
+  }
+
+  /** Stop, and show all motions as in the pictures of `marey render`. */
+  pose(shown: Partial<Shown>): void {
+    if (this.playback.playing) this.playback.toggle();
+    this.following = false;
+    this.show(shown);
+    this.showAll(true);
+  }
+
+  /** Draw one frame of each motion, seen from `eye`, and return it as a data URL of a PNG file. */
+  async picture(frames: number[], width: number, height: number, eye: Triple, target: Triple): Promise<string> {
+    await Promise.all(this.characters.map((character, i) => character.frames.load(frames[i]!, frames[i]! + 1)));
+    this.characters.forEach((character, i) => character.show(frames[i]!));
+    return this.stage.picture(width, height, eye, target);
   }
 
   /** Only the selected character shows names and ghosts; for several characters, they would be clutter. */

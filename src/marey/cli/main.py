@@ -23,7 +23,7 @@ from marey.errors import MareyError, MareyWarning, NoResult
 COMMANDS = (
     *("info", "check", "convert", "contacts", "clean", "measure", "plot", "edit", "grid", "blend", "transition"),
     *("graph", "find", "parametric", "splice", "transplant", "gaze", "pmg", "steer", "samples", "studio", "view"),
-    *("demo", "bench"),
+    *("render", "demo", "bench"),
 )
 # Commands that compare all poses with each other, which is the only use of more than one thread in NumPy's matrix
 # products. The others ask for one thread: starting a pool takes longer than all else that `marey info` does.

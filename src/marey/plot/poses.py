@@ -17,7 +17,7 @@ from marey.plot.body import UP, Body
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_HEAD = 0.055  # radius of the drawn head, in statures
+HEAD_RADIUS = 0.055  # radius of the drawn head, in statures
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,8 +78,8 @@ def draw_pose(
     if body.head is not None:
         color = style.shade(style.SIDES["middle"], strength)
         fill = style.shade(style.SIDES["middle"], 0.25) if strength == 1.0 else "none"
-        center = view.flat(_head_center(body, frame, body.head)) + np.array(shift)
-        axes.add_patch(Circle(tuple(center), _HEAD * body.size, fc=fill, ec=color, lw=0.75 * width, zorder=layer))
+        center = view.flat(head_center(body, frame, body.head)) + np.array(shift)
+        axes.add_patch(Circle(tuple(center), HEAD_RADIUS * body.size, fc=fill, ec=color, lw=0.75 * width, zorder=layer))
 
 
 def outline(body: Body, frame: int, view: View) -> Floats:
@@ -87,22 +87,22 @@ def outline(body: Body, frame: int, view: View) -> Floats:
     points = view.flat(body.positions[frame, body.joints])
     if body.head is None:
         return points
-    center = view.flat(_head_center(body, frame, body.head))
-    radius = _HEAD * body.size
+    center = view.flat(head_center(body, frame, body.head))
+    radius = HEAD_RADIUS * body.size
     return np.concatenate([points, [center - radius, center + radius]])
 
 
-def _head_center(body: Body, frame: int, head: tuple[int, int]) -> Floats:
+def head_center(body: Body, frame: int, head: tuple[int, int]) -> Floats:
     joint, top = head
     start: Floats
     start, end = body.positions[frame, joint], body.positions[frame, top]
     long = float(np.linalg.norm(end - start))
-    if long > 0.3 * _HEAD * body.size:
-        return np.asarray(start + (end - start) * min(0.5, _HEAD * body.size / long))
+    if long > 0.3 * HEAD_RADIUS * body.size:
+        return np.asarray(start + (end - start) * min(0.5, HEAD_RADIUS * body.size / long))
     # No joint at the top: the head goes on where the neck points to.
     neck = body.bones[body.bones[:, 1] == joint, 0]
     line = start - body.positions[frame, neck[0]] if len(neck) else UP
-    return np.asarray(start + 0.8 * _HEAD * body.size * line / max(float(np.linalg.norm(line)), 1e-9))
+    return np.asarray(start + 0.8 * HEAD_RADIUS * body.size * line / max(float(np.linalg.norm(line)), 1e-9))
 
 
 def even_frames(start: int, stop: int, n: int) -> list[int]:

@@ -1,0 +1,55 @@
+"""`marey render`: draw motions as an animation or a still picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from marey.cli.files import check_output
+from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.values import to_frame
+
+
+@click.command("render", cls=SettingsCommand)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The file to write: .gif, .webp, .mp4 or .png.")
+@add_settings("marey.studio.render_settings:RenderSettings")
+@click.option("--from", "begin", type=Moment(), help="Start time in seconds (1.2) or start frame (36f).")
+@click.option("--to", "end", type=Moment(), help="End time in seconds or end frame, exclusive.")
+@click.option("--at", type=Moment(), help="Time or frame of a .png picture.  [default: the middle]")
+@reading
+def command(
+    files: tuple[str, ...],
+    output: str,
+    begin: float | int | None,
+    end: float | int | None,
+    at: float | int | None,
+    **options: Any,
+) -> None:
+    """Draw the motions of FILE... as an animation (.gif, .webp, .mp4) or a still picture (.png).
+
+    Several motions play at the same time.
+
+    \b
+    Example:
+      marey render walk.bvh -o walk.gif
+      marey render walk.bvh clean.bvh -o both.mp4 --apart --camera side --labels
+      marey render kick.bvh -o kick.png --at 0.8 --size 1280x720
+    """
+    import os
+
+    from marey.cli.progress import bar
+    from marey.studio.render import render
+    from marey.studio.render_settings import RenderSettings
+
+    check_output(output)
+    how = reading_options(options)
+    motions = [read_motion(path, how) for path in files]
+    if begin is not None or end is not None:
+        motions = [motion[slice(*frames_between(motion, begin, end))] for motion in motions]
+    with bar("drawing") as progress:
+        settings = read_settings(RenderSettings, options, progress=progress)
+        render(motions, output, frame=None if at is None else to_frame(at, motions[0].fps), settings=settings)
+    click.echo(f"wrote {output}: {os.path.getsize(output) / 2**20:.2f} MB")

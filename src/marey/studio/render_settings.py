@@ -1,0 +1,55 @@
+"""Settings of moving pictures; apart from `render`, which needs matplotlib, so that --help does not need it."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from marey.core.settings import ProgressSettings, option
+from marey.errors import InvalidValue
+
+_MAX_PIXELS = 3840 * 2160
+
+
+class RenderSettings(ProgressSettings):
+    """Settings of `marey.render`."""
+
+    camera: Literal["follow", "side", "front", "top", "turntable"] = option(
+        default="follow",
+        help="How the camera moves: with the body, standing still at its side, in front of it or above it, or around "
+        "it once.",
+        label="Camera",
+    )
+    size: str = option(default="640x360", help="Width and height in pixels, such as 1280x720.", label="Size")
+    fps: float = option(
+        default=25.0, help="Pictures per second.", label="Frame rate", unit="1/s", above=0, max=120
+    )  # fmt: skip
+    contacts: bool = option(default=True, help="Mark feet and hands while they are in contact.", label="Contacts")
+    path: bool = option(default=False, help="Draw the path on the floor.", label="Path")
+    labels: bool = option(default=False, help="Write names and labels into the picture.", label="Labels")
+    apart: bool = option(
+        default=False, help="Put several motions side by side, all facing the same way.", label="Side by side"
+    )
+    theme: Literal["light", "dark"] = option(default="light", help="Colors of the background.", label="Theme")
+    drawing: Literal["auto", "browser", "plot"] = option(
+        default="auto",
+        help="What draws: a browser without a window draws solid bodies with shadows; matplotlib draws simple ones and "
+        "is always there. auto takes a browser if there is one.",
+        label="Drawn by", advanced=True,
+    )  # fmt: skip
+
+    def check(self) -> None:
+        """Check the size in pixels."""
+        width, height = self.pixels
+        if min(width, height) < 16 or width * height > _MAX_PIXELS:
+            raise InvalidValue(
+                f"size must be from 16x16 to 3840x2160 pixels, not {self.size!r}", parameter="size"
+            )  # fmt: skip
+
+    @property
+    def pixels(self) -> tuple[int, int]:
+        """Width and height as numbers; even, as video formats need them."""
+        match = re.fullmatch(r"(\d{1,5})x(\d{1,5})", self.size)
+        if match is None:
+            raise InvalidValue(f"size must be WIDTHxHEIGHT, such as 640x360, not {self.size!r}", parameter="size")
+        return int(match[1]) // 2 * 2, int(match[2]) // 2 * 2
