@@ -16,7 +16,7 @@ VALIDATOR := $(VENV)/.validator
 # The studio's page is built by the install; here with the type checker, which the tests run.
 PAGE := $(VENV)/.page
 
-.PHONY: help demo test test-all test-jit test-lowest fuzz faults check pytest bench papers page kernels clean
+.PHONY: help demo test test-all test-jit test-lowest fuzz faults check pytest bench papers docs page kernels clean
 
 demo: $(KERNELS)
 	$(BIN)/marey demo
@@ -32,6 +32,7 @@ help:
 	@echo 'make check        ruff and mypy only'
 	@echo 'make bench        marey bench, with the libraries that it compares with'
 	@echo 'make papers       results of the papers, computed again on recorded clips'
+	@echo 'make docs         build the documentation site into build/docs'
 	@echo 'make page         build the page of the studio'
 	@echo 'make kernels      compile the kernels that changed'
 	@echo 'make clean        remove everything that was built'
@@ -74,6 +75,10 @@ bench: $(VENV)/.bench $(KERNELS)
 papers: $(KERNELS)
 	$(BIN)/python docs/measure_papers.py
 
+docs: $(VENV)/.docs $(KERNELS)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo build/docs/index.html
+
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "marey needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
@@ -96,6 +101,10 @@ page: $(STAMP)
 
 $(VENV)/.bench: $(DEV)
 	MAREY_NO_KERNELS=1 $(PIP) --editable '.[bench]'
+	@touch $@
+
+$(VENV)/.docs: $(STAMP)
+	MAREY_NO_KERNELS=1 $(PIP) --editable '.[docs]'
 	@touch $@
 
 $(VALIDATOR): $(STAMP)

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
+import marey
 from marey.core.settings import Seed, Settings, operation, option, options_of
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue
@@ -160,3 +161,14 @@ def test_every_field_is_declared_with_help() -> None:
 
     with pytest.raises(TypeError, match=r"size: declare it with option\(default=..., help=...\)"):
         options_of(Bad)
+
+
+def test_docstrings_of_operations_have_one_section_of_parameters():
+    """Methods are indented more than functions."""
+    from marey.graph import MotionGraph
+    from marey.store import MotionSet
+
+    for function in (marey.clean, marey.blend, MotionGraph.build, MotionSet.open, marey.ParametricMotionGraph.stream):
+        doc = inspect.getdoc(function)
+        assert doc.count("Parameters\n----------\n") == 1
+        assert doc.count("----------") == 1

@@ -152,8 +152,8 @@ def clean_stream(
     hands and feet are held. Frames of plants and targets count from the first one pushed. A given plant applies only to
     its own frames, so it should cover the entire contact.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from marey.samples import sample
     >>> walk = sample("walk", seconds=2.0).motion
     >>> stream = clean_stream(walk.skeleton, walk.fps, walk.contacts.points, floor=0.0)

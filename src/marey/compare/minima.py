@@ -21,7 +21,7 @@ def local_minima(values: Floats, threshold: float | None = None, *, min_lag: int
     ----------
     values : (R, C) squared distances D in m^2.
     threshold : maximum distance, the square root of D, in meters; no limit by default.
-    min_lag : minimum |row - column| in frames; 0 by default.
+    min_lag : minimum ``abs(row - column)`` in frames; 0 by default.
     """
     grid = np.asarray(values, dtype=np.float64)
     if grid.ndim != 2:

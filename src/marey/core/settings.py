@@ -427,7 +427,7 @@ def _keywords(kind: Any) -> list[inspect.Parameter]:
 
 def _extend_doc(doc: str, options: tuple[Option, ...], kind: str) -> str:
     """Return a docstring with the options at the end of its section "Parameters"; the section is added if missing."""
-    head, _, rest = textwrap.dedent("    " + doc.strip("\n")).partition("Parameters\n----------\n")
+    head, _, rest = inspect.cleandoc(doc).partition("Parameters\n----------\n")
     own, blank, tail = rest.partition("\n\n")
     rows = [own.rstrip("\n")] if own.strip() else []
     for each in options:
@@ -436,6 +436,6 @@ def _extend_doc(doc: str, options: tuple[Option, ...], kind: str) -> str:
         facts = ", ".join(part for part in (unit, limits) if part)
         text = f"{each.name} : {each.help}" + (f" ({facts})" if facts else "")
         rows.append(textwrap.fill(text, 116, subsequent_indent="    "))
-    rows.append(f"settings : a `{kind}` whose values replace the defaults of the options.")
+    rows.append(f"settings : `{kind}` whose values replace the defaults of the options.")
     section = "Parameters\n----------\n" + "\n".join(rows)
     return f"{head.rstrip()}\n\n{section}\n" + (f"\n{tail.strip()}\n" if blank and tail.strip() else "")

@@ -59,8 +59,8 @@ class Player:
     signs : (J, 4) quaternions whose signs the first frame follows; by default it keeps its own.
     step : the step of provenance that recordings get; by default ``{"op": name}``.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from marey.play import Player, take_frame
     >>> from marey.samples import sample
     >>> walk = sample("walk", seconds=4.0).motion

@@ -1,0 +1,166 @@
+"""Configuration of the documentation site: `make docs` builds it with Sphinx into build/docs."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import marey  # noqa: E402
+from marey.core.settings import UNITS, Settings, options_of  # noqa: E402
+
+project = "marey"
+author = "The marey authors"
+copyright = author
+version = release = marey.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build"]
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence"]
+html_theme = "pydata_sphinx_theme"
+html_title = "marey"
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "navbar_end": ["theme-switcher"],
+}
+html_show_sourcelink = False
+html_copy_source = False
+html_static_path: list[str] = []
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autosummary_generate = False
+numpydoc_show_class_members = False
+default_role = "code"
+
+# Packages in the reference, in the order in which a reader needs them.
+PACKAGES = (
+    *("core", "io", "clean", "measure", "check", "edit", "compare", "register", "blend", "graph", "find", "parametric"),
+    *("layer", "pmg", "control", "play", "store", "samples", "plot", "studio", "maths", "errors"),
+)
+
+
+def describe_parameters(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Turn ``name : description``, as marey's docstrings have it, into a term and its definition."""
+    out: list[str] = []
+    inside = False
+    if what == "module":  # where names are declared matters to contributors only
+        lines[:] = [line.replace(" Names are listed in __init__.pyi and imported on first use.", "") for line in lines]
+    for line in lines:
+        match = re.match(r"^([\w*]+(?:, [\w*]+)*) : (.*)$", line)
+        if match:
+            if out and out[-1].strip() and not out[-1].startswith((" ", "-")):
+                out.append("")
+            out += [match[1], f"    {match[2]}"]
+            inside = True
+        else:
+            inside = inside and bool(line.strip())
+            out.append(f"    {line.lstrip()}" if inside else line)
+    lines[:] = out
+
+
+def list_options(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Add the options to the docstring of a class of settings."""
+    if inspect.isclass(obj) and issubclass(obj, Settings) and obj is not Settings:
+        lines += ["", "Parameters", "----------"]
+        for each in options_of(obj):
+            facts = ", ".join(part for part in (UNITS.get(each.unit, each.unit), each.describe_range()) if part)
+            lines.append(f"{each.name} : {each.help}" + (f" ({facts})" if facts else ""))
+        lines.append("")
+
+
+def sign_settings(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str, returned: str
+) -> tuple[str, str] | None:
+    """Return the options as the signature of a class of settings."""
+    if inspect.isclass(obj) and issubclass(obj, Settings) and obj is not Settings:
+        return f"(*, {', '.join(f'{each.name}={each.default!r}' for each in options_of(obj))})", returned
+    return None
+
+
+def public_names(module: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the public names of a package that are not modules, each once."""
+    for name in sorted(getattr(module, "__all__", []), key=str.lower):
+        value = getattr(module, name)
+        if not inspect.ismodule(value):
+            yield name, value
+
+
+def write_api(folder: Path) -> None:
+    """Write one page for each package, with all its public names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    index = ["# Python reference", "", "Distances are in meters, angles in radians, times in seconds; Y is up.", ""]
+    index += ["```{toctree}", ":maxdepth: 1", ""]
+    for package in PACKAGES:
+        title = f"marey.{package}"
+        module = importlib.import_module(title)
+        page = [f"# {title}", "", "```{eval-rst}", f".. automodule:: {title}", ""]
+        names = list(public_names(module)) or [
+            (name, value)
+            for name, value in vars(module).items()
+            if getattr(value, "__module__", "") == title and not name.startswith("_")
+        ]
+        for name, value in names:
+            home = getattr(value, "__module__", title).split(".")
+            if home[0] == "marey" and home[1:2] != [package] and home[1:2] and home[1] in PACKAGES:
+                continue  # on the page of its own package
+            kind = "autoclass" if inspect.isclass(value) else "autofunction" if callable(value) else "autodata"
+            page += [f".. {kind}:: {title}.{name}", *(["   :members:"] if kind == "autoclass" else []), ""]
+        page.append("```")
+        _write(folder / f"{package}.md", page)
+        index.append(package)
+    _write(folder / "index.md", [*index, "```"])
+
+
+def write_commands(folder: Path) -> None:
+    """Write one page for each command, with the help of all its subcommands."""
+    import click
+
+    from marey.cli.main import COMMANDS, cli
+
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def write_help(command: click.Command, context: click.Context, page: list[str], level: int) -> None:
+        page += [f"{'#' * level} {context.command_path}", "", "```text", command.get_help(context), "```", ""]
+        if isinstance(command, click.Group):
+            for name in command.list_commands(context):
+                inner = command.get_command(context, name)
+                if inner is not None and not inner.hidden:
+                    write_help(inner, click.Context(inner, info_name=name, parent=context), page, level + 1)
+
+    top = click.Context(cli, info_name="marey", max_content_width=100, terminal_width=100)
+    index = ["# Command line reference", "", "```{toctree}", ":maxdepth: 1", ""]
+    for name in COMMANDS:
+        command = cli.get_command(top, name)
+        assert command is not None
+        page: list[str] = []
+        context = click.Context(command, info_name=name, parent=top, max_content_width=100, terminal_width=100)
+        write_help(command, context, page, 1)
+        _write(folder / f"{name}.md", page)
+        index.append(name)
+    _write(folder / "index.md", [*index, "```"])
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    """Write a page if it has changed, so that Sphinx reads only those again."""
+    text = "\n".join(lines) + "\n"
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def setup(app: Any) -> None:
+    """Write the generated pages, before Sphinx lists the sources."""
+    write_api(HERE / "reference" / "api")
+    write_commands(HERE / "reference" / "commands")
+    app.connect("autodoc-process-signature", sign_settings)
+    app.connect("autodoc-process-docstring", list_options, priority=390)
+    app.connect("autodoc-process-docstring", describe_parameters, priority=400)

@@ -1,0 +1,67 @@
+"""The documentation: every page is on the site, every link leads somewhere, and every public name is explained."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from marey.core.settings import Settings
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+GENERATED = ("reference/",)
+PACKAGES = (
+    *("core", "io", "clean", "measure", "check", "edit", "compare", "register", "blend", "graph", "find", "parametric"),
+    *("layer", "pmg", "control", "play", "store", "samples", "plot", "studio", "maths", "errors"),
+)
+
+pytestmark = pytest.mark.skipif(not PAGES, reason="no docs folder beside the tests")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page, as GitHub and MyST make them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    plain = [re.sub(r"[^\w\- ]", "", title.replace("`", "").lower()) for title in titles]
+    return {title.strip().replace(" ", "-") for title in plain}
+
+
+def test_every_page_is_on_the_site():
+    listed = {"index"}
+    for page in PAGES:
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.S):
+            listed |= {line.strip() for line in block.splitlines() if line.strip() and not line.startswith(":")}
+    assert {page.stem for page in PAGES} <= listed
+    assert {name for name in listed if not name.startswith(GENERATED)} <= {page.stem for page in PAGES}
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md"], ids=lambda p: p.name
+)
+def test_links_lead_to_files_and_headings(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in link or link.startswith(GENERATED):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file) if file else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_has_a_docstring(package):
+    module = importlib.import_module(f"marey.{package}")
+    assert inspect.getdoc(module)
+    for name in getattr(module, "__all__", []):
+        value = getattr(module, name)
+        if not (inspect.isclass(value) or inspect.isroutine(value)):  # a module, or the name of a type
+            continue
+        assert inspect.getdoc(value), f"marey.{package}.{name}"
+        if inspect.isclass(value) and not issubclass(value, (Settings, BaseException)):
+            for method, function in vars(value).items():
+                if not method.startswith("_") and inspect.isfunction(function):
+                    assert inspect.getdoc(getattr(value, method)), f"marey.{package}.{name}.{method}"
