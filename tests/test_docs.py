@@ -65,3 +65,15 @@ def test_every_public_name_has_a_docstring(package):
             for method, function in vars(value).items():
                 if not method.startswith("_") and inspect.isfunction(function):
                     assert inspect.getdoc(getattr(value, method)), f"marey.{package}.{name}.{method}"
+
+
+def test_the_version_is_the_same_everywhere():
+    from marey import __version__
+
+    root = DOCS.parent
+    for file, form in (
+        ("pyproject.toml", 'version = "{}"'),
+        ("CITATION.cff", "version: {}"),
+        ("conda/meta.yaml", 'version: "{}"'),
+    ):
+        assert form.format(__version__) in (root / file).read_text(encoding="utf-8"), file
