@@ -12,12 +12,10 @@ S Sp). Angles are interpolated as angles, as every program that reads these file
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath
 
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.io import limits
 from marey.io.fbx_document import FbxDocument
@@ -27,14 +25,13 @@ from marey.io.node_tree import (
     EVEN,
     LocalTransform,
     add_descendants,
-    bake_joints,
+    assemble_motion,
     choose_clip,
+    file_stem,
     list_names,
-    name_joints,
     order_joints,
     split_linear,
     split_scale,
-    warn_of_scales,
 )
 from marey.io.rate import check_rate
 from marey.io.raw import RawMotion
@@ -65,8 +62,7 @@ def read_fbx(data: bytes, path: str, *, fps: float | None = None, clip: str | in
         fps = check_rate(fps)
     document = FbxDocument(data, path)
     scene = FbxScene(document)
-    stem = PurePath(path.replace("\\", "/")).stem
-    stack = _choose_stack(scene, clip, stem)
+    stack = _choose_stack(scene, clip, file_stem(path))
     channels = _merge_layers(scene, stack)
     nodes = scene.nodes
     joints = _choose_joints(scene, channels)
@@ -77,36 +73,29 @@ def read_fbx(data: bytes, path: str, *, fps: float | None = None, clip: str | in
     sampler = _Sampler(scene, channels, fps)
     limits.check_frames(sampler.n_frames, path)
     limits.check_size(sampler.n_frames, len(joints) + len(above), len(data), path)
-    transforms = _read_transforms(scene, above, joints, sampler)
-    warn_of_scales(nodes, transforms, sampler.scaled, lambda node: scene.models[node].name, document.warnings)
-    baked = bake_joints(nodes, above, joints, transforms, sampler.n_frames)
-    for values in baked:
-        if values is not None and not np.isfinite(values).all():
-            document.fail("the scales and translations of the nodes multiply to numbers that are not finite")
-    names, file_names = name_joints([scene.models[node].name or f"node_{node}" for node in joints], document.warnings)
-    place = {node: j for j, node in enumerate(joints)}
-    return RawMotion(
-        names=names,
-        parents=np.array([-1, *(place[nodes.parents[node]] for node in joints[1:])], dtype=np.int64),
-        offsets=baked.offsets,
-        root_positions=baked.root_positions,
-        rotations=baked.rotations,
+    motion = assemble_motion(
+        document,
+        nodes,
+        joints,
+        _read_transforms(scene, above, joints, sampler),
+        scaled=sampler.scaled,
+        name=lambda node: scene.models[node].name or f"node_{node}",
+        n_frames=sampler.n_frames,
         fps=sampler.fps,
-        name=stem if stack is None or len(scene.stacks) == 1 else stack.name,
-        source=Source(path=path, format="fbx", file_names=file_names),
-        bone_offsets=baked.bone_offsets,
-        stated_unit=0.01 * scene.number(scene.settings, "UnitScaleFactor", 1.0) or None,
-        up=_up_axis(scene),
-        up_reason="from the file",
-        evidence=[sampler.reason],
-        warnings=document.warnings,
+        file_format="fbx",
     )
+    if stack is not None and len(scene.stacks) > 1:
+        motion.name = stack.name
+    motion.stated_unit = 0.01 * scene.number(scene.settings, "UnitScaleFactor", 1.0) or None
+    motion.up, motion.up_reason = _up_axis(scene), "from the file"
+    motion.evidence.append(sampler.reason)
+    return motion
 
 
 def clip_names(data: bytes, path: str) -> tuple[str, ...]:
     """Return the names of the animations with keys; the file's own name if there is none."""
     names = tuple(stack.name for stack in FbxScene(FbxDocument(data, path)).stacks)
-    return names or (PurePath(path.replace("\\", "/")).stem,)
+    return names or (file_stem(path),)
 
 
 def _choose_stack(scene: FbxScene, clip: str | int | None, stem: str) -> Stack | None:

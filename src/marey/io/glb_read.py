@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import PurePath
 
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.io import limits
 from marey.io.gltf_chunks import Gltf, Json, Track, read_nodes
@@ -19,15 +17,13 @@ from marey.io.node_tree import (
     LocalTransform,
     Nodes,
     add_descendants,
-    bake_joints,
+    assemble_motion,
     choose_clip,
     list_names,
-    name_joints,
     order_joints,
     split_linear,
     split_scale,
     unique_names,
-    warn_of_scales,
 )
 from marey.io.rate import check_rate
 from marey.io.raw import RawMotion
@@ -67,29 +63,21 @@ def read_glb(data: bytes, path: str, *, fps: float | None = None, clip: str | in
     limits.check_size(clock.n_frames, len(joints) + len(above), len(data), path)
     transforms = {node: _read_local(gltf, node, tracks, clock) for node in (*above, *joints)}
     scaled = {node for node in transforms if (track := tracks.get((node, "scale"))) is not None and _varies(track)}
-    warn_of_scales(nodes, transforms, scaled, lambda node: _node_name(gltf, node), gltf.warnings)
-    baked = bake_joints(nodes, above, joints, transforms, clock.n_frames)
-    for values in baked:
-        if values is not None and not np.isfinite(values).all():
-            gltf.fail("the scales and translations of the nodes multiply to numbers that are not finite")
-    names, file_names = name_joints([_node_name(gltf, node) for node in joints], gltf.warnings)
-    place = {node: j for j, node in enumerate(joints)}
-    stem = PurePath(path.replace("\\", "/")).stem
-    return RawMotion(
-        names=names,
-        parents=np.array([-1, *(place[nodes.parents[node]] for node in joints[1:])], dtype=np.int64),
-        offsets=baked.offsets,
-        root_positions=baked.root_positions,
-        rotations=baked.rotations,
+    motion = assemble_motion(
+        gltf,
+        nodes,
+        joints,
+        transforms,
+        scaled=scaled,
+        name=lambda node: _node_name(gltf, node),
+        n_frames=clock.n_frames,
         fps=clock.fps,
-        name=(animation and gltf.text(animation, "name", "animation")) or stem,
-        source=Source(path=path, format="glb", file_names=file_names),
-        bone_offsets=baked.bone_offsets,
-        unit=1.0,
-        up="y",
-        evidence=[found],
-        warnings=gltf.warnings,
+        file_format="glb",
     )
+    motion.name = (animation and gltf.text(animation, "name", "animation")) or motion.name
+    motion.unit, motion.up = 1.0, "y"
+    motion.evidence.append(found)
+    return motion
 
 
 def clip_names(data: bytes, path: str) -> tuple[str, ...]:

@@ -14,12 +14,15 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, NoReturn
+from pathlib import PurePath
+from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
 from marey.core.arrays import Floats
+from marey.core.source import Source
 from marey.errors import InvalidValue, UnknownName, format_list, similar
+from marey.io.raw import RawMotion
 from marey.io.rest import choose_rest_offset, mean_bone_length
 from marey.maths import quat
 
@@ -28,6 +31,15 @@ from marey.maths import quat
 STILL = 4e-6
 # Scales along the axes count as uniform if their relative difference is below this.
 EVEN = 1e-4
+
+
+class NodeFile(Protocol):
+    """An open file of nodes: its path, the problems found so far, and how an error in it is raised."""
+
+    path: str
+    warnings: list[str]
+
+    def fail(self, message: str) -> NoReturn: ...
 
 
 @dataclass(slots=True)
@@ -327,3 +339,51 @@ def warn_of_scales(
         warnings.append(f"non-uniform scale, which shears the nodes below, is exact only at rest: {list_names(uneven)}")
     if changing:
         warnings.append(f"animated scale is ignored; the rest size is kept: {list_names(changing)}")
+
+
+def file_stem(path: str) -> str:
+    """Return the name of a file without folder and suffix, with either kind of slash."""
+    return PurePath(path.replace("\\", "/")).stem
+
+
+def assemble_motion(
+    file: NodeFile,
+    nodes: Nodes,
+    joints: Sequence[int],
+    transforms: Mapping[int, LocalTransform],
+    *,
+    scaled: Container[int],
+    name: Callable[[int], str],
+    n_frames: int,
+    fps: float,
+    file_format: str,
+) -> RawMotion:
+    """Convert nodes to the joints of a motion that is named after the file.
+
+    Parameters
+    ----------
+    joints : the nodes that become joints, parents first.
+    transforms : the transforms of the joints and of all nodes above them.
+    scaled : nodes whose scale changes over time.
+    name : returns the name of a node.
+    """
+    above = nodes.chain(joints[0])[:-1]
+    warn_of_scales(nodes, transforms, scaled, name, file.warnings)
+    baked = bake_joints(nodes, above, joints, transforms, n_frames)
+    for values in baked:
+        if values is not None and not np.isfinite(values).all():
+            file.fail("the scales and translations of the nodes multiply to numbers that are not finite")
+    names, file_names = name_joints([name(node) for node in joints], file.warnings)
+    place = {node: j for j, node in enumerate(joints)}
+    return RawMotion(
+        names=names,
+        parents=np.array([-1, *(place[nodes.parents[node]] for node in joints[1:])], dtype=np.int64),
+        offsets=baked.offsets,
+        root_positions=baked.root_positions,
+        rotations=baked.rotations,
+        fps=fps,
+        name=file_stem(file.path),
+        source=Source(path=file.path, format=file_format, file_names=file_names),
+        bone_offsets=baked.bone_offsets,
+        warnings=file.warnings,
+    )
