@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import marey
-from marey.core.settings import Seed, Settings, operation, option, options_of
+from marey.core.settings import Seed, Settings, operation, option, options_of, positional_option
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue
 
@@ -108,7 +108,7 @@ def test_unknown_and_old_names() -> None:
 class Draw(Settings):
     """Settings of a random choice."""
 
-    seconds: float = option(default=2.0, help="How long.", unit="s", above=0, kw_only=False)
+    seconds: float = positional_option(default=2.0, help="How long.", unit="s", above=0, kw_only=False)
     count: int = option(default=1, help="How many.")
     rng: Seed = option(default=0, help="Seed or generator.", label="Random seed", min=0)
 

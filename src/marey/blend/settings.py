@@ -20,29 +20,24 @@ class BlendSettings(Settings):
     """Settings of `blend`."""
 
     method: Literal["registered", "linear", "discrete", "cubic"] = option(
-        default="registered",
-        help='"registered" averages timing, path, posture and contacts. The others are simpler, for comparison: '
-        '"linear" averages frame by frame without matching times; "discrete" and "cubic" match the times of two '
-        "motions, along the cells of a path and along a spline through them; they leave the feet as they are.",
-    )
+        "registered", '"registered" averages timing, path, posture and contacts. The others are simpler, for '
+        'comparison: "linear" averages frame by frame without matching times; "discrete" and "cubic" match the times '
+        "of two motions, along the cells of a path and along a spline through them; they leave the feet as they are.",
+    )  # fmt: skip
     fps: float | None = option(
-        default=None,
-        help="Frames per second of the blend. By default those of the motions. Poses are not filtered, so for a much "
-        "lower rate blend first, then resample.",
-        label="Frame rate", unit="1/s", above=0, advanced=True,
+        None, "Frames per second of the blend. By default those of the motions. Poses are not filtered, so for a much "
+        "lower rate blend first, then resample.", label="Frame rate", unit="1/s", above=0, advanced=True,
     )  # fmt: skip
     seconds: float | None = option(
-        default=None,
-        help="Duration of a blend of loops; one cycle by default. Other blends end where the motions end.",
+        None, "Duration of a blend of loops; one cycle by default. Other blends end where the motions end.",
         label="Duration of loops", unit="s", above=0, advanced=True,
     )  # fmt: skip
     feet: Literal["clean"] | None = feet_option("the blend puts them")
     start: ArrayLike | None = option(
-        default=None,
-        help="Placement (theta, x, z) of the first frame: heading in radians and position of the hips on the floor in "
-        "meters. By default where the motion with the largest weight starts.",
-    )
-    name: str | None = option(default=None, help="Name of the result.", advanced=True)
+        None, "Placement (theta, x, z) of the first frame: heading in radians and position of the hips on the floor "
+        "in meters. By default where the motion with the largest weight starts.",
+    )  # fmt: skip
+    name: str | None = option(None, "Name of the result.", advanced=True)
 
     def check(self) -> None:
         """Refuse options that do not apply to the method."""
@@ -55,25 +50,22 @@ class TransitionPointSettings(MarkerSettings):
     """Settings of `best_transition`: how the best point of a transition is found."""
 
     length: float = option(
-        default=1.0, help="Duration of the transition; half of it is kept free at both ends of both motions.",
+        1.0, "Duration of the transition; half of it is kept free at both ends of both motions.",
         label="Transition length", unit="s", above=0,
     )  # fmt: skip
     region_a: Span | None = option(
-        default=None, help="Part of the first motion to search, (start, end) in seconds. By default all of it."
+        None, "Part of the first motion to search, (start, end) in seconds. By default all of it."
     )
     region_b: Span | None = option(
-        default=None, help="Part of the second motion to search, (start, end) in seconds. By default all of it."
+        None, "Part of the second motion to search, (start, end) in seconds. By default all of it."
     )
     contacts: float | Literal["refuse"] | None = option(
-        default=None,
-        help='How contacts are used, see `marey.distance_grid`; with "refuse" only frames with the same feet in '
+        None, 'How contacts are used, see `marey.distance_grid`; with "refuse" only frames with the same feet in '
         "contact are considered.",
-    )
+    )  # fmt: skip
     search_window: float = option(
-        default=0.5,
-        help="Duration that is compared around each pair of frames to find the best point. It is longer than for the "
-        "timewarp, so that the motions stay similar for a while.",
-        unit="s", min=0, advanced=True,
+        0.5, "Duration that is compared around each pair of frames to find the best point. It is longer than for the "
+        "timewarp, so that the motions stay similar for a while.", unit="s", min=0, advanced=True,
     )  # fmt: skip
 
 
@@ -87,32 +79,29 @@ class TransitionSettings(TransitionPointSettings, PairSettings):
     """Settings of `transition`."""
 
     at: Span | None = option(
-        default=None,
-        help="Middle of the transition: seconds in the first motion and in the second. By default the best point is "
-        "found.",
-    )
+        None,
+        "Middle of the transition: seconds in the first motion and in the second. By default the best point is found.",
+    )  # fmt: skip
     method: Literal["registered", "linear"] = option(
-        default="registered",
-        help='"registered" aligns the motions in time around the point; "linear" is simpler, for comparison: it blends '
-        "frame by frame, whatever the distance of the motions, and leaves the feet as they are.",
-    )
+        "registered", '"registered" aligns the motions in time around the point; "linear" is simpler, for comparison: '
+        "it blends frame by frame, whatever the distance of the motions, and leaves the feet as they are.",
+    )  # fmt: skip
     boundaries: Literal["resample", "integer"] = option(
-        default="resample",
-        help='Ends of the transition that fall between frames: "resample" leaves the frames of the first motion and '
-        'resamples the second; "integer" shifts time within the transition by less than a frame, so that it '
-        "begins on a frame of the first, ends on a frame of the second, and lasts a whole number of frames.",
+        "resample", 'Ends of the transition that fall between frames: "resample" leaves the frames of the first '
+        'motion and resamples the second; "integer" shifts time within the transition by less than a frame, so that '
+        "it begins on a frame of the first, ends on a frame of the second, and lasts a whole number of frames.",
         advanced=True,
-    )
+    )  # fmt: skip
     max_middle_distance: float = option(
-        default=0.3, help="Motions that are farther apart in the middle of the transition are rejected.",
+        0.3, "Motions that are farther apart in the middle of the transition are rejected.",
         label="Max center difference", unit="m", above=0, advanced=True,
     )  # fmt: skip
     max_opposite: float = option(
-        default=0.1, help="Motions that stand on opposite feet for a larger part of the transition are rejected.",
+        0.1, "Motions that stand on opposite feet for a larger part of the transition are rejected.",
         label="Max time on opposite feet", unit="fraction", min=0, max=1, advanced=True,
     )  # fmt: skip
     feet: Literal["clean"] | None = feet_option("the transition puts them")
-    name: str | None = option(default=None, help="Name of the result.", advanced=True)
+    name: str | None = option(None, "Name of the result.", advanced=True)
 
     def check(self) -> None:
         """Refuse options that do not apply to the method, and options of the search if the point is given."""
@@ -132,30 +121,24 @@ class ComparisonSettings(MarkerSettings):
     """Settings of `marey.blend.baselines.compare`: how paths are found through the grid, and what is compared."""
 
     start: tuple[int, int] | Literal["corner", "third"] = option(
-        default="corner",
-        help='Where paths start: "corner", at the beginning of both motions; "third", at the lowest cell of the first '
-        "third; or a cell.",
-    )
+        "corner", 'Where paths start: "corner", at the beginning of both motions; "third", at the lowest cell of the '
+        "first third; or a cell.",
+    )  # fmt: skip
     end: Literal["corner", "border"] = option(
-        default="corner",
-        help='Where paths end: at the end of both motions ("corner"), or at the end of one of them ("border").',
+        "corner", 'Where paths end: at the end of both motions ("corner"), or at the end of one of them ("border").'
     )
-    slope_limit: int = option(
-        default=3, help="Largest ratio of playback speeds along a path, an integer.", min=1, advanced=True
-    )
+    slope_limit: int = option(3, "Largest ratio of playback speeds along a path, an integer.", min=1, advanced=True)
     threshold: float = option(
-        default=0.33, help="Largest cell that the recursion enters, as a fraction of the largest of all.",
+        0.33, "Largest cell that the recursion enters, as a fraction of the largest of all.",
         unit="fraction", above=0, max=1, advanced=True,
     )  # fmt: skip
-    time_limit: float | None = option(default=10.0, help="Time limit of each search.", unit="s", above=0, advanced=True)
+    time_limit: float | None = option(10.0, "Time limit of each search.", unit="s", above=0, advanced=True)
     whole_costs: bool = option(
-        default=False, help="Round the cells to gray levels 0 to 255, instead of square meters.", advanced=True
+        False, "Round the cells to gray levels 0 to 255, instead of square meters.", advanced=True
     )
-    n_frames: int | None = option(default=None, help="Number of frames of the cubic timewarp.", min=2, advanced=True)
-    window: float = option(
-        default=0.1, help="Duration that is compared around each pair of frames.", unit="s", min=0, advanced=True
-    )
+    n_frames: int | None = option(None, "Number of frames of the cubic timewarp.", min=2, advanced=True)
+    window: float = option(0.1, "Duration that is compared around each pair of frames.", unit="s", min=0, advanced=True)
     crop: Literal["auto"] | None = option(
-        default="auto", help='"auto" crops motions that are not registered yet to their common part.', advanced=True
+        "auto", '"auto" crops motions that are not registered yet to their common part.', advanced=True
     )
-    blends: bool = option(default=True, help="Blend with every method, too. Otherwise only paths are compared.")
+    blends: bool = option(True, "Blend with every method, too. Otherwise only paths are compared.")

@@ -14,34 +14,31 @@ if TYPE_CHECKING:
 class MarkerSettings(Settings):
     """Which points of the body are compared."""
 
-    markers: str | Sequence[str] = option(default="body", help="Markers to compare; see `marey.compare.point_clouds`.")
+    markers: str | Sequence[str] = option("body", "Markers to compare; see `marey.compare.point_clouds`.")
 
 
 class GridSettings(MarkerSettings):
     """How frames are compared; settings of `distance_grid`."""
 
     per_joint: int = option(
-        default=1, help="Number of markers on each joint; more than one also compares orientations.",
+        1, "Number of markers on each joint; more than one also compares orientations.",
         label="Markers per joint", min=1, max=3, advanced=True,
     )  # fmt: skip
     weights: Mapping[str, float] | ArrayLike | None = option(
-        default=None, help="Weights of the joints or markers; see `marey.compare.point_clouds`. Equal by default."
+        None, "Weights of the joints or markers; see `marey.compare.point_clouds`. Equal by default."
     )
     window: float = option(
-        default=0.1,
-        help="Duration that is compared around each pair of frames. At the ends of a clip the window is cut in both "
-        "clips, and the remaining weights are scaled to sum 1.",
-        label="Comparison window", unit="s", min=0,
+        0.1, "Duration that is compared around each pair of frames. At the ends of a clip the window is cut in both "
+        "clips, and the remaining weights are scaled to sum 1.", label="Comparison window", unit="s", min=0,
     )  # fmt: skip
     shape: Literal["triangle", "box", "gaussian"] = option(
-        default="triangle", help="Weights of the frames in a window.", label="Window shape", advanced=True
+        "triangle", "Weights of the frames in a window.", label="Window shape", advanced=True
     )
     align: bool = option(
-        default=True, help="Align each pair of frames first. Otherwise poses are compared at their positions.",
+        True, "Align each pair of frames first. Otherwise poses are compared at their positions.",
         label="Align poses", advanced=True,
     )  # fmt: skip
     contacts: float | Literal["refuse"] | None = option(
-        default=None,
-        help='For frames with different contacts: "refuse" excludes them; a number p in meters adds p^2 times the '
+        None, 'For frames with different contacts: "refuse" excludes them; a number p in meters adds p^2 times the '
         "fraction of points that differ. Both motions need contacts.",
-    )
+    )  # fmt: skip

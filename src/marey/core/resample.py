@@ -20,8 +20,7 @@ class ResampleSettings(Settings):
     """Settings of `resample`."""
 
     band_limited: bool = option(
-        default=True,
-        help="For a lower rate, filter out frequencies that it cannot represent. Otherwise fast movement may alias.",
+        True, "For a lower rate, filter out frequencies that it cannot represent. Otherwise fast movement may alias."
     )
 
 

@@ -5,7 +5,7 @@ range. Everything else is derived from it: the checks, the keywords of the libra
 of the command (`marey.cli.settings`), and the controls of the studio (`marey.studio.forms`)::
 
     class CleanSettings(Settings):
-        max_stretch: float = option(default=0.2, help="Maximum stretch of a limb.", unit="fraction", below=1)
+        max_stretch: float = option(0.2, "Maximum stretch of a limb.", unit="fraction", below=1)
 
     @operation(CleanSettings)
     def clean(motion: Motion, settings: CleanSettings) -> Motion:
@@ -46,7 +46,17 @@ if TYPE_CHECKING:
 
     from marey.core.protocols import ResultCache
 
-__all__ = ["Option", "ProgressSettings", "Seed", "Settings", "WorkSettings", "operation", "option", "options_of"]
+__all__ = [
+    "Option",
+    "ProgressSettings",
+    "Seed",
+    "Settings",
+    "WorkSettings",
+    "operation",
+    "option",
+    "options_of",
+    "positional_option",
+]
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -183,9 +193,9 @@ def _to_number(value: Any, kind: Kind) -> float | None:
 
 
 def option(
-    *,
     default: Any,
     help: str,
+    *,
     label: str = "",
     unit: str = "",
     min: float | None = None,
@@ -193,20 +203,26 @@ def option(
     max: float | None = None,
     below: float | None = None,
     advanced: bool = False,
-    kw_only: bool = True,
 ) -> Any:
-    """Declare a field of `Settings`. See `Option` for the parameters.
-
-    kw_only : False for an option that callers may also pass without its name, after the data.
-    """
+    """Declare a field of `Settings`. See `Option` for the parameters."""
     about = {
         "help": help, "label": label, "unit": unit, "min": min, "above": above, "max": max, "below": below,
         "is_advanced": advanced,
     }  # fmt: skip
-    return dataclasses.field(default=default, metadata=about, kw_only=kw_only)
+    return dataclasses.field(default=default, metadata=about, kw_only=True)
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
+def positional_option(*, default: Any, help: str, kw_only: Literal[False], **others: Any) -> Any:
+    """Declare an option that callers may also pass without its name, after the data.
+
+    Type checkers read `default` and ``kw_only=False`` from the call, so both are named.
+    """
+    field = option(default, help, **others)
+    field.kw_only = kw_only
+    return field
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(positional_option,))
 class _Checked:
     """Makes each subclass of `Settings` a frozen dataclass that checks its values.
 
@@ -289,22 +305,20 @@ class Settings(_Checked):
 class ProgressSettings(Settings):
     """Base class of the settings of work that takes a while."""
 
-    progress: Callable[[float], None] | None = option(default=None, help="Called with the fraction done, from 0 to 1.")
+    progress: Callable[[float], None] | None = option(None, "Called with the fraction done, from 0 to 1.")
 
 
 class WorkSettings(ProgressSettings):
     """Base class of the settings of builders that compare all clips with each other."""
 
     run: Callable[..., Any] = option(
-        default=map,
-        help="Function that maps work over blocks, like ``map``. The default uses the threads of this process; "
+        map, "Function that maps work over blocks, like ``map``. The default uses the threads of this process; "
         "`marey.store.processes` uses several processes.",
-    )
+    )  # fmt: skip
     cache: ResultCache | None = option(
-        default=None,
-        help="A `marey.store.Cache`, such as ``clips.cache`` of a motion set. Pairs of clips that were compared "
+        None, "A `marey.store.Cache`, such as ``clips.cache`` of a motion set. Pairs of clips that were compared "
         "before, for any result, are not compared again.",
-    )
+    )  # fmt: skip
 
 
 def _name_values(kind: Any, values: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
@@ -334,7 +348,7 @@ def _read_option(field: dataclasses.Field[Any]) -> Option:
     if words.startswith("Literal["):
         kind, choices = "choice", tuple(ast.literal_eval(f"({words[8:-1]},)"))
     if field.default is MISSING or "help" not in field.metadata:
-        raise TypeError(f"{field.name}: declare it with option(default=..., help=...)")
+        raise TypeError(f"{field.name}: declare it with option(default, help)")
     about = dict(field.metadata)
     about["label"] = about["label"] or field.name.replace("_", " ").capitalize()
     return Option(
@@ -376,7 +390,7 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
     then replace those of the settings. Signature and docstring show every option.
 
     positional : options that were positional parameters before; they still may be, with a warning. Those that are
-        declared with ``kw_only=False`` may be without a warning.
+        declared with `positional_option` may be without a warning.
     """
 
     make: Any = kind

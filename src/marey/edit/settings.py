@@ -7,7 +7,7 @@ from typing import Literal
 
 from marey.core.feet import feet_option
 from marey.core.motion import Motion
-from marey.core.settings import Settings, option
+from marey.core.settings import Settings, option, positional_option
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 
@@ -27,13 +27,13 @@ class SkeletonSettings(Settings):
 class CycleSettings(Settings):
     """Settings of `cycle`."""
 
-    start: int | None = option(
+    start: int | None = positional_option(
         default=None,
         help="First frame of the loop. By default the frame that closes the loop best is found; a loop is at least "
         "0.4 s long.",
         min=0, kw_only=False,
     )  # fmt: skip
-    stop: int | None = option(
+    stop: int | None = positional_option(
         default=None,
         help="Frame that closes the loop: it must exist, and is joined to the first frame. Found by default.",
         min=0, kw_only=False,

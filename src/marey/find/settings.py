@@ -30,47 +30,44 @@ class WebSettings(Settings):
     Those from `max_rise` on decide which cells of the distance grids are kept; see `marey.find.region`.
     """
 
-    markers: str | Sequence[str] = option(default="body", help="Joints to compare; see `marey.compare.point_clouds`.")
+    markers: str | Sequence[str] = option("body", "Joints to compare; see `marey.compare.point_clouds`.")
     remove_height: bool = option(
-        default=False,
-        help="Subtract each frame's mean marker height, so that a reach to the floor matches one to a shelf.",
+        False, "Subtract each frame's mean marker height, so that a reach to the floor matches one to a shelf.",
         label="Ignore height",
-    )
+    )  # fmt: skip
     labels: str | Sequence[str] | None = option(
-        default=None, help="The web covers only frames with one of these labels. By default all frames."
+        None, "The web covers only frames with one of these labels. By default all frames."
     )
     max_distance: float = option(
-        default=0.4, help="Maximum distance of the frames that are kept; a search finds nothing beyond it.",
+        0.4, "Maximum distance of the frames that are kept; a search finds nothing beyond it.",
         label="Max distance stored", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
     )  # fmt: skip
     window: float = option(
-        default=0.1, help="Duration that is compared around each pair of frames.",
+        0.1, "Duration that is compared around each pair of frames.",
         label="Comparison window", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     max_rise: float = option(
-        default=0.15, help="How far D in the valid region may exceed D at its minimum.",
+        0.15, "How far D in the valid region may exceed D at its minimum.",
         label="Max rise", unit="fraction", min=0, max=10, advanced=True,
     )  # fmt: skip
     max_extension_seconds: float = option(
-        default=0.13, help="Maximum length of the valid region on either side of a minimum.",
+        0.13, "Maximum length of the valid region on either side of a minimum.",
         label="Max extension", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     min_chain_seconds: float = option(
-        default=0.25, help="Minimum length of a chain of minima.",
-        label="Min chain length", unit="s", min=0, max=60, advanced=True,
-    )  # fmt: skip
+        0.25, "Minimum length of a chain of minima.", label="Min chain length", unit="s", min=0, max=60, advanced=True
+    )
     max_chain_distance: float = option(
-        default=0.15, help="Maximum distance of the minima of a chain.",
+        0.15, "Maximum distance of the minima of a chain.",
         label="Max distance in chains", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
     )  # fmt: skip
     max_bridge_seconds: float = option(
-        default=2.0, help="Maximum length of a path between chains.",
+        2.0, "Maximum length of a path between chains.",
         label="Max bridge length", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     min_level_seconds: float = option(
-        default=0.65, help="Minimum length of a level path.",
-        label="Min level path", unit="s", min=0, max=60, advanced=True,
-    )  # fmt: skip
+        0.65, "Minimum length of a level path.", label="Min level path", unit="s", min=0, max=60, advanced=True
+    )
 
     def check(self) -> None:
         """Convert lists of names to tuples."""
@@ -96,30 +93,24 @@ NUMBERS = (
 class SearchSettings(Settings):
     """Settings of a search in a match web."""
 
-    max_matches: int = option(default=500, help="Maximum number of matches; a note says if there are more.", min=1)
+    max_matches: int = option(500, "Maximum number of matches; a note says if there are more.", min=1)
     max_tiers: int | None = option(
-        default=None,
-        help="Depth of the transitive search: 1 finds matches of the query, 2 also matches of these, and so on. By "
-        "default unlimited.",
-        label="Search depth", min=1,
+        None, "Depth of the transitive search: 1 finds matches of the query, 2 also matches of these, and so on. By "
+        "default unlimited.", label="Search depth", min=1,
     )  # fmt: skip
     overlap: tuple[float, float] = option(
-        default=(0.8, 0.2),
-        help="(same, new), fractions of the shorter interval. Intervals that overlap by more than `same` are one "
-        "match; intervals that overlap by less than `new` are two. A larger `new` finds several cycles of a cyclic "
-        "motion.",
-    )
+        (0.8, 0.2), "(same, new), fractions of the shorter interval. Intervals that overlap by more than `same` are "
+        "one match; intervals that overlap by less than `new` are two. A larger `new` finds several cycles of a "
+        "cyclic motion.",
+    )  # fmt: skip
     labels: str | Sequence[str] | None = option(
-        default=None,
-        help="One or several labels; at least half the frames of a match must have one of them. By default all frames "
-        "are allowed.",
-    )
+        None, "One or several labels; at least half the frames of a match must have one of them. By default all "
+        "frames are allowed.",
+    )  # fmt: skip
     order: Literal["distance", "chain"] = option(
-        default="distance",
-        help='"distance" sorts matches by the sum of distances along the match graph (Kovar 6.2.3); "chain" by the '
-        "largest gap on the best chain of similar matches, which puts variations of the query before other actions in "
-        "sets without labels.",
-        label="Sort matches by", advanced=True,
+        "distance", '"distance" sorts matches by the sum of distances along the match graph (Kovar 6.2.3); "chain" by '
+        "the largest gap on the best chain of similar matches, which puts variations of the query before other "
+        "actions in sets without labels.", label="Sort matches by", advanced=True,
     )  # fmt: skip
 
     def check(self) -> None:
@@ -144,6 +135,4 @@ class SearchSettings(Settings):
 class SuggestSettings(SearchSettings):
     """Settings of the suggestion of a threshold."""
 
-    max_matches: int = option(
-        default=200, help="Stop raising the threshold when there are more matches than this.", min=1
-    )
+    max_matches: int = option(200, "Stop raising the threshold when there are more matches than this.", min=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from marey.core.arrays import check_frame_count
 from marey.core.feet import feet_option
-from marey.core.settings import ProgressSettings, Seed, Settings, WorkSettings, option
+from marey.core.settings import ProgressSettings, Seed, Settings, WorkSettings, option, positional_option
 from marey.edit.settings import SkeletonSettings
 from marey.errors import InvalidValue
 from marey.play.settings import LiveSettings
@@ -22,10 +22,9 @@ Threshold = float | str
 class SpreadSettings(Settings):
     """How the weights of random blends are drawn."""
 
-    rng: Seed = option(default=0, help="Random seed of the variations.", label="Random seed", min=0, advanced=True)
+    rng: Seed = option(0, "Random seed of the variations.", label="Random seed", min=0, advanced=True)
     spread: float = option(
-        default=1.0,
-        help="How far variations differ from the mean of the takes: 0 always gives the mean, 1 any mixture with equal "
+        1.0, "How far variations differ from the mean of the takes: 0 always gives the mean, 1 any mixture with equal "
         "probability, and larger values extrapolate beyond the takes.",
         label="Spread of variations", min=0, max=1.5, advanced=True,
     )  # fmt: skip
@@ -41,15 +40,15 @@ class ClipGraphSettings(SpreadSettings, SkeletonSettings, ProgressSettings):
     """Settings of both ways to build a graph from clips."""
 
     fps: float | None = option(
-        default=None, help="Frame rate of the graph. By default the highest rate of the clips.",
+        None, "Frame rate of the graph. By default the highest rate of the clips.",
         label="Frame rate", unit="1/s", above=0, advanced=True,
     )  # fmt: skip
     min_seconds: float = option(
-        default=2.0, help="Report labels with less endless motion than this among the findings.",
+        2.0, "Report labels with less endless motion than this among the findings.",
         label="Report labels shorter than", unit="s", min=0, advanced=True,
     )  # fmt: skip
     variations: int = option(
-        default=0, help="Number of random blends to add as extra clips for each action that has several takes.",
+        0, "Number of random blends to add as extra clips for each action that has several takes.",
         label="Variations per action", min=0, advanced=True,
     )  # fmt: skip
 
@@ -57,64 +56,53 @@ class ClipGraphSettings(SpreadSettings, SkeletonSettings, ProgressSettings):
 class GraphSettings(ClipGraphSettings, WorkSettings):
     """Settings of `MotionGraph.build`."""
 
-    threshold: Threshold = option(
+    threshold: Threshold = positional_option(
         default=0.06,
         help="Largest distance of a transition in meters, or a percentage such as ``10%``, which keeps the best 10 % "
         "of all local minima.",
         kw_only=False,
     )
     thresholds: Mapping[tuple[str, str], Threshold] | None = option(
-        default=None,
-        help="Thresholds keyed by pairs of labels (from, to), used in place of `threshold`; 0 forbids transitions "
+        None, "Thresholds keyed by pairs of labels (from, to), used in place of `threshold`; 0 forbids transitions "
         "between them.",
-    )
+    )  # fmt: skip
     window: float = option(
-        default=0.5, help="Length of a transition, and of the window over which frames are compared.",
+        0.5, "Length of a transition, and of the window over which frames are compared.",
         label="Transition length", unit="s", above=0,
     )  # fmt: skip
     window_shape: Literal["triangle", "box", "gaussian"] = option(
-        default="triangle",
-        help='How much the frames of the window count: "triangle" weighs the middle most, "box" all the same.',
+        "triangle", 'How much the frames of the window count: "triangle" weighs the middle most, "box" all the same.',
         label="Weights of the window", advanced=True,
     )  # fmt: skip
-    markers: str | Sequence[str] = option(default="body", help="Markers to compare; see `marey.compare.point_clouds`.")
+    markers: str | Sequence[str] = option("body", "Markers to compare; see `marey.compare.point_clouds`.")
     contact_penalty: float = option(
-        default=0.0,
-        help="Weight p of different contacts: p^2 times the fraction of contact points that differ is added to the "
+        0.0, "Weight p of different contacts: p^2 times the fraction of contact points that differ is added to the "
         "squared distance of a transition. With 1 m, transitions between different contacts are practically excluded.",
         label="Penalty for other contacts", unit="m", min=0, max=100, advanced=True,
     )  # fmt: skip
     coarse_step: int = option(
-        default=1,
-        help="Compare every n-th frame first, then all frames around promising cells; 1 compares all frames.",
+        1, "Compare every n-th frame first, then all frames around promising cells; 1 compares all frames.",
         min=1, advanced=True,
     )  # fmt: skip
     max_memory: int = option(
-        default=256 * 2**20, help="Maximum memory for distance grids, in bytes.",
-        label="Max memory (bytes)", min=1, advanced=True,
-    )  # fmt: skip
+        256 * 2**20, "Maximum memory for distance grids, in bytes.", label="Max memory (bytes)", min=1, advanced=True
+    )
 
 
 class SimilaritySettings(ClipGraphSettings):
     """Settings of `MotionGraph.build_by_similarity`."""
 
-    threshold: float = option(
+    threshold: float = positional_option(
         default=0.7, help="Minimum similarity ``1 / (1 + cost)`` of frames to join.",
         label="Min similarity", above=0, max=1, kw_only=False,
     )  # fmt: skip
-    fade: float = option(default=0.3, help="Time over which the offset between two poses fades out.", unit="s", above=0)
-    weights: Mapping[str, float] | None = option(
-        default=None, help="Weights of joints in the cost; see `marey.compare.pose_cost`."
-    )
-    velocity: float = option(default=0.1, help="Weight of angular velocities in the cost.", min=0, advanced=True)
-    acceleration: float = option(
-        default=0.01, help="Weight of angular accelerations in the cost.", min=0, advanced=True
-    )
+    fade: float = option(0.3, "Time over which the offset between two poses fades out.", unit="s", above=0)
+    weights: Mapping[str, float] | None = option(None, "Weights of joints in the cost; see `marey.compare.pose_cost`.")
+    velocity: float = option(0.1, "Weight of angular velocities in the cost.", min=0, advanced=True)
+    acceleration: float = option(0.01, "Weight of angular accelerations in the cost.", min=0, advanced=True)
     max_distance: float = option(
-        default=0.15,
-        help="Maximum distance between the aligned bodies. Frames farther apart are not joined, however similar their "
-        "poses, for example on a stair and next to it.",
-        unit="m", min=0, advanced=True,
+        0.15, "Maximum distance between the aligned bodies. Frames farther apart are not joined, however similar "
+        "their poses, for example on a stair and next to it.", unit="m", min=0, advanced=True,
     )  # fmt: skip
 
 
@@ -122,56 +110,48 @@ class RegisteredSettings(ProgressSettings):
     """Settings of `MotionGraph.with_registered_transitions`."""
 
     threshold: float | None = option(
-        default=None,
-        help="Maximum distance, both at the middle of a transition and between the registered clips. By default 1.5 "
-        "times the largest distance of the graph's own transitions.",
-        unit="m", min=0,
+        None, "Maximum distance, both at the middle of a transition and between the registered clips. By default 1.5 "
+        "times the largest distance of the graph's own transitions.", unit="m", min=0,
     )  # fmt: skip
     lengths: Sequence[float] = option(
-        default=(1.2, 0.8), help="Lengths of a transition in seconds, tried in order; the first that fits is used."
+        (1.2, 0.8), "Lengths of a transition in seconds, tried in order; the first that fits is used."
     )
     max_transitions: int = option(
-        default=200,
-        help="Maximum number of new transitions; each direction counts as one and is stored as two short clips.",
-        min=1,
+        200, "Maximum number of new transitions; each direction counts as one and is stored as two short clips.", min=1
     )
-    markers: str = option(
-        default="body", help="Points to compare: body, upper, lower, large or root_knees.", advanced=True
-    )
+    markers: str = option("body", "Points to compare: body, upper, lower, large or root_knees.", advanced=True)
 
 
 class ReductionSettings(Settings):
     """Settings of `MotionGraph.reduce_transitions`."""
 
-    loss: float = option(
-        default=0.1, help="How much worse each measure may get; 0 allows no loss.", unit="fraction", min=0, below=1
-    )
-    rng: Seed = option(default=0, help="Random seed of the curves.", label="Random seed", min=0)
+    loss: float = option(0.1, "How much worse each measure may get; 0 allows no loss.", unit="fraction", min=0, below=1)
+    rng: Seed = option(0, "Random seed of the curves.", label="Random seed", min=0)
 
 
 class LabelSettings(Settings):
     """Settings of everything that can be limited to one label."""
 
-    label: str | None = option(default=None, help="Use only motion with this label. By default any.", label="Action")
+    label: str | None = option(None, "Use only motion with this label. By default any.", label="Action")
 
 
 class GraphWalkSettings(LabelSettings):
     """Settings of `MotionGraph.random_walk`."""
 
-    seconds: float = option(default=30.0, help="Duration.", label="Duration", unit="s", above=0, kw_only=False)
-    rng: Seed = option(
+    seconds: float = positional_option(
+        default=30.0, help="Duration.", label="Duration", unit="s", above=0, kw_only=False
+    )
+    rng: Seed = positional_option(
         default=0, help="Random seed; the same seed gives the same walk.",
         label="Random seed", min=0, kw_only=False,
     )  # fmt: skip
     transition_interval: float = option(
-        default=2.0,
-        help="Mean time between transitions. The probability of leaving a clip at a node grows with the time until the "
-        "clip's next node, so places with many transitions are not favored.",
+        2.0, "Mean time between transitions. The probability of leaving a clip at a node grows with the time until "
+        "the clip's next node, so places with many transitions are not favored.",
         label="Time between transitions", unit="s", min=0, advanced=True,
     )  # fmt: skip
     start: int | None = option(
-        default=None,
-        help="Number of the start node. By default random, with equal probability for each frame of each clip.",
+        None, "Number of the start node. By default random, with equal probability for each frame of each clip.",
         label="Start node", min=0, advanced=True,
     )  # fmt: skip
 
@@ -180,90 +160,73 @@ class GraphPathSettings(Settings):
     """Settings of `MotionGraph.follow`."""
 
     styles: Sequence[tuple[float, str]] | str | None = option(
-        default=None,
-        help="A label for the whole path, or pairs (meters, label): use this label up to this arc length. The last "
+        None, "A label for the whole path, or pairs (meters, label): use this label up to this arc length. The last "
         "label holds to the end.",
-    )
+    )  # fmt: skip
     start: tuple[int, ArrayLike] | None = option(
-        default=None,
-        help="A node and the rigid2d (theta, x, z) that places its clip in the world. By default any node, placed at "
+        None, "A node and the rigid2d (theta, x, z) that places its clip in the world. By default any node, placed at "
         "the start of the path and facing along it.",
-    )
-    avoid: ArrayLike = option(default=(), help="(K, 3) x, z, radius in meters of K circles to stay out of.")
+    )  # fmt: skip
+    avoid: ArrayLike = option((), "(K, 3) x, z, radius in meters of K circles to stay out of.")
     other_characters: ArrayLike | None = option(
-        default=None,
-        help="(T, M, 2) positions x, z in meters of M other characters on each of T frames; NaN where absent.",
+        None, "(T, M, 2) positions x, z in meters of M other characters on each of T frames; NaN where absent."
     )
     min_distance: float = option(
-        default=0.5, help="Minimum distance to the other characters.",
-        label="Distance to others", unit="m", min=0, advanced=True,
-    )  # fmt: skip
+        0.5, "Minimum distance to the other characters.", label="Distance to others", unit="m", min=0, advanced=True
+    )
     seconds: float | None = option(
-        default=None,
-        help="Stop after this time, anywhere along the path. By default the walk stops at the end of the path.",
+        None, "Stop after this time, anywhere along the path. By default the walk stops at the end of the path.",
         label="Stop after", unit="s", above=0, advanced=True,
     )  # fmt: skip
     style_overlap: float = option(
-        default=0.9,
-        help="The next style may begin this far before the current one ends. The default is half a person's height "
-        "(Kovar 4.3.1).",
-        label="Style overlap", unit="m", min=0, advanced=True,
+        0.9, "The next style may begin this far before the current one ends. The default is half a person's height "
+        "(Kovar 4.3.1).", label="Style overlap", unit="m", min=0, advanced=True,
     )  # fmt: skip
     min_style_time: float = option(
-        default=0.5,
-        help="Shortest time in each style, counted in frames of clips with its label, without transitions.",
+        0.5, "Shortest time in each style, counted in frames of clips with its label, without transitions.",
         label="Min time in a style", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     beam_width: int | None = option(
-        default=None,
-        help="States per frame of the beam search. Widths 25, 50, 100 and so on up to this one are searched and the "
-        "best walk is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close to "
-        "the path.",
-        label="Search width", min=25, advanced=True,
+        None, "States per frame of the beam search. Widths 25, 50, 100 and so on up to this one are searched and the "
+        "best walk is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close "
+        "to the path.", label="Search width", min=25, advanced=True,
     )  # fmt: skip
-    rng: Seed = option(
-        default=0, help="Random seed that chooses the start nodes to try.",
-        label="Random seed", min=0, advanced=True,
-    )  # fmt: skip
+    rng: Seed = option(0, "Random seed that chooses the start nodes to try.", label="Random seed", min=0, advanced=True)
 
 
 class GraphCrowdSettings(ProgressSettings):
     """Settings of `MotionGraph.crowd`."""
 
-    seconds: float = option(default=20.0, help="Duration.", label="Duration", unit="s", above=0, kw_only=False)
+    seconds: float = positional_option(
+        default=20.0, help="Duration.", label="Duration", unit="s", above=0, kw_only=False
+    )
     min_distance: float = option(
-        default=0.6,
-        help="Minimum distance between the hips of any two characters; if no walk is found, 0.8 and 0.6 times this "
-        "distance are tried.",
-        unit="m", above=0,
+        0.6, "Minimum distance between the hips of any two characters; if no walk is found, 0.8 and 0.6 times this "
+        "distance are tried.", unit="m", above=0,
     )  # fmt: skip
     beam_width: int = option(
-        default=50, help="Width of the beam search. Up to 8 times this width is tried if no walk is found.", min=25
+        50, "Width of the beam search. Up to 8 times this width is tried if no walk is found.", min=25
     )
-    rng: Seed = option(
-        default=0, help="Random seed; each character gets its own, so walks differ.",
-        label="Random seed", min=0,
-    )  # fmt: skip
+    rng: Seed = option(0, "Random seed; each character gets its own, so walks differ.", label="Random seed", min=0)
 
 
 class ApproachSettings(LabelSettings):
     """Settings of walks to a position."""
 
-    heading: float | None = option(
+    heading: float | None = positional_option(
         default=None,
         help="Direction that hips and shoulders face at the target, from +Z, positive to the left. By default any; a "
         "clip faces 0.",
         unit="rad", kw_only=False,
     )  # fmt: skip
-    avoid: ArrayLike = option(default=(), help="(M, 3) x, z, radius in meters of M circles to stay out of.")
+    avoid: ArrayLike = option((), "(M, 3) x, z, radius in meters of M circles to stay out of.")
 
 
 class ClipApproachSettings(ApproachSettings):
     """Settings of walks into a clip that is placed in the world."""
 
     max_error: float = option(
-        default=0.5,
-        help="Largest error at the end; a radian of heading counts as 0.6 m at a position, and as 1 m for a clip.",
+        0.5, "Largest error at the end; a radian of heading counts as 0.6 m at a position, and as 1 m for a clip.",
         unit="m", min=0,
     )  # fmt: skip
 
@@ -271,66 +234,53 @@ class ClipApproachSettings(ApproachSettings):
 class GraphReachSettings(ClipApproachSettings):
     """Settings of `MotionGraph.reach`."""
 
-    clip: str | None = option(
-        default=None, help="Name of the clip to enter at the position. By default the walk ends there."
-    )
-    start_clip: str | None = option(default=None, help="Name of the clip to start in. By default any.")
-    rng: Seed = option(default=0, help="Random seed that chooses the start nodes to try.", min=0)
+    clip: str | None = option(None, "Name of the clip to enter at the position. By default the walk ends there.")
+    start_clip: str | None = option(None, "Name of the clip to start in. By default any.")
+    rng: Seed = option(0, "Random seed that chooses the start nodes to try.", min=0)
 
 
 class LandingSettings(Settings):
     """Settings of `Walk.land_at`."""
 
-    heading: float | None = option(
+    heading: float | None = positional_option(
         default=None,
         help="Direction that hips and shoulders face at the end, from +Z, positive to the left. By default unchanged.",
         unit="rad", kw_only=False,
     )  # fmt: skip
-    landing_seconds: float = option(default=2.0, help="Duration of the adjusted part.", unit="s", above=0)
-    max_shift: float = option(default=0.3, help="Largest distance by which the end may be moved.", unit="m", min=0)
-    max_turn: float = option(
-        default=0.5, help="Largest angle by which the end may be rotated.", unit="rad", min=0, max=math.pi
-    )
+    landing_seconds: float = option(2.0, "Duration of the adjusted part.", unit="s", above=0)
+    max_shift: float = option(0.3, "Largest distance by which the end may be moved.", unit="m", min=0)
+    max_turn: float = option(0.5, "Largest angle by which the end may be rotated.", unit="rad", min=0, max=math.pi)
     feet: Literal["clean"] | None = option(
-        default="clean", help='"clean" keeps planted feet in place; otherwise they move with the adjustment.'
+        "clean", '"clean" keeps planted feet in place; otherwise they move with the adjustment.'
     )
-    name: str | None = option(default=None, help="Name of the motion. By default that of the given motion.")
+    name: str | None = option(None, "Name of the motion. By default that of the given motion.")
 
 
 class GraphSearchSettings(LabelSettings):
     """Settings of `MotionGraph.search`. When a budget runs out, the search returns the best walk so far."""
 
     start: int | tuple[int, ArrayLike] | None = option(
-        default=None,
-        help="A node, or a node and the rigid2d (theta, x, z) that places its clip in the world. By default all nodes "
-        "are tried. Without a rigid2d, clips stay where they were recorded; with `FollowPath`, they start at the start "
-        "of the path.",
-    )
-    window: float | None = option(
-        default=1.5,
-        help="Length of a window. None searches for the whole walk at once, which proves the optimum but takes "
-        "exponential time.",
-        unit="s", above=0,
+        None, "A node, or a node and the rigid2d (theta, x, z) that places its clip in the world. By default all "
+        "nodes are tried. Without a rigid2d, clips stay where they were recorded; with `FollowPath`, they start at "
+        "the start of the path.",
     )  # fmt: skip
-    step: float = option(default=0.5, help="Part of each window that is kept.", unit="s", above=0)
+    window: float | None = option(
+        1.5, "Length of a window. None searches for the whole walk at once, which proves the optimum but takes "
+        "exponential time.", unit="s", above=0,
+    )  # fmt: skip
+    step: float = option(0.5, "Part of each window that is kept.", unit="s", above=0)
     tolerance: float = option(
-        default=0.0,
-        help="In each window, choose at random among the walks that cost at most this much more than the best.",
-        min=0,
+        0.0, "In each window, choose at random among the walks that cost at most this much more than the best.", min=0
     )
-    rng: Seed = option(default=0, help="Random seed of that choice.", min=0)
-    max_expanded: int = option(
-        default=50_000, help="Maximum number of partial walks to expand in the whole search.", min=1
-    )
+    rng: Seed = option(0, "Random seed of that choice.", min=0)
+    max_expanded: int = option(50_000, "Maximum number of partial walks to expand in the whole search.", min=1)
     max_expanded_per_window: int = option(
-        default=1_500,
-        help="Maximum number of partial walks to expand in each window. A few thousand take a second.",
-        min=1,
+        1_500, "Maximum number of partial walks to expand in each window. A few thousand take a second.", min=1
     )
     max_seconds: float | None = option(
-        default=None, help="Maximum computing time of the whole search. By default no limit.", unit="s", min=0
+        None, "Maximum computing time of the whole search. By default no limit.", unit="s", min=0
     )
-    cost_threshold: float = option(default=0.0, help="Stop at the first complete walk that costs less than this.")
+    cost_threshold: float = option(0.0, "Stop at the first complete walk that costs less than this.")
 
     def check(self) -> None:
         if self.window is not None and self.step > self.window:
@@ -342,23 +292,21 @@ class GraphSearchSettings(LabelSettings):
 class DirectionSettings(LabelSettings):
     """Settings of `MotionGraph.direction_table`."""
 
-    n_directions: int = option(
+    n_directions: int = positional_option(
         default=16, help="Number of directions.", label="Number of directions", min=2, advanced=True, kw_only=False
     )
-    speed: float | None = option(
-        default=None, help="Requested speed. By default as fast as possible.", unit="m/s", min=0
-    )
+    speed: float | None = option(None, "Requested speed. By default as fast as possible.", unit="m/s", min=0)
 
 
 class GraphStreamSettings(LiveSettings, DirectionSettings):
     """Settings of `GraphStream`."""
 
     start: int | None = option(
-        default=None, help="Number of the start node. By default the best one for the first direction.",
+        None, "Number of the start node. By default the best one for the first direction.",
         label="Start node", min=0, advanced=True,
     )  # fmt: skip
     direction: float = option(
-        default=0.0, help="First direction of travel, from +Z, positive to the left.", unit="rad", advanced=True
+        0.0, "First direction of travel, from +Z, positive to the left.", unit="rad", advanced=True
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
-from marey.core.settings import ProgressSettings, Seed, Settings, option
+from marey.core.settings import ProgressSettings, Seed, Settings, option, positional_option
 from marey.register.settings import PairSettings
 
 if TYPE_CHECKING:
@@ -15,91 +15,73 @@ if TYPE_CHECKING:
 class SpaceSettings(PairSettings, ProgressSettings):
     """Settings of a space."""
 
-    feature: Any = option(
+    feature: Any = positional_option(
         default=None,
         help='The d parameters of the space: a Feature such as `marey.parametric.position`, a text such as '
         '``"position:right_foot@highest"`` or ``"turn,speed"``, a function of a Motion, or several of these.',
         kw_only=False,
     )  # fmt: skip
     values: ArrayLike | None = option(
-        default=None,
-        help="(n, d) or (n,) numbers given by hand instead of `feature`, such as 0 for sad and 1 for happy. They "
+        None, "(n, d) or (n,) numbers given by hand instead of `feature`, such as 0 for sad and 1 for happy. They "
         "cannot be measured, so the space is not sampled (Kovar 6.4.2), and errors are unknown.",
-    )
-    names: Iterable[str] = option(default=(), help="Names of the d numbers in `values`.")
-    samples: int = option(
-        default=1000, help="Number of blends to sample; 0 for none.", label="Sampled blends", min=0, max=1_000_000
-    )
+    )  # fmt: skip
+    names: Iterable[str] = option((), "Names of the d numbers in `values`.")
+    samples: int = option(1000, "Number of blends to sample; 0 for none.", label="Sampled blends", min=0, max=1_000_000)
     crop: Literal["auto"] | None = option(
-        default="auto",
-        help='"auto" crops a list of walks or runs to an equal number of half cycles around the middle of each, '
+        "auto", '"auto" crops a list of walks or runs to an equal number of half cycles around the middle of each, '
         "starting with the same foot. Motions that do not walk from end to end, matches and registered motions are "
-        "used whole.",
-        label="Trim walks to a common phase", advanced=True,
+        "used whole.", label="Trim walks to a common phase", advanced=True,
     )  # fmt: skip
     redundant: ArrayLike | None = option(
-        default=None,
-        help="Tolerance, one number or one for each dimension, in units of the parameters. Examples whose parameters "
+        None, "Tolerance, one number or one for each dimension, in units of the parameters. Examples whose parameters "
         "can be blended from other examples within this tolerance are left out. By default all are kept.",
-    )
+    )  # fmt: skip
     snap: Literal["farthest", "highest", "lowest", "fastest", "slowest"] | None = option(
-        default=None,
-        help="If a feature's moment is given in seconds of the reference motion, the timewarp maps it to the other "
+        None, "If a feature's moment is given in seconds of the reference motion, the timewarp maps it to the other "
         "motions, and this moves it to the largest such extreme within 0.2 s. By default the result of the timewarp "
-        "is used.",
-        label="Snap moments to", advanced=True,
+        "is used.", label="Snap moments to", advanced=True,
     )  # fmt: skip
     landmarks: bool = option(
-        default=True,
-        help="Register the motions in such a way that the moments of the features coincide. Otherwise the timewarp "
-        "maps the reference's moment to the other motions (Kovar 6.3.1).",
-        label="Align moments", advanced=True,
+        True, "Register the motions in such a way that the moments of the features coincide. Otherwise the timewarp "
+        "maps the reference's moment to the other motions (Kovar 6.3.1).", label="Align moments", advanced=True,
     )  # fmt: skip
     apexes: ArrayLike | None = option(
-        default=None,
-        help="(n,) frame in each motion that the pose features are measured at. By default the frames are found.",
+        None, "(n,) frame in each motion that the pose features are measured at. By default the frames are found."
     )
     delta: float = option(
-        default=0.1, help="How far blend weights may leave the range from 0 to 1.",
-        label="Extrapolation", min=0, advanced=True,
-    )  # fmt: skip
+        0.1, "How far blend weights may leave the range from 0 to 1.", label="Extrapolation", min=0, advanced=True
+    )
     k: int = option(
-        default=12, help="Number of nearest samples that determine the weights for a target.",
+        12, "Number of nearest samples that determine the weights for a target.",
         label="Nearest samples", min=1, max=1_000_000, advanced=True,
     )  # fmt: skip
     expand: float = option(
-        default=0.2,
-        help="How much larger the sampled box is than the bounding box of the examples, as a fraction of its size.",
+        0.2, "How much larger the sampled box is than the bounding box of the examples, as a fraction of its size.",
         label="Enlarge sampled range", unit="fraction", min=0, advanced=True,
     )  # fmt: skip
     scale: ArrayLike | None = option(
-        default=None,
-        help="(d,) distance in each dimension that counts as one unit. A target within one unit of a sample is "
+        None, "(d,) distance in each dimension that counts as one unit. A target within one unit of a sample is "
         "reachable. The default depends on the dimension's unit: 3 cm, 3 degrees, 0.05 m/s and so on.",
-    )
+    )  # fmt: skip
     spacing: float = option(
-        # Half an inch for a scale of 3 cm (Kovar 6.3.2).
-        default=0.0127 / 0.03, help="Samples closer than this to another, in units of the scale, are dropped.",
+        0.0127 / 0.03, "Samples closer than this to another, in units of the scale, are dropped.",
         label="Min spacing of samples", min=0, advanced=True,
     )  # fmt: skip
     max_distance: float = option(
-        default=0.30, help="Examples with a larger root mean square distance from the one they are aligned to are left "
-        "out.",
+        0.30, "Examples with a larger root mean square distance from the one they are aligned to are left out.",
         label="Max difference", unit="m", above=0, advanced=True,
     )  # fmt: skip
-    rng: Seed = option(default=0, help="Random seed of the sampling.", label="Random seed", min=0,
-                       advanced=True)  # fmt: skip
+    rng: Seed = option(0, "Random seed of the sampling.", label="Random seed", min=0, advanced=True)
 
 
 class WeightSettings(Settings):
     """Settings of the blend weights for a target."""
 
     refine: bool | int = option(
-        default=False,
-        help="Refine the weights to bring the motion closer to the target: True for 4 steps, or the number of steps.",
+        False, "Refine the weights to bring the motion closer to the target: True for 4 steps, or the number of steps."
     )
     feet: Literal["clean"] | None = option(
-        default="clean", help='"clean" keeps planted feet in place by enforcing the contacts of the blend.'
+        "clean", '"clean" keeps planted feet in place by enforcing the contacts of the blend.'
     )
 
 
@@ -107,11 +89,8 @@ class SynthesisSettings(WeightSettings):
     """Settings of a motion generated from a space."""
 
     start: ArrayLike | None = option(
-        default=None,
-        help="(theta, x, z) floor placement of the first frame: heading in radians (0 faces +Z, positive to the left) "
-        "and hip position in meters. By default every motion begins at the origin and faces +Z. Similar targets then "
-        "give similar motions, and requested positions are world positions (for a floor at height 0).",
-    )
-    name: str | None = option(
-        default=None, help="Name of the motion. By default the features and the target.", advanced=True
-    )
+        None, "(theta, x, z) floor placement of the first frame: heading in radians (0 faces +Z, positive to the "
+        "left) and hip position in meters. By default every motion begins at the origin and faces +Z. Similar targets "
+        "then give similar motions, and requested positions are world positions (for a floor at height 0).",
+    )  # fmt: skip
+    name: str | None = option(None, "Name of the motion. By default the features and the target.", advanced=True)

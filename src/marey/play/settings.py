@@ -14,12 +14,10 @@ class LiveSettings(Settings):
     """Base class of the settings of live streams."""
 
     place: ArrayLike | None = option(
-        default=None,
-        help="Rigid2d (theta, x, z) that places the first frame in the world. By default the character starts at the "
+        None, "Rigid2d (theta, x, z) that places the first frame in the world. By default the character starts at the "
         "origin.",
-    )
+    )  # fmt: skip
     feet: Literal["clean", "lock"] | None = option(
-        default="clean",
-        help='"clean" removes foot skate and delays the output. "lock" holds planted feet without a delay by rotating '
-        "the legs. Otherwise the feet stay as they are.",
-    )
+        "clean", '"clean" removes foot skate and delays the output. "lock" holds planted feet without a delay by '
+        "rotating the legs. Otherwise the feet stay as they are.",
+    )  # fmt: skip

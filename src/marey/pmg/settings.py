@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from marey.core.settings import ProgressSettings, Seed, Settings, option
+from marey.core.settings import ProgressSettings, Seed, Settings, option, positional_option
 from marey.deprecation import warn_renamed
 from marey.edit.settings import SkeletonSettings
 from marey.errors import InvalidValue
@@ -42,7 +42,7 @@ class SeamSettings(Settings):
 class CharacterSettings(SeamSettings):
     """Settings of a character."""
 
-    name: str = option(default="character", help="Name of the character.", kw_only=False)
+    name: str = positional_option(default="character", help="Name of the character.", kw_only=False)
 
 
 class CompareSettings(Settings):
@@ -141,7 +141,7 @@ def check_order(good: float | None, bad: float | None) -> None:
 class GaitSettings(SkeletonSettings):
     """Settings of a gait space."""
 
-    parameters: Sequence[str] = option(
+    parameters: Sequence[str] = positional_option(
         default=("turn",),
         help="``turn``, or ``turn`` and ``speed``. Without ``speed``, all motions should have the same speed.",
         kw_only=False,

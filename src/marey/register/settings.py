@@ -16,23 +16,23 @@ class PairSettings(SkeletonSettings, MarkerSettings):
     """How pairs of motions are aligned in time, and which are rejected."""
 
     slope_limit: int = option(
-        default=2, help="Largest ratio of playback speeds of two motions at any point, an integer.",
+        2, "Largest ratio of playback speeds of two motions at any point, an integer.",
         label="Max speed ratio", min=1, max=60, advanced=True,
     )  # fmt: skip
     window: float = option(
-        default=0.1, help="Duration that is compared around each pair of frames.",
+        0.1, "Duration that is compared around each pair of frames.",
         label="Comparison window", unit="s", min=0, advanced=True,
     )  # fmt: skip
     max_distance: float = option(
-        default=0.22, help="Motions with a larger root mean square distance along the path are rejected.",
+        0.22, "Motions with a larger root mean square distance along the path are rejected.",
         label="Max difference", unit="m", above=0, advanced=True,
     )  # fmt: skip
     max_opposite: float = option(
-        default=0.05, help="Motions that stand on opposite feet for a larger part of the path are rejected.",
+        0.05, "Motions that stand on opposite feet for a larger part of the path are rejected.",
         label="Max time on opposite feet", unit="fraction", min=0, max=1, advanced=True,
     )  # fmt: skip
     force: bool = option(
-        default=False, help="Accept motions that are too far apart, or on opposite feet, with a note.",
+        False, "Accept motions that are too far apart, or on opposite feet, with a note.",
         label="Blend even if very different",
     )  # fmt: skip
 
@@ -41,10 +41,8 @@ class PathSettings(PairSettings):
     """How several motions are aligned in time."""
 
     reference: int | None = option(
-        default=None,
-        help="Number of the motion that the others are compared with, from 0. By default the one with the smallest "
-        "mean distance to the others.",
-        advanced=True, min=0,
+        None, "Number of the motion that the others are compared with, from 0. By default the one with the smallest "
+        "mean distance to the others.", advanced=True, min=0,
     )  # fmt: skip
 
 
@@ -52,41 +50,33 @@ class RegisterSettings(PathSettings):
     """Settings of `register`."""
 
     crop: Literal["auto"] | None = option(
-        default="auto",
-        help='"auto" crops the motions to their common part: the largest equal number of half cycles of gait, starting '
-        "with the same foot, or else the range found in the distance grid. Otherwise whole motions are used, and the "
-        "slope limit applies to their own times instead of times stretched to equal length.",
+        "auto", '"auto" crops the motions to their common part: the largest equal number of half cycles of gait, '
+        "starting with the same foot, or else the range found in the distance grid. Otherwise whole motions are used, "
+        "and the slope limit applies to their own times instead of times stretched to equal length.",
         label="Trim to the common part",
-    )
+    )  # fmt: skip
     cyclic: bool = option(
-        default=False,
-        help="The motions are loops, for example from `marey edit cycle`; they are shifted to begin at the same phase, "
-        "and are not cropped.",
-        label="Loops",
-    )
+        False, "The motions are loops, for example from `marey edit cycle`; they are shifted to begin at the same "
+        "phase, and are not cropped.", label="Loops",
+    )  # fmt: skip
     start: tuple[int, int] | None = option(
-        default=None,
-        help="Corresponding frames (i, j) of two motions, such as the middle of a transition. The path is extended "
+        None, "Corresponding frames (i, j) of two motions, such as the middle of a transition. The path is extended "
         "forward and backward from there until either motion ends, and both are cropped to it.",
-    )
+    )  # fmt: skip
 
 
 class TreeSettings(PathSettings):
     """Settings of `register_tree`."""
 
     parents: ArrayLike | None = option(
-        default=None,
-        help="(n,) index of each motion's parent, -1 for the reference. By default a tree of shortest paths by "
+        None, "(n,) index of each motion's parent, -1 for the reference. By default a tree of shortest paths by "
         "similarity, rooted at the medoid.",
-    )
+    )  # fmt: skip
     landmarks: ArrayLike | None = option(
-        default=None,
-        help="(n,) or (n, L) corresponding frames, such as the apex of each kick, in increasing order for each motion. "
-        "The path of every pair passes through them.",
-    )
+        None, "(n,) or (n, L) corresponding frames, such as the apex of each kick, in increasing order for each "
+        "motion. The path of every pair passes through them.",
+    )  # fmt: skip
     max_distance: float = option(
-        default=0.30,
-        help="Motions with a larger root mean square distance from their parent are rejected. Their distance from the "
-        "reference does not matter.",
-        label="Max difference", unit="m", above=0, advanced=True,
+        0.30, "Motions with a larger root mean square distance from their parent are rejected. Their distance from "
+        "the reference does not matter.", label="Max difference", unit="m", above=0, advanced=True,
     )  # fmt: skip

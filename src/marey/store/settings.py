@@ -15,29 +15,21 @@ StrPath = str | os.PathLike[str]
 class OpenSettings(SkeletonSettings, ReadSettings):
     """Settings of `MotionSet.open`. .npz files keep their own rate, whatever `file_fps` is."""
 
-    fps: float = option(
-        default=30.0, help="Frame rate to which all clips are resampled.", label="Frame rate", unit="1/s", above=0
-    )
-    mirrored: bool = option(
-        default=False, help="Add a mirrored copy of each clip, named NAME_mirrored, after all others."
-    )
+    fps: float = option(30.0, "Frame rate to which all clips are resampled.", label="Frame rate", unit="1/s", above=0)
+    mirrored: bool = option(False, "Add a mirrored copy of each clip, named NAME_mirrored, after all others.")
     labels: StrPath | Sequence[StrPath] = option(
-        default="sidecar",
-        help='Source of the labels: "sidecar", "folders" (each folder in a file\'s path is a label), a CSV file, or '
-        "a list of these.",
-    )
-    cache: StrPath | None = option(
-        default=None,
-        help="Folder for the prepared clips; by default .marey-cache in the folder of the clips. It can be deleted at "
-        "any time.",
-    )
-    group: str | int | None = option(
-        default=None,
-        help="Clips to use if they have different skeletons: the number of a group, or the name of any clip in "
-        "it. Group 0 has the most frames.",
-        label="Skeleton", advanced=True,
+        "sidecar", "Source of the labels: \"sidecar\", \"folders\" (each folder in a file's path is a label), a CSV "
+        "file, or a list of these.",
     )  # fmt: skip
-    pattern: str = option(default="*", help='Files to use, such as "*.bvh" or "walks/*".', label="Files", advanced=True)
+    cache: StrPath | None = option(
+        None, "Folder for the prepared clips; by default .marey-cache in the folder of the clips. It can be deleted "
+        "at any time.",
+    )  # fmt: skip
+    group: str | int | None = option(
+        None, "Clips to use if they have different skeletons: the number of a group, or the name of any clip in it. "
+        "Group 0 has the most frames.", label="Skeleton", advanced=True,
+    )  # fmt: skip
+    pattern: str = option("*", 'Files to use, such as "*.bvh" or "walks/*".', label="Files", advanced=True)
 
     @property
     def label_sources(self) -> list[StrPath]:
