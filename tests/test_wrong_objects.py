@@ -29,6 +29,11 @@ CASES = {
         [walk()], markers=6
     ),
     "against must be a Motion, not int; load files with marey.load": lambda: marey.measure(walk(), against=3),
+    "planes must be a list of heights or slopes, not 3": lambda: marey.clean(walk(), planes=3),
+    "labels must be a list of str, not 3": lambda: marey.MatchWeb.build([walk()], labels=3),
+    "threshold must be at least 0 m, or a percentage such as '10%', not": lambda: marey.MotionGraph.build(
+        [walk()], threshold=[3]
+    ),
     "skeleton must be a Skeleton, not int": lambda: Motion(3, 4, 5, 6),
     "labels must be a Labels, not int": lambda: Motion(walk().skeleton, 4, 5, 6, labels=3),
     "motion must be a list of Motion, not 3": lambda: marey.save(3, "walk.bvh"),

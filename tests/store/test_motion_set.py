@@ -484,10 +484,10 @@ def test_clips_of_different_skeletons_are_grouped_and_one_can_be_chosen(mixed):
 
 
 def test_a_folder_without_clips_is_refused(tmp_path):
-    with pytest.raises(UnreadableFile, match="none: no such folder"):
+    with pytest.raises(UnreadableFile, match="none: no such file or folder"):
         MotionSet.open(tmp_path / "none")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(UnreadableFile, match="file: is a file, expected a folder of clips"):
+    with pytest.raises(UnreadableFile, match="file: is not a motion file; expected a folder, or a file of type"):
         MotionSet.open(tmp_path / "file")
     (tmp_path / "s.asf").write_text("x")
     with pytest.raises(
@@ -642,3 +642,16 @@ def test_a_complete_cache_works_in_a_read_only_folder(folder, monkeypatch):
     save(walk(9), folder / "walk9.bvh")
     with pytest.raises(UnwritableFile, match="closed"):
         MotionSet.open(folder).prepare()
+
+
+def test_files_and_folders_are_opened_as_one_set(tmp_path):
+    for name in ("a/walk", "b/run", "b/deep/hop"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        save(sample("walk", seconds=1.0).motion, tmp_path / f"{name}.bvh")
+    clips = MotionSet.open([tmp_path / "a/walk.bvh", tmp_path / "b"])
+    assert clips.names == ("a/walk", "b/deep/hop", "b/run")
+    assert clips.folder == tmp_path
+    assert (tmp_path / "a" / ".marey-cache").is_dir()
+    assert MotionSet.open(tmp_path / "b/run.bvh").names == ("run",)
+    with pytest.raises(InvalidValue, match="needs a folder or files, got an empty list"):
+        MotionSet.open([])

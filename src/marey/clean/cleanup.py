@@ -10,7 +10,7 @@ import numpy as np
 
 from marey.clean import layout_kernels as layout
 from marey.clean.body_hold import BodyHold, find_parts, hold_body
-from marey.clean.contacts import check_plane, find_contacts
+from marey.clean.contacts import check_planes, find_contacts
 from marey.clean.layout_kernels import CleanOptions
 from marey.clean.limbs import Limbs, find_limbs
 from marey.clean.pipeline import Pipeline, make_options
@@ -162,13 +162,12 @@ def clean_with_report(motion: Motion, settings: CleanSettings) -> CleanResult:
 
 def find_options(skeleton: Skeleton, fps: float, limbs: Limbs, settings: CleanSettings, floor: float) -> CleanOptions:
     """Convert the settings to the kernels' options for one body."""
-    planes = settings.planes
+    planes = check_planes(settings.planes)
     scale = measure_scale(skeleton) if any(name.endswith("foot") for name in limbs.names) else 1.0
     near = _NEAR_FLOOR * scale
-    others = [] if planes is None else [check_plane(plane) for plane in planes]
-    if planes is not None and not others:
+    if planes == []:
         near = np.inf  # only the floor
-    return make_options(settings, fps, floor=floor, near=near, hover=_HOVER_HEIGHT * scale, planes=others)
+    return make_options(settings, fps, floor=floor, near=near, hover=_HOVER_HEIGHT * scale, planes=planes or [])
 
 
 def measure_scale(skeleton: Skeleton) -> float:

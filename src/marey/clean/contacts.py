@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -108,7 +108,7 @@ def ensure_contacts(motion: Motion, problem: str | None = None) -> Motion:
 @operation(ContactSettings)
 def find_contacts(motion: Motion, settings: ContactSettings) -> ContactResult:
     """Detect contacts like `detect_contacts`, but return them with the floor and the detected supports."""
-    surfaces = None if settings.planes is None else [check_plane(plane) for plane in settings.planes]
+    surfaces = check_planes(settings.planes)
     floor = check_motion(motion).source.floor if settings.floor is None else settings.floor
     track = track_points(motion, choose_points(motion, settings.hands, settings.body))
     slow: Bools = track.speed < settings.enter_speed * track.scale.root
@@ -233,7 +233,14 @@ def _measure_plane_clearance(
     return clearance
 
 
-def check_plane(plane: Plane) -> tuple[float, float, float]:
+def check_planes(planes: Sequence[Plane] | None) -> list[tuple[float, float, float]] | None:
+    """Return supports as (height, slope along x, slope along z); None for None."""
+    if planes is not None and not isinstance(planes, Iterable):
+        raise InvalidValue(f"planes must be a list of heights or slopes, not {planes!r}", parameter="planes")
+    return None if planes is None else [_check_plane(plane) for plane in planes]
+
+
+def _check_plane(plane: Plane) -> tuple[float, float, float]:
     try:
         values = np.atleast_1d(np.asarray(plane, dtype=np.float64))
     except (TypeError, ValueError):

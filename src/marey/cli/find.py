@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, check_plot, plural
-from marey.cli.options import markers_option, of_folder, open_folder, renamed_option, running, running_options
+from marey.cli.options import clip_set_options, markers_option, open_clip_set, renamed_option, running, running_options
 from marey.cli.query import (
     AS_JSON,
     DROP,
@@ -49,17 +49,16 @@ def command() -> None:
 
 
 @command.command("build", cls=SettingsCommand)
-@click.argument("folder")
 @click.option("-o", "--output", required=True, metavar="WEB", help="The match web to write, an .npz file.")
 @markers_option()
 @add_settings("marey.find.settings:WebSettings")
 @renamed_option("--limit", "--max-distance", type=float)
 @click.option("--label", "only", multiple=True, help="Use only frames with this label. May be repeated.")
-@of_folder
+@clip_set_options
 @running
 @AS_JSON
-def build(folder: str, output: str, only: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Build a match web from the clips in FOLDER.
+def build(files: tuple[str, ...], output: str, only: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Build a match web from clips: files, and folders with their subfolders.
 
     \b
     Example:
@@ -71,7 +70,7 @@ def build(folder: str, output: str, only: tuple[str, ...], as_json: bool, **opti
 
     check_output(output, what="a match web", suffixes=(".npz",))
     settings = read_settings(WebSettings, options, markers=options["markers"], labels=only or None)
-    clips = open_folder(folder, options, output)
+    clips = open_clip_set(files, options, output)
     address = options["cluster"]
     here, run = running_options(options)
     runner = _RecordingRunner(run)

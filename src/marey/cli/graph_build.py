@@ -1,4 +1,4 @@
-"""`marey graph build`: build a motion graph from a folder of clips."""
+"""`marey graph build`: build a motion graph from clips."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from marey.cli.files import check_output
 from marey.cli.graph_params import Limit, Pair, Weight
 from marey.cli.graph_report import JSON, print_graph
-from marey.cli.options import markers_option, of_folder, open_folder, renamed_option, running, running_options
+from marey.cli.options import clip_set_options, markers_option, open_clip_set, renamed_option, running, running_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
 from marey.cli.values import NumberList
 
@@ -25,7 +25,6 @@ _LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="second
 
 
 @click.command("build", cls=SettingsCommand)
-@click.argument("folder")
 @click.option("-o", "--output", required=True, metavar="GRAPH", help="The graph to write, an .npz file.")
 @click.option(
     "--threshold", type=Limit(),
@@ -57,12 +56,12 @@ _LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="second
     multiple=True,
     help="Weight of a joint in the cost of a pose. May be repeated.",
 )
-@of_folder
+@clip_set_options
 @running
 @JSON
 @click.pass_context
-def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **options: Any) -> int:
-    """Build a motion graph from the clips in FOLDER.
+def build(ctx: click.Context, /, files: tuple[str, ...], output: str, as_json: bool, **options: Any) -> int:
+    """Build a motion graph from clips: files, and folders with their subfolders.
 
     Build time grows with the square of the total clip length; on a terminal, an estimate is printed. Pairs of clips
     that were compared before are read from the cache. The exit code is 1 if the graph has problems, which are listed.
@@ -70,6 +69,7 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
     \b
     Example:
       marey graph build clips/ -o g.npz
+      marey graph build walk.bvh run.bvh turns/ -o g.npz
       marey graph build clips/ -o g.npz --threshold 0.08 --pair walk:run=0.12 --mirrored
       marey graph build clips/ -o g.npz --variations 4 --registered
       marey graph build clips/ -o g.npz --similarity 0.7
@@ -80,7 +80,7 @@ def build(ctx: click.Context, /, folder: str, output: str, as_json: bool, **opti
     settings = _read_settings(ctx, options)
     check_output(output, what="a graph", suffixes=(".npz",))
     began = time.monotonic()
-    clips = open_folder(folder, options, output)
+    clips = open_clip_set(files, options, output)
     here, run = running_options(options)
     with bar("reading") as progress:
         clips.prepare(run=here, progress=progress)
@@ -115,7 +115,7 @@ def _read_settings(ctx: click.Context, options: dict[str, Any]) -> GraphSettings
         {each.name for each in options_of(kind)} for kind in (GraphSettings, SimilaritySettings)
     )
     similarity = options["similarity"]
-    # These are read by `open_folder`.
+    # These are read by `open_clip_set`.
     folder: dict[str, Any] = dict.fromkeys(("fps", "cache", "retarget"))
     if similarity is None:
         for name in given & (by_similarity - by_distance):

@@ -14,13 +14,13 @@ from marey.cli.values import MarkerNames, Moment, RefuseOrMeters, to_frame
 
 __all__ = [
     "Moment",
+    "clip_set_options",
     "contacts_option",
     "feet_option",
     "frames_between",
     "markers_option",
     "note_rest_pose",
-    "of_folder",
-    "open_folder",
+    "open_clip_set",
     "read_motion",
     "reading",
     "reading_options",
@@ -189,15 +189,18 @@ def feet_option(*, live: bool = False, **old: str) -> Callable[[Command], Comman
     return add
 
 
-def of_folder(function: Command) -> Command:
-    """Add the options for reading a folder of clips. `open_folder` uses them."""
+def clip_set_options(function: Command) -> Command:
+    """Add the arguments FILE|FOLDER... and the options for reading them. `open_clip_set` uses them."""
     options = [
+        click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER..."),
         add_settings("marey.store.settings:OpenSettings"),
         click.option(
             "--labels", multiple=True,
             help="Source of the labels: sidecar, folders, or a CSV file. May be repeated.  [default: sidecar]",
         ),
-        click.option("--cache", metavar="DIR", help="Folder for cached results.  [default: .marey-cache in FOLDER]"),
+        click.option(
+            "--cache", metavar="DIR", help="Folder for cached results.  [default: .marey-cache in the first FOLDER]"
+        ),
         click.option("--roles", help='A JSON file that maps roles to joints: {"left_hand": "Hand_L"}.'),
         click.option(
             "--keep-rest-pose", "trim_rest", flag_value=False, default=None,
@@ -209,8 +212,8 @@ def of_folder(function: Command) -> Command:
     return function
 
 
-def open_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
-    """Open a folder as a motion set. Removes the options of `of_folder` from the command's arguments `values`.
+def open_clip_set(files: tuple[str, ...], values: dict[str, Any], output: str) -> MotionSet:
+    """Open files and folders as a motion set; remove the options of `clip_set_options` from a command's `values`.
 
     Prints a note on built results, which are not clips and are skipped.
     """
@@ -218,13 +221,13 @@ def open_folder(folder: str, values: dict[str, Any], output: str) -> MotionSet:
     from marey.store import MotionSet, OpenSettings
 
     labels = values.pop("labels") or None
-    clips = MotionSet.open(folder, settings=read_settings(OpenSettings, values, labels=labels))
-    archives = [clips.folder / file for file in clips.files if file.lower().endswith(".npz")]
+    opened = MotionSet.open(files, settings=read_settings(OpenSettings, values, labels=labels))
+    archives = [opened.folder / file for file in opened.files if file.lower().endswith(".npz")]
     results = {path: kind for path in archives if (kind := result_kind(path)) is not None}
     for path, kind in results.items():
         if not (Path(output).exists() and path.samefile(output)):
             click.echo(f"marey: skipping {path}, which is a {kind}, not a clip", err=True)
-    return clips
+    return opened
 
 
 def running(function: Command) -> Command:

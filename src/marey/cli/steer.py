@@ -9,7 +9,7 @@ import click
 
 from marey.cli.files import check_output, plural
 from marey.cli.graph_params import Command, Weight, schedule
-from marey.cli.options import of_folder, open_folder
+from marey.cli.options import clip_set_options, open_clip_set
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import NumberList
 from marey.io.files import SAVE_SUFFIXES
@@ -38,7 +38,6 @@ class _Commanded:
 
 
 @click.command("steer", cls=SettingsCommand)
-@click.argument("folder")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
 @click.option(
     "--controller", type=click.Choice(["matching", "tree"]), default="matching", show_default=True,
@@ -53,9 +52,9 @@ class _Commanded:
               help="Weight of features: path, facing, feet, feet_speed or hips_speed. May be repeated.")  # fmt: skip
 @add_settings("marey.control.settings:MatchingSettings")
 @add_settings("marey.control.settings:BlendTreeSettings")
-@of_folder
-def command(folder: str, output: str, controller: str, seconds: float, **options: Any) -> None:
-    """Steer a character made of the clips in FOLDER with timed commands, as a game would.
+@clip_set_options
+def command(files: tuple[str, ...], output: str, controller: str, seconds: float, **options: Any) -> None:
+    """Steer a character made of clips with timed commands, as a game would.
 
     A command is SECONDS:direction=DEGREES (to the left of +Z) or SECONDS:speed=METERS_PER_SECOND. `marey graph steer`
     and `marey pmg` steer other kinds of characters.
@@ -82,7 +81,7 @@ def command(folder: str, output: str, controller: str, seconds: float, **options
         raise click.UsageError("--command takes direction and speed; labels are for `marey graph steer`")
     check_output(output, what="a motion", suffixes=SAVE_SUFFIXES)
     matching, tree = (read_settings(kind, dict(options)) for kind in (MatchingSettings, BlendTreeSettings))
-    clips = open_folder(folder, options, output)
+    clips = open_clip_set(files, options, output)
     motions = [ensure_contacts(clips.motion(k)) for k in range(len(clips.names))]
     initial, send = schedule(options["command"], seconds)
     stream: Any

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from marey.compare.clouds import list_markers
+from marey.core.arrays import check_list
 from marey.core.settings import Settings, option
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue
@@ -75,7 +76,8 @@ class WebSettings(Settings):
         if not isinstance(self.markers, str):
             put(self, "markers", list_markers(self.markers))
         if self.labels is not None:
-            put(self, "labels", (self.labels,) if isinstance(self.labels, str) else tuple(self.labels))
+            labels = [self.labels] if isinstance(self.labels, str) else self.labels
+            put(self, "labels", check_list(labels, str, "labels"))
 
     @property
     def numbers(self) -> tuple[float, ...]:

@@ -256,7 +256,7 @@ def threshold_in_meters(threshold: Threshold, distances: Floats) -> float:
                 return float(np.quantile(distances, fraction)) if len(distances) else 0.0
             raise ValueError
         value = float(threshold)
-    except ValueError:
+    except (TypeError, ValueError):
         value = np.nan
     if not value >= 0.0:
         raise InvalidValue(

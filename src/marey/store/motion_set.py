@@ -21,7 +21,7 @@ from marey.store.building import PreparedSet, Progress, SetClip, SetSource, Skip
 from marey.store.cache import Cache
 from marey.store.labels import bare_name, label_rows
 from marey.store.prepare import read_clip
-from marey.store.scan import list_files
+from marey.store.scan import find_common_folder, list_files
 from marey.store.settings import OpenSettings
 
 CACHE_NAME = ".marey-cache"
@@ -58,16 +58,20 @@ class MotionSet:
 
     @classmethod
     @operation(OpenSettings)
-    def open(cls, folder: StrPath, settings: OpenSettings) -> MotionSet:
+    def open(cls, folder: StrPath | Sequence[StrPath], settings: OpenSettings) -> MotionSet:
         """Open the motion files in a folder and its subfolders, sorted by name.
 
         Parameters
         ----------
-        folder : the folder.
+        folder : the folder; or a file, or a list of files and folders. Names of clips are then relative to the folder
+            that contains all of them.
         """
-        place = Path(check_type(folder, (str, os.PathLike), "folder"))
-        store = place / CACHE_NAME if settings.cache is None else Path(settings.cache)
-        files, everything = list_files(place, settings.pattern, store)
+        given = folder if isinstance(folder, list | tuple) else [folder]
+        places = [Path(check_type(each, (str, os.PathLike), "folder")) for each in given]
+        if not places:
+            raise InvalidValue("a motion set needs a folder or files, got an empty list", parameter="folder")
+        store = find_common_folder(places[:1]) / CACHE_NAME if settings.cache is None else Path(settings.cache)
+        place, files, everything = list_files(places, settings.pattern, store)
         rows = label_rows(place, settings.label_sources, everything)
         twice = [base for base, n in Counter(map(bare_name, files)).items() if n > 1]
         if twice:

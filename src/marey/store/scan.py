@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
@@ -41,34 +41,53 @@ class ScannedFile(NamedTuple):
     clips: tuple[str, ...] | None
 
 
-def list_files(folder: Path, pattern: str, excluded: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """List the motion files in a folder and its subfolders: those that match `pattern`, and all of them.
+def list_files(places: Sequence[Path], pattern: str, excluded: Path) -> tuple[Path, tuple[str, ...], tuple[str, ...]]:
+    """List motion files: those in folders and their subfolders, and single files.
 
-    Paths are relative to the folder, sorted, with forward slashes. Hidden files and folders and the folder `excluded`
-    are left out.
+    Returns the folder that contains all places; the files that match `pattern`; and all files. Paths are relative to
+    that folder, sorted, with forward slashes. Hidden files and folders and the folder `excluded` are left out.
     """
-    if not folder.exists():
-        raise UnreadableFile("no such folder", path=folder)
-    if not folder.is_dir():
-        raise UnreadableFile("is a file, expected a folder of clips", path=folder)
-
-    def closed(error: OSError) -> None:
-        if error.filename == os.fspath(folder):
-            raise UnreadableFile(f"cannot be read ({(error.strerror or str(error)).lower()})", path=folder) from None
-        warn_user(f"{error.filename}: skipped this folder, because it cannot be read")
-
-    out: list[str] = []
-    for here, files in walk_files(folder, skip=excluded, on_error=closed):
-        wanted = (name for name in files if split_name(name)[1] in CLIP_SUFFIXES)
-        out += [(here / name).relative_to(folder).as_posix() for name in wanted]
-    everything = tuple(sorted(out))
+    folder = find_common_folder(places)
+    found = {file for place in places for file in _list_place(place, excluded)}
+    everything = tuple(sorted(Path(os.path.relpath(file, folder)).as_posix() for file in found))
     chosen = tuple(file for file in everything if fnmatch(file if "/" in pattern else file.split("/")[-1], pattern))
-    kinds = ", ".join(CLIP_SUFFIXES)
-    if not everything:
-        raise UnreadableFile(f"holds no motion files; expected files of type {kinds}", path=folder)
     if not chosen:
         raise UnreadableFile(f"none of its {len(everything)} motion files matches the pattern {pattern!r}", path=folder)
-    return chosen, everything
+    return folder, chosen, everything
+
+
+def find_common_folder(places: Sequence[Path]) -> Path:
+    """Return the folder that contains all files and folders."""
+    folders = [place.parent if place.is_file() else place for place in places]
+    if len(set(folders)) == 1:
+        return folders[0]
+    return Path(os.path.commonpath([os.path.abspath(folder) for folder in folders]))
+
+
+def _list_place(place: Path, excluded: Path) -> list[Path]:
+    """List the motion files in a folder, or the file itself."""
+    kinds = ", ".join(CLIP_SUFFIXES)
+    if place.is_file():
+        if split_name(place.name)[1] not in CLIP_SUFFIXES:
+            raise UnreadableFile(f"is not a motion file; expected a folder, or a file of type {kinds}", path=place)
+        return [place]
+    if not place.exists():
+        raise UnreadableFile("no such file or folder", path=place)
+
+    def report_closed(error: OSError) -> None:
+        if error.filename == os.fspath(place):
+            raise UnreadableFile(f"cannot be read ({(error.strerror or str(error)).lower()})", path=place) from None
+        warn_user(f"{error.filename}: skipped this folder, because it cannot be read")
+
+    out = [
+        here / name
+        for here, files in walk_files(place, skip=excluded, on_error=report_closed)
+        for name in files
+        if split_name(name)[1] in CLIP_SUFFIXES
+    ]
+    if not out:
+        raise UnreadableFile(f"holds no motion files; expected files of type {kinds}", path=place)
+    return out
 
 
 def needed_files(path: Path) -> tuple[Path, ...]:
