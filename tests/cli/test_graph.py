@@ -270,9 +270,19 @@ def test_a_path_is_walked_and_drawn(built, tmp_path, capsys):
     path.write_text("0,0\n0,5\n1,8\n")
     arguments = ["graph", "path", str(built), "--path", str(path), "-o", str(out), "--plot", str(picture)]
     assert main([*arguments, "--style", "walk@4", "--style", "sneak"]) == 0
-    assert "distance from the path: mean" in capsys.readouterr().out
+    assert "distance from the path: " in capsys.readouterr().out
     assert picture.read_bytes()[:4] == b"\x89PNG"
     assert np.hypot(*load_motion(out).travel[-1, [0, 2]] - [1, 8]) < 0.5
+
+
+def test_a_walk_that_ends_far_from_its_path_is_a_finding(built, tmp_path, capsys):
+    path = tmp_path / "p.csv"
+    path.write_text("0,0\n0,3\n0,2\n")  # no clip turns back on the spot
+    arguments = ["graph", "path", str(built), "--path", str(path), "-o", str(tmp_path / "w.bvh")]
+    assert main([*arguments, "--seconds", "2"]) == 0  # stops before the end, as requested
+    assert "!" not in capsys.readouterr().out
+    assert main(arguments) == 1
+    assert "  ! the walk ends" in capsys.readouterr().out
 
 
 def test_a_table_and_pictures(built, tmp_path, capsys):

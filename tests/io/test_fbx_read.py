@@ -320,3 +320,17 @@ def test_damaged_files_raise_typed_errors() -> None:
             cut[at] = rng.integers(0, 256)
         with contextlib.suppress(MareyError):
             read_fbx(bytes(cut), "x.fbx")
+
+
+def test_a_bvh_file_of_another_programs_file_has_its_skeleton(tmp_path) -> None:
+    # Blender writes the ends of all bones after the bones.
+    chain = [Bone("hips", -1), Bone("spine", 0), Bone("leg", 0), Bone("head", 1), Bone("foot", 2)]
+    for bone in chain[1:]:
+        bone.properties["Lcl Translation"] = (0.0, 10.0, 0.0)
+    path = tmp_path / "blender.fbx"
+    path.write_bytes(text_fbx(chain))
+    motion = marey.load(path)
+    assert motion.skeleton.names == ("hips", "spine", "head", "leg", "foot")
+    for suffix in ("bvh", "fbx"):
+        marey.save(motion, tmp_path / f"again.{suffix}")
+        assert marey.load(tmp_path / f"again.{suffix}").skeleton.names[:5] == motion.skeleton.names

@@ -11,6 +11,7 @@ import click
 
 from marey.cli.files import plural
 from marey.cli.tables import format_table
+from marey.measure.display import format_distance
 
 if TYPE_CHECKING:
     from marey.core.feet import Feet
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from marey.graph.skate import Sliding
 
 # A path counts as followed if its mean distance from the walk and the distance at its end do not exceed these (m).
-_COVERED, _AT_END = 0.35, 0.5
+_COVERED, _AT_END = 0.35, 0.3
 # Stretch of a limb (fraction) and distance of a foot from its plant (meters) that deserve a warning.
 _STRETCHED, _MISSED = 0.1, 0.01
 # A graph that uses less than this fraction of its clips deserves a hint.
@@ -196,6 +197,7 @@ def write(
     found: PathResult | None = None,
     search: SearchResult | None = None,
     landing: Landing | None = None,
+    is_timed: bool = False,
 ) -> int:
     """Write a walk's motion and a plot of its path, and print a report. Returns the exit code.
 
@@ -203,7 +205,7 @@ def write(
 
     options : the command's options "feet", "rigid", "as_json" and, if there is a plot, "picture".
     found, search : how well the walk follows a path, and how it was searched for, if it was.
-    landing : the exact end, if given.
+    landing : the exact end, if given. is_timed : whether the walk stops at a given time, anywhere along the path.
     """
     from pathlib import Path
 
@@ -223,10 +225,7 @@ def write(
         followed(found, picture)
     slides = foot_skate(walk, motion).planted
     cleanup = _find_cleanup(motion)
-    # With a landing, the walk ends where requested, which need not be the end of the path.
-    missed = found is not None and (
-        found.mean_uncovered > _COVERED or (landed is None and found.end_distance > _AT_END)
-    )
+    problems = [] if found is None else list(_find_problems(found, landed is not None, is_timed))
     if options["as_json"]:
         report = {
             "written": output,
@@ -237,7 +236,7 @@ def write(
             **({} if landed is None else landed.to_dict()),
         }
         click.echo(json.dumps(report, indent=1, ensure_ascii=False))
-        return int(missed)
+        return int(bool(problems))
     jumps = sum(part.into is not None for part in walk.parts)
     click.echo(f"wrote {output}: {walk.duration:.2f} s with {plural(jumps, 'transition')}")
     for line in _walk_lines(slides, feet, found, landed):
@@ -249,13 +248,22 @@ def write(
         cut = ", a budget ran out before the best walk was known" if search.is_cut else ""
         proven = ", proven optimal" if search.proven else ""
         click.echo(f"cost {search.cost:.4g}, {result}{cut}{proven}; {search.n_expanded} partial walks expanded")
-    if missed:
-        click.echo(
-            "  ! the path is not followed well: the clips cannot turn like that, or there are too few transitions"
-        )
+    for problem in problems:
+        click.echo(f"  ! {problem}")
     if picture is not None:
         click.echo(f"wrote {picture}")
-    return int(missed)
+    return int(bool(problems))
+
+
+def _find_problems(found: PathResult, has_landing: bool, is_timed: bool) -> Iterator[str]:
+    """Describe how a walk fails to follow its path.
+
+    A landing need not be at the end of the path, and a walk that stops at a given time need not cover all of it.
+    """
+    if (found.mean_distance if is_timed else found.mean_uncovered) > _COVERED:
+        yield "the path is not followed well: the clips cannot turn like that, or there are too few transitions"
+    if found.end_distance > _AT_END and not has_landing and not is_timed:
+        yield f"the walk ends {format_distance(found.end_distance)} from the end of the path; --land ends it there"
 
 
 def _find_cleanup(motion: Motion) -> dict[str, float] | None:
@@ -302,13 +310,14 @@ def _walk_lines(slides: Sliding, feet: Feet, found: PathResult | None, landing: 
         )
     if found is not None:
         yield (
-            f"distance from the path: mean {100 * found.mean_distance:.1f} cm, at most"
-            f" {100 * found.largest_distance:.0f} cm; from the path to the walk: mean"
-            f" {100 * found.mean_uncovered:.1f} cm; at the end: {100 * found.end_distance:.0f} cm"
+            f"distance from the path: {format_distance(found.mean_distance)} on average,"
+            f" {format_distance(found.largest_distance)} at most; from the path to the walk:"
+            f" {format_distance(found.mean_uncovered)} on average; between their ends:"
+            f" {format_distance(found.end_distance)}"
         )
         yield from _style_lines(found)
     if landing is not None:
         yield (
-            f"the last {landing.seconds:g} s are bent by {100 * landing.shift:.1f} cm and"
+            f"the last {landing.seconds:g} s are bent by {format_distance(landing.shift)} and"
             f" {abs(math.degrees(landing.turn)):.1f} degrees to end exactly at the target"
         )

@@ -15,6 +15,7 @@ from marey.cli.options import feet_option, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import CIRCLE, POSE_2D, POSITION, POSITION_OR_POSE
 from marey.io.files import SAVE_SUFFIXES
+from marey.measure.display import format_distance
 
 if TYPE_CHECKING:
     from marey.core.arrays import Floats
@@ -137,7 +138,7 @@ def path(file: str, output: str, path_file: str | None, word: str | None, **opti
     """Generate a walk along a path.
 
     With --land, the last seconds may leave the path, with a warning about long detours, and the end is bent by at most
-    --max-shift and --max-turn. The exit code is 1 if the path is not followed to its end.
+    --max-shift and --max-turn. The exit code is 1 if the path is not followed to its end (within 30 cm).
 
     \b
     Example:
@@ -174,7 +175,8 @@ def path(file: str, output: str, path_file: str | None, word: str | None, **opti
         style = options["styles"][-1][1] if options["styles"] else None
         replanned = found.walk.replan_end(landing.position, landing.heading, label=style, avoid=avoid)
         found = measure_path(replanned, points, found.cost)
-    return write(found.walk, output, options, found=found, landing=landing)
+    is_timed = settings.seconds is not None
+    return write(found.walk, output, options, found=found, landing=landing, is_timed=is_timed)
 
 
 def _read_others(files: tuple[str, ...], fps: float) -> Floats:
@@ -431,7 +433,7 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, **options: 
     if as_json:
         click.echo(json.dumps(report, indent=1))
     else:
-        near = f", minimum distance {100 * result.nearest:.0f} cm" if len(motions) > 1 else ""
+        near = f", minimum distance {format_distance(result.nearest)}" if len(motions) > 1 else ""
         click.echo(f"wrote {output}: {plural(len(motions), 'character')} for {settings.seconds:g} s{near}")
         if report["left_out"]:
             click.echo(f"  ! {plural(report['left_out'], 'character')} left out: no path avoids the others")

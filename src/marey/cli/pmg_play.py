@@ -15,6 +15,7 @@ from marey.cli.pmg_report import open_character
 from marey.cli.query import AS_JSON
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import POSE_2D, POSITION, Finite, NumberList
+from marey.measure.display import format_distance
 
 if TYPE_CHECKING:
     from marey.clean.settings import CleanSettings
@@ -210,7 +211,7 @@ def _print_result(stream: CharacterStream, played: Motion, output: str, as_json:
         )
         if "missed" in extra:
             verdict = "arrived" if extra["reached"] else "did not arrive"
-            line = f"  {verdict}: {100 * extra['missed']:.0f} cm from the point"
+            line = f"  {verdict}: {format_distance(extra['missed'])} from the point"
             if "heading_off_degrees" in extra:
                 line += f", {extra['heading_off_degrees']:.0f} degrees from the heading"
             click.echo(line)
@@ -248,6 +249,12 @@ def reach(char: str, output: str, seconds: float, cell: float, headings: int, st
         finite = {name: value if math.isfinite(value) else None for name, value in metrics.items()}
         click.echo(json.dumps({"written": [output], **finite}, indent=1))
         return
-    for name, value in metrics.items():
-        click.echo(f"  {name.replace('_', ' ')}: {value:.3g}")
     click.echo(f"wrote {output}")
+    radius = format_distance(0.5 * float(found.x[-1]))
+    click.echo(
+        f"within {seconds:g} s: {100 * metrics['places_within_half']:.0f} % of all places up to {radius} away, with "
+        f"{100 * metrics['headings_within_half']:.0f} % of all headings there"
+    )
+    for angle in ("quarter", "half"):
+        turn = metrics[f"{angle}_turn_seconds"]
+        click.echo(f"a {angle} turn takes {turn:.2g} s" if math.isfinite(turn) else f"no {angle} turn in this time")

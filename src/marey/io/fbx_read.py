@@ -133,7 +133,10 @@ def _choose_joints(scene: FbxScene, channels: Channels) -> list[int]:
         moving = [tops[node] for node in animated & wanted]
         best = max(sorted(set(moving)), key=moving.count)
         wanted = {node for node in wanted if tops[node] == best}
-    rank = {node: node for node in wanted}
+    # Files of marey have the joints in the order of the skeleton. Others are read depth first, as BVH files have them,
+    # so that a BVH file written from one has the same skeleton.
+    order = sorted(wanted) if scene.is_own else [node for node in nodes.order if node in wanted]
+    rank = {node: i for i, node in enumerate(order)}
     return order_joints(nodes, rank, lambda node: models[node].name, scene.document.warnings)
 
 

@@ -62,12 +62,14 @@ class FbxScene:
     ----------
     models : the nodes of the scene. nodes : their tree. stacks : the animations that have keys.
     bind_pose : rest matrices (4, 4) of models in the world, as far as the file has them.
-    settings : the global settings by name.
+    settings : the global settings by name. is_own : whether marey wrote the file.
     """
 
     def __init__(self, document: FbxDocument) -> None:
         self.document = document
         self.settings = _read_properties(document.sections.get("GlobalSettings", []))
+        header = document.sections.get("FBXHeaderExtension", [])
+        self.is_own = any(each.name == "Creator" and each.values == ["marey"] for each in header)
         self.ticks = self._read_ticks()
         objects: dict[str, dict[int, Element]] = {}
         for element in document.sections.get("Objects", []):

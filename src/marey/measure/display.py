@@ -32,6 +32,13 @@ def format_number(value: float | None) -> str:
     return "0" if abs(value) < 1e-9 else f"{value:.4g}"
 
 
+def format_distance(meters: float) -> str:
+    """Format a distance: ``"0.4 cm"``, ``"49 cm"``, ``"2.76 m"``."""
+    if abs(meters) >= 0.995:
+        return f"{meters:.3g} m"
+    return f"{100.0 * meters:.0f} cm" if abs(meters) >= 0.0995 else f"{100.0 * meters:.1f} cm"
+
+
 # Displayed values below this are rounding noise: a micrometer, a micrometer per second or frame.
 _NOISE = {"mm": 1e-3, "mm/s": 1e-3, "mm/frame": 1e-3, "cm": 1e-4, "%": 1e-4, "deg": 1e-4, "deg/s": 1e-4}
 _TITLES = {

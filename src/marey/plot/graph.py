@@ -10,6 +10,7 @@ from marey.core.arrays import Floats, Ints
 from marey.errors import InvalidValue
 from marey.graph import Edges, MotionGraph, PathResult, connectivity
 from marey.graph.statistics import own_threshold
+from marey.measure.display import format_distance
 from marey.plot import style
 
 if TYPE_CHECKING:
@@ -208,9 +209,12 @@ def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
     axes.set_ylabel(names[1])
     axes.grid(True)
     axes.legend(loc="best", fontsize=style.NOTE_SIZE)
-    axes.set_title(f"{walk.duration:.1f} s along the path, {100.0 * found.mean_distance:.1f} cm from it on average")
+    axes.set_title(
+        f"{walk.duration:.1f} s, from the path {format_distance(found.mean_distance)} on average, "
+        f"{format_distance(found.largest_distance)} at most"
+    )
     axes.text(
-        1.0, 1.01, f"end {100.0 * found.end_distance:.0f} cm off, at most {100.0 * found.largest_distance:.0f} cm",
+        1.0, 1.01, f"ends {format_distance(found.end_distance)} from the path's end",
         transform=axes.transAxes, ha="right", va="bottom", fontsize=style.NOTE_SIZE, color=style.NOTE,
     )  # fmt: skip
     return figure
