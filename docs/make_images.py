@@ -70,7 +70,7 @@ def of_samples(folder: Path) -> None:
         walk,
         [
             MoveKey("hips", 2.0, offset=(0.0, -0.28, 0.0), hold=0.4),
-            TurnKey("spine", 2.0, (0.6, 0.0, 0.0), axes="figure", hold=0.4),
+            TurnKey("spine", 2.0, (0.6, 0.0, 0.0), axes="body", hold=0.4),
         ],
         ease=0.9,
     )

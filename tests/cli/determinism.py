@@ -28,7 +28,7 @@ edit mirror clips/walk.bvh mirror.bvh
 edit resample clips/walk.bvh resample.bvh --fps 24
 edit cycle clips/walk.bvh cycle.bvh
 edit path clips/walk.bvh path.bvh --along path.csv
-edit retarget clips/walk.bvh retarget.bvh --onto figure
+edit retarget clips/walk.bvh retarget.bvh --onto sample
 edit smooth clips/walk.bvh smooth.bvh
 edit connect clips/walk.bvh clips/run.bvh connect.bvh
 grid clips/walk.bvh clips/run.bvh --npz grid.npz --csv grid.csv

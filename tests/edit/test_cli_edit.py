@@ -79,7 +79,7 @@ def test_every_operation_is_there_and_explained(capsys):
         (["warp", "walk.npz", "out.npz", "--move", "hips@1.5=0,-0.1,0", "--smooth", "2", "--free-feet"], 181, "warp"),
         (["path", "walk.npz", "out.npz", "--along", "path.csv"], 181, "path"),
         (["path", "walk.npz", "out.npz", "--along", "path.csv", "--stretch", "--feet", "none"], 181, "path"),
-        (["retarget", "walk.npz", "out.npz", "--onto", "figure"], 181, "retarget"),
+        (["retarget", "walk.npz", "out.npz", "--onto", "sample"], 181, "retarget"),
         (["connect", "walk.npz", "walk.npz", "out.npz", "--gap", "0.5"], 391, "connect"),
         (["connect", "walk.npz", "walk.npz", "out.npz", "--gap", "0", "--no-align"], 362, "connect"),
         (["connect", "walk.npz", "walk.npz", "out.npz", "--feet", "none"], 391, "connect"),
@@ -128,7 +128,7 @@ def test_a_map_is_written_and_used_again():
 
 def test_bvh_and_glb_come_out():
     for name in ("out.bvh", "out.glb"):
-        assert main(["edit", "retarget", "walk.npz", name, "--onto", "figure"]) == 0
+        assert main(["edit", "retarget", "walk.npz", name, "--onto", "sample"]) == 0
         assert len(marey.load(name)) == 181
 
 
@@ -152,11 +152,11 @@ def test_bvh_and_glb_come_out():
         (["warp", "walk.npz", "out.npz"], "nothing to do; give --move, --reach or --turn"),
         (["warp", "walk.npz", "out.npz", "--move", "left_hand=0,0,0"], "NAME@TIME=X,Y,Z"),
         (["warp", "walk.npz", "out.npz", "--move", "left_hand@1=0,0"], "NAME@TIME=X,Y,Z"),
-        (["warp", "walk.npz", "out.npz", "--move", "left_hand@1=0,0,0", "--axes", "joint"], "choose figure or world"),
+        (["warp", "walk.npz", "out.npz", "--move", "left_hand@1=0,0,0", "--axes", "joint"], "choose body or world"),
         (["warp", "walk.npz", "out.npz", "--turn", "nose@1=0,0,0"], "no joint or role 'nose'"),
         (["path", "walk.npz", "out.npz", "--along", "none.csv"], "none.csv"),
         (["retarget", "walk.npz", "out.npz"], "either --onto FILE or --map JSON"),
-        (["retarget", "walk.npz", "out.npz", "--onto", "figure", "--onto-pose", "0f"], "omit --onto-pose"),
+        (["retarget", "walk.npz", "out.npz", "--onto", "sample", "--onto-pose", "0f"], "omit --onto-pose"),
         (
             ["retarget", "walk.npz", "out.npz", "--map", "path.csv"],
             "a retarget map is saved as .json, got .csv; change the file name",

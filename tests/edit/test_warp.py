@@ -148,7 +148,7 @@ def test_a_duck_lowers_the_head_and_holds_the_feet():
     assert np.abs(path_of(free, "left_foot") - path_of(motion, "left_foot")).max() > 0.2
 
 
-@pytest.mark.parametrize("axes", ["joint", "figure", "world"])
+@pytest.mark.parametrize("axes", ["joint", "body", "world"])
 def test_turns_are_about_the_axes_that_are_named(axes):
     motion = walk()
     turn = np.array([0.0, 0.4, 0.0])
@@ -165,7 +165,7 @@ def test_turns_are_about_the_axes_that_are_named(axes):
 
 def test_the_bodys_axes_rotate_with_it():
     motion = walk().moved((np.pi / 2, 0.0, 0.0))
-    made = warp(motion, [MoveKey("hips", 0.0, offset=(0, 0, 0.1), axes="figure")], feet=None)
+    made = warp(motion, [MoveKey("hips", 0.0, offset=(0, 0, 0.1), axes="body")], feet=None)
     moved = (path_of(made, "hips") - path_of(motion, "hips"))[0]
     left = find_left_axis(motion.skeleton, motion.world().positions[0])
     assert np.allclose(moved, 0.1 * np.cross(left, [0.0, 1.0, 0.0]), atol=1e-9)
@@ -275,7 +275,7 @@ def test_any_keys_are_met_or_reported(role, drawn):
         ),
         ([MoveKey("left_hand", 1.0, (0, 0, np.nan))], {}, InvalidValue, "must be finite"),
         ([MoveKey("left_hand", 1.0, (0, 0))], {}, InvalidValue, r"must have shape \(3,\)"),
-        ([MoveKey("left_hand", 1.0, (0, 0, 0), axes="joint")], {}, UnknownName, "one of figure, world, not 'joint'"),
+        ([MoveKey("left_hand", 1.0, (0, 0, 0), axes="joint")], {}, UnknownName, "one of body, world, not 'joint'"),
         ([TurnKey("nose", 1.0, (0, 0, 0))], {}, JointNotFound, "no joint or role 'nose'"),
         (
             [TurnKey("head", 1.0, (0, 0, 1))] * 2,
@@ -324,7 +324,7 @@ def test_a_higher_kick(data_folder):
     motion = marey.load(data_folder / "cmu" / "144" / "144_05.bvh")[700:900]
     frame = int(path_of(motion, "right_foot")[:, 1].argmax())
     at = frame / motion.fps
-    made = warp(motion, [TurnKey("right_upper_leg", at, (-0.3, 0, 0), axes="figure")], ease=0.35)
+    made = warp(motion, [TurnKey("right_upper_leg", at, (-0.3, 0, 0), axes="body")], ease=0.35)
     rise = path_of(made, "right_foot")[frame, 1] - path_of(motion, "right_foot")[frame, 1]
     assert 0.1 < rise < 0.4
     offset = np.array([0.0, 0.15, -0.2])
@@ -397,3 +397,8 @@ def test_contacts_and_labels_move_with_the_time():
 def test_wrong_times(keys, message):
     with pytest.raises(InvalidValue, match=message):
         timewarp(walk(), keys)
+
+
+def test_the_old_name_of_the_body_axes_works_with_a_warning():
+    with pytest.warns(DeprecationWarning, match=r"MoveKey\(axes='figure'\) is deprecated, use axes='body'"):
+        assert MoveKey("hips", 0.0, offset=(0, 0, 0.1), axes="figure").axes == "body"

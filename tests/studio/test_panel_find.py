@@ -408,7 +408,7 @@ def test_a_motion_is_reported_as_inside_changed_or_outside(found: tuple[FakePage
     page.do("undo", motion=motion)
     assert page.do("find_where", motion=motion) == {"where": "inside"}
     child = page.do("open", path="small.npz")["motion"]
-    assert page.do("find_where", motion=child) == {"where": "figure"}
+    assert page.do("find_where", motion=child) == {"where": "other_skeleton"}
     with pytest.raises(Failed, match="offsets differ"):
         page.do("find_search", motion=child, start=0, stop=50, threshold=0.07)
     for each in (motion, cut, child):

@@ -24,7 +24,7 @@ export const SHOWN: Shown = {
   style: "limbs", trail: true, contacts: true, names: false, cloud: false, ghosts: 0, ghostStep: 0.2,
 };
 
-export type FigureInfo = Pick<
+export type CharacterInfo = Pick<
   MotionInfo,
   "joints" | "parents" | "bone_lengths" | "end_sites" | "roles" | "stature" | "kind" | "n_frames" | "fps" | "contacts"
 >;
@@ -52,7 +52,7 @@ export class CharacterView {
 
   constructor(
     private readonly stage: Stage,
-    public info: FigureInfo,
+    public info: CharacterInfo,
     readonly frames: Frames,
     private _color: string,
     public shown: Shown,
@@ -81,7 +81,7 @@ export class CharacterView {
   }
 
   /** Apply changed contacts or settings. */
-  refresh(info: FigureInfo, shown: Shown): void {
+  refresh(info: CharacterInfo, shown: Shown): void {
     const restyled = shown.style !== this.shown.style;
     this.info = info;
     this.shown = { ...shown };

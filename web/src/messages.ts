@@ -801,10 +801,10 @@ export interface LoadWeb {
 /**
  * Whether a motion is in the match web ("inside"), has changed since, or is not in it.
  *
- * "figure" means that it cannot be in it because its skeleton differs.
+ * "other_skeleton" means that it cannot be in it because its skeleton differs.
  */
 export interface ClipStatus {
-  where: "inside" | "changed" | "outside" | "figure";
+  where: "inside" | "changed" | "outside" | "other_skeleton";
 }
 
 /** Ask whether a motion is in the match web. */

@@ -234,7 +234,7 @@ def _timewarp(motion: Motion, options: Options) -> Motion:
     help="Rotate a joint by a rotation vector in degrees.",
 )  # fmt: skip
 @click.option(
-    "--axes", type=click.Choice(["figure", "world", "joint"]), default="figure", show_default=True,
+    "--axes", type=click.Choice(["body", "world", "joint"]), default="body", show_default=True,
     help="Axes of --move and --turn: the body's (left, up, forward), the world's, or the joint's own (--turn only).",
 )  # fmt: skip
 @click.option("--hold", type=float, default=0.0, show_default=True, help="Seconds to hold each key.")
@@ -263,7 +263,7 @@ def _warp(motion: Motion, options: Options) -> Motion:
     if not (move or reach or turn):
         raise InvalidValue("nothing to do; give --move, --reach or --turn, as in --move left_hand@1.2=0,0.2,0")
     if axes == "joint" and move:
-        raise InvalidValue("--axes joint does not apply to --move; choose figure or world")
+        raise InvalidValue("--axes joint does not apply to --move; choose body or world")
     keys: list[TurnKey | MoveKey] = [
         *(MoveKey(name, at, offset=values, axes=axes, hold=hold) for name, at, values in move),
         *(MoveKey(name, at, target=values, hold=hold) for name, at, values in reach),
@@ -295,7 +295,7 @@ def _path(motion: Motion, options: Options) -> Motion:
 @click.option(
     "--onto",
     metavar="FILE",
-    help="A file with the target skeleton, or the word figure for the skeleton of the samples.",
+    help="A file with the target skeleton, or the word sample for the skeleton of `marey samples`.",
 )
 @click.option("--map", "map_file", metavar="JSON", help="A saved retarget map, instead of --onto.")
 @click.option("--save-map", metavar="JSON", help="Save the retarget map for reuse.")
@@ -307,7 +307,7 @@ def _retarget(motion: Motion, options: Options) -> Motion:
 
     \b
     Example:
-      marey edit retarget walk.bvh figure.bvh --onto figure
+      marey edit retarget walk.bvh out.bvh --onto sample
       marey edit retarget walk.bvh hero.glb --onto hero_rest.glb --save-map hero.json
       marey edit retarget run.bvh hero_run.glb --map hero.json
     """
@@ -331,14 +331,14 @@ def _retarget(motion: Motion, options: Options) -> Motion:
 
 def _read_body(onto: str, options: Options) -> Skeleton | Motion:
     """Return the target of `--onto`; `--onto-pose` becomes one of its frames."""
-    if onto != "figure":
+    if onto not in ("sample", "figure"):  # "figure" is the old word
         body = read_motion(onto)
         options |= _to_frames(options, body, "target_pose")
         return body
     from marey.samples import body_skeleton
 
     if options["target_pose"] is not None:
-        raise InvalidValue("--onto figure always uses its rest pose; omit --onto-pose")
+        raise InvalidValue("--onto sample always uses its rest pose; omit --onto-pose")
     return body_skeleton()
 
 

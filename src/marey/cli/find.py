@@ -319,7 +319,7 @@ def _print_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None
         click.echo(f"wrote {written}")
     click.echo(f"{plural(facts.clips, 'clip')}, {facts.frames} frames, {facts.seconds:.1f} s at {web.fps:g} Hz")
     click.echo(
-        f"{facts.cells / 1e6:.2f} million cells stored, {100 * facts.cells_fraction:.1f} % of all; "
+        f"{facts.cells:,} cells stored, {100 * facts.cells_fraction:.1f} % of all; "
         f"{facts.nbytes / 1e6:.1f} MB, {facts.size_ratio:.2f} times the size of the motion data"
     )
     what = markers if isinstance(markers, str) else ", ".join(markers)

@@ -76,9 +76,10 @@ def print_graph(
         return
     if written is not None:
         click.echo(f"wrote {written}" + ("" if seconds is None else f", built in {seconds:.1f} s"))
-    out = f"; not used: {_listed(found.left_out)}" if found.left_out else ""
     clips = plural(found.clips + len(found.left_out), "clip")
-    click.echo(f"the graph uses {found.seconds_kept:.1f} of {found.seconds:.1f} s of {clips} at {graph.fps:g} Hz{out}")
+    click.echo(f"the graph uses {found.seconds_kept:.1f} of {found.seconds:.1f} s of {clips} at {graph.fps:g} Hz")
+    if found.left_out:
+        click.echo(f"  not used, because no transitions lead there and away again: {_listed(found.left_out)}")
     if hint and found.seconds_kept < _LITTLE * found.seconds:
         click.echo(f"  hint: this is only a small part of the clips; {hint}")
     click.echo(
@@ -164,7 +165,7 @@ def _findings(graph: MotionGraph) -> list[str]:
     out = []
     gone = [each.label for each in components if not each.n_frames]
     if gone:
-        out.append(f"{_listed(gone)} cannot be played forever: none of its frames lead back to it; {remedy}")
+        out.append(f"{_listed(gone)} cannot be played forever: no transitions lead back; {remedy}")
     out += [finding for finding in graph.findings if finding.startswith("only ")]
     alive = [each for each in components if each.n_frames]
     groups: dict[frozenset[str], list[str]] = {}

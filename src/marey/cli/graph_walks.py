@@ -415,7 +415,7 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, **options: 
     graph = MotionGraph.load(file)
     with bar("walking") as progress:
         result = graph.crowd(paths, settings=settings, progress=progress)
-    motions = result.motions(feet=options["feet"], name="figure")
+    motions = result.motions(feet=options["feet"], name="character")
     if single:
         from dataclasses import replace
 

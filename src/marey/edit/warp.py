@@ -16,7 +16,7 @@ from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_left_axis
 from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
-from marey.deprecation import renamed_parameters
+from marey.deprecation import renamed_parameters, warn_renamed
 from marey.edit._limbs import FEET, HANDS, Draft, Limb, find_limb, find_limb_hinge
 from marey.edit._splines import hermite, monotone_slopes
 from marey.edit.replant import keep_contacts
@@ -38,7 +38,7 @@ class TurnKey:
     Parameters
     ----------
     joint : a role or the name of a joint.
-    axes : ``"joint"``: the joint's local axes (default); ``"figure"``: x to the body's left, y up, z forward;
+    axes : ``"joint"``: the joint's local axes (default); ``"body"``: x to the body's left, y up, z forward;
         ``"world"``.
     hold : seconds for which the rotation is held; 0 by default.
     """
@@ -49,6 +49,9 @@ class TurnKey:
     axes: str = "joint"
     hold: float = 0.0
 
+    def __post_init__(self) -> None:
+        _rename_axes(self)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MoveKey:
@@ -57,7 +60,7 @@ class MoveKey:
     Parameters
     ----------
     effector : ``left_hand``, ``right_hand``, ``left_foot`` or ``right_foot`` (the wrist or ankle), or ``hips``.
-    axes : axes of the offset: ``"world"`` (default), or ``"figure"``: x to the body's left, y up, z forward at that
+    axes : axes of the offset: ``"world"`` (default), or ``"body"``: x to the body's left, y up, z forward at that
         moment.
     hold : seconds for which the displacement is held, for example while a foot is planted; 0 by default.
     """
@@ -68,6 +71,15 @@ class MoveKey:
     target: Sequence[float] | Floats | None = None
     axes: str = "world"
     hold: float = 0.0
+
+    def __post_init__(self) -> None:
+        _rename_axes(self)
+
+
+def _rename_axes(key: TurnKey | MoveKey) -> None:
+    if key.axes == "figure":
+        warn_renamed(f"{type(key).__name__}(axes='figure')", "axes='body'")
+        object.__setattr__(key, "axes", "body")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +158,7 @@ def _sorted_keys(
         end = check_number(key.at, "at in seconds") + check_number(key.hold, "hold in seconds")
         if end > motion.duration + 0.5 / motion.fps:
             raise InvalidValue(f"a key must end within the motion's {motion.duration:g} s, not {end:g} s")
-        allowed = ("joint", "figure", "world") if isinstance(key, TurnKey) else ("figure", "world")
+        allowed = ("joint", "body", "world") if isinstance(key, TurnKey) else ("body", "world")
         if key.axes not in allowed:
             raise UnknownName(f"axes of a key must be one of {', '.join(allowed)}, not {key.axes!r}")
         if isinstance(key, TurnKey):
@@ -216,7 +228,7 @@ def _find_body_axes(motion: Motion, at: float) -> Floats:
 
 def _to_world(motion: Motion, key: TurnKey | MoveKey, value: Any) -> Floats:
     vector = np.asarray(value, dtype=np.float64)
-    if key.axes == "figure":
+    if key.axes == "body":
         return quat.rotate(_find_body_axes(motion, key.at), vector)
     return vector
 

@@ -94,7 +94,8 @@ class Cells(FrozenRecord):
         if len(self) > _MAX_CELLS:
             raise InvalidValue(
                 f"a pair of clips may have at most {_MAX_CELLS} cells, not {len(self)}; cut the clips into "
-                "shorter ones, or lower max_distance"
+                "shorter ones, or lower `max_distance=`",
+                parameter="max_distance",
             )
         runs = np.concatenate([[0], np.cumsum(self.row_counts, dtype=np.int64)])
         cells = np.concatenate([[0], np.cumsum(self.run_lengths, dtype=np.int64)])

@@ -76,7 +76,7 @@ def findings(found: tuple[Component, ...], fps: float, min_seconds: float, remed
     alive = [each for each in found if each.n_frames]
     for each in found:
         if not each.n_frames:
-            out.append(f"nothing with label {each.label!r} remains: none of its frames lead back to it; {remedy}")
+            out.append(f"nothing with label {each.label!r} remains: no transitions lead back to it; {remedy}")
         elif each.n_frames < min_seconds * fps:
             playable, total = each.n_frames / fps, each.of_frames / fps
             out.append(f"only {playable:.1f} s of {total:.1f} s with label {each.label!r} can be played endlessly")

@@ -14,7 +14,7 @@ const ABOUT: Record<ClipStatus["where"], string> = {
   inside: "",
   changed: "This clip has changed since it was indexed; the search uses its current version. Press Index clips again to find matches in it.",
   outside: "This clip is not indexed. You can use it as the example; to find matches in it, press Index clips again.",
-  figure: "This clip has different joints or bone lengths than the indexed clips. Press Index clips to index the clips that have its skeleton, or mark a range in an indexed clip.",
+  other_skeleton: "This clip has different joints or bone lengths than the indexed clips. Press Index clips to index the clips that have its skeleton, or mark a range in an indexed clip.",
 };
 
 /** The range that is marked on the timeline now. */
@@ -70,7 +70,7 @@ export class About {
     if (!wanted) return;
     this.app.connection.ask("find_where", { motion: info!.motion }).then(({ where }) => {
       if (wanted !== this.asked) return;
-      if (where === "figure") this.refuses = ABOUT[where];
+      if (where === "other_skeleton") this.refuses = ABOUT[where];
       else this.text = ABOUT[where];
       this.changed();
     }, () => undefined);

@@ -110,7 +110,7 @@ export function gallery(options: GalleryOptions): Gallery {
     const name = `${tile.clip}, ${tile.start.toFixed(2)} to ${tile.stop.toFixed(2)} s`;
     const state = isQuery ? "example" : `${tile.distance.toFixed(3)} m`;
     const pick = el("button", { type: "button", class: "tile", title: tileTitle(name, tile), aria: { label: `${name}, ${state}` } },
-      canvas, el("span", { class: "tile-name", text: shortName(tile.clip) }), el("span", { class: "tile-figure", text: state }),
+      canvas, el("span", { class: "tile-name", text: shortName(tile.clip) }), el("span", { class: "tile-metric", text: state }),
       el("span", { class: "tile-time", text: `${tile.start.toFixed(2)} to ${tile.stop.toFixed(2)} s` }));
     const each = { tile, canvas, node: pick, seen: project(tile.points), shown: -1 };
     pick.addEventListener("click", () => {

@@ -50,10 +50,10 @@ class GetClipStatus(MotionCommand, do="find_where"):
 class ClipStatus(Value):
     """Whether a motion is in the match web ("inside"), has changed since, or is not in it.
 
-    "figure" means that it cannot be in it because its skeleton differs.
+    "other_skeleton" means that it cannot be in it because its skeleton differs.
     """
 
-    where: Literal["inside", "changed", "outside", "figure"]
+    where: Literal["inside", "changed", "outside", "other_skeleton"]
 
 
 class SuggestThreshold(SpanCommand, do="find_suggest"):

@@ -178,7 +178,7 @@ class FindState:
         if self.clip_of(session, motion) is not None:
             return ClipStatus("inside")
         if not self._fits(session.motions.motion(motion)):
-            return ClipStatus("figure")
+            return ClipStatus("other_skeleton")
         before = {each[0][0] for each in self.clips if each is not None and isinstance(each[0], tuple)}
         opened = session.motions.opened(motion)
         of_file = opened.where == "folder" and any(each in self.clips for each in self._of_file(opened))
