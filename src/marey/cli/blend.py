@@ -16,6 +16,7 @@ from marey.cli.options import markers_option, read_motion, reading, reading_opti
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
 from marey.cli.values import Moment, to_frame
+from marey.errors import InvalidValue
 
 if TYPE_CHECKING:
     from marey.blend.weights import WeightFunction
@@ -116,7 +117,6 @@ def command(
 
     from marey.blend import ComparisonSettings
     from marey.blend.weights import Weighting
-    from marey.errors import InvalidValue
 
     if len(files) < 2:
         raise InvalidValue(f"a blend needs at least two files, not {plural(len(files), 'file')}")
@@ -214,7 +214,6 @@ def _blend_files(
 
 def _register(motions: list[Motion], options: dict[str, Any]) -> RegistrationCurve:
     """Register the motions, or load their registration."""
-    from marey.errors import InvalidValue
     from marey.register import RegisterSettings, RegistrationCurve, register
 
     start = options["match_at"]

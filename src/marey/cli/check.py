@@ -13,6 +13,7 @@ from marey.cli.files import plural
 from marey.cli.options import reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings, word_options
 from marey.cli.tables import format_table
+from marey.errors import format_list
 from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -163,8 +164,6 @@ def describe_finding(finding: dict[str, Any], n_frames: int) -> str:
 
 def describe_joints(finding: Finding) -> str:
     """Return the joints of a finding in brackets; "" if it names none, or one in the sentence."""
-    from marey.errors import format_list
-
     if not finding.joints or finding.joints[0] in finding.message:
         return ""
     return f" ({format_list(finding.joints, 4)})"

@@ -12,6 +12,7 @@ from marey.cli.files import check_output, plural, warn_of_rate
 from marey.cli.options import read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Plane
+from marey.errors import InvalidValue, UnwritableFile
 
 if TYPE_CHECKING:
     from marey.clean import ContactSettings
@@ -124,7 +125,6 @@ def _detect(file: str, motion: Motion, settings: ContactSettings) -> tuple[dict[
     from dataclasses import replace
 
     from marey.clean import find_contacts
-    from marey.errors import InvalidValue
 
     found = find_contacts(motion, settings=settings)
     if not found.contacts.mask.any():
@@ -139,8 +139,6 @@ def _detect(file: str, motion: Motion, settings: ContactSettings) -> tuple[dict[
 
 
 def _report(file: str, motion: Motion, raised: tuple[float, ...] | None) -> dict[str, Any]:
-    from marey.errors import InvalidValue
-
     contacts = motion.contacts
     if contacts is None:
         raise InvalidValue(f"{file}: has no contacts; run without --show to detect them")
@@ -161,7 +159,6 @@ def _report(file: str, motion: Motion, raised: tuple[float, ...] | None) -> dict
 
 def _write(motion: Motion, file: str, write: bool, output: str | None, edit_friendly: bool) -> list[str]:
     """Write the requested files and return their paths."""
-    from marey.errors import UnwritableFile
     from marey.io import clip_names, save
     from marey.io.sidecar import sidecar_path, write_sidecar
 

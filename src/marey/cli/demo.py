@@ -20,6 +20,8 @@ from marey.cli.demo_files import (
     write_together,
 )
 from marey.cli.demo_new import add_layers, blend_clips, find_kicks, steer, walk_graph, write_page
+from marey.cli.files import make_folder
+from marey.errors import UnwritableFile
 
 CLIPS: dict[str, dict[str, Any]] = {
     "walk": {"speed": 1.3, "seconds": 4.0},
@@ -66,16 +68,14 @@ def command(outdir: str) -> int:
       marey demo /tmp/marey
     """
     import marey.plot  # noqa: F401  # raises an error if matplotlib is missing
-    from marey.errors import UnwritableFile
 
-    folder = Path(outdir or ".")
+    folder = make_folder(outdir or ".")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         _clear(folder)
     except OSError as error:
         if isinstance(error, UnwritableFile):
             raise
-        raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=outdir) from None
+        raise UnwritableFile(f"cannot write to the folder ({error.strerror})", path=outdir) from None
     files = list(_make(folder))
     _table(files)
     failed = [item for item in files if not item.ok]
@@ -86,8 +86,6 @@ def command(outdir: str) -> int:
 
 def _clear(folder: Path) -> None:
     """Remove the files of an earlier demo. Raises an error if a marker file does not show that they are the demo's."""
-    from marey.errors import UnwritableFile
-
     mark = folder / MARK
     there = [path for name in FILES if (path := folder / name).exists()]
     if there and not mark.exists():

@@ -11,7 +11,7 @@ from marey.cli.files import check_output, plural, read_rows
 from marey.cli.options import frames_between, read_motion, reading, reading_options, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import KeyParam, Moment, MomentPair, to_frame, to_seconds
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, format_list
 
 if TYPE_CHECKING:
     from marey.core import Motion, Skeleton
@@ -104,8 +104,6 @@ def _describe(step: dict[str, Any], fps: float) -> list[str]:
 def _describe_repair(step: dict[str, Any]) -> list[str]:
     """Describe what repair, level or smooth did."""
     from math import degrees
-
-    from marey.errors import format_list
 
     lines = []
     if step["op"] == "repair":

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.errors import MareyError, ParseError, UnwritableFile
+
 if TYPE_CHECKING:
     from marey.core.motion import Motion
 
@@ -38,7 +40,6 @@ def check_output(
     what, suffixes : what is written, such as "a graph", and the suffixes that it may have; any by default.
     remedy : what to do if it would overwrite an input.
     """
-    from marey.errors import UnwritableFile
     from marey.io.files import check_file_name
 
     inputs, outputs = _named_files()
@@ -110,14 +111,19 @@ def make_plot_folder(folder: str | None) -> Path | None:
     if folder is None:
         return None
     import marey.plot  # noqa: F401  # raises an error if matplotlib is missing
-    from marey.errors import UnwritableFile
 
+    return make_folder(folder)
+
+
+def make_folder(folder: str | Path) -> Path:
+    """Create a folder if it does not exist."""
+    path = Path(folder)
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = str(error.strerror or error).lower()
-        raise UnwritableFile(f"cannot create the folder ({reason})", path=folder) from None
-    return Path(folder)
+        raise UnwritableFile(f"cannot create the folder ({reason})", path=str(folder)) from None
+    return path
 
 
 def write_report(report: Mapping[str, Any], folder: Path) -> None:
@@ -144,7 +150,6 @@ def report_each(
     import json
 
     from marey.cli.settings import name_option
-    from marey.errors import MareyError
 
     results: list[dict[str, Any]] = []
     exit_code = 0
@@ -168,7 +173,6 @@ def read_rows(path: str, n: int | None, what: str, *, least: int = 1) -> list[li
 
     n : None for as many as the first row has. what : what a row has, for messages. least : minimum number of rows.
     """
-    from marey.errors import ParseError
     from marey.io.files import read_bytes
 
     rows: list[list[float]] = []

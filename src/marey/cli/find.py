@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, plural
+from marey.cli.files import check_output, check_plot, make_folder, plural
 from marey.cli.options import clip_set_options, markers_option, open_clip_set, renamed_option, running, running_options
 from marey.cli.query import (
     AS_JSON,
@@ -25,6 +25,7 @@ from marey.cli.query import (
 )
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import Moment
+from marey.errors import UnwritableFile
 from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -228,14 +229,10 @@ def grid(file: str, first: str, second: str | None, output: str, **ends: float |
 
 def cut(found: MatchResult, folder: Path, suffix: str) -> list[str]:
     """Write every match, the query first, to a new folder, at the rate of its clip's file. Returns the file names."""
-    from marey.errors import UnwritableFile
     from marey.find import cut_originals
     from marey.io import save
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=str(folder)) from None
+    make_folder(folder)
     written = []
     digits = len(str(len(found) - 1))
     for k, (match, part, motion) in enumerate(zip(found.matches, found.motions, cut_originals(found), strict=True)):
@@ -253,8 +250,6 @@ def _number_or_name(text: str) -> int | str:
 
 def _check_outputs(pictures: list[str], folder: str | None) -> None:
     """Check all outputs before anything is written."""
-    from marey.errors import UnwritableFile
-
     for picture in pictures:
         check_plot(picture)
     if folder is not None and Path(folder).exists():

@@ -15,6 +15,7 @@ from marey.cli.gaze_params import Forward, Look, Point, Take, read_takes
 from marey.cli.options import read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
 from marey.cli.values import Moment, to_seconds
+from marey.errors import FileError, InvalidValue, MareyError, NoResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -211,7 +212,6 @@ def _examples(
     takes: list[Any], settings: GazeExampleSettings, how: LoadSettings
 ) -> tuple[list[tuple[str, GazeShift]], list[dict[str, str]]]:
     """Return the usable looks with their files, and the skipped files with the reason."""
-    from marey.errors import FileError, InvalidValue, MareyError, NoResult
     from marey.layer.gaze_capture import gaze_example
 
     examples, left_out = [], []
@@ -245,7 +245,6 @@ def _recording(path: str, triads: Any, how: LoadSettings) -> Any:
     """Load the markers or the motion of a look."""
     import warnings
 
-    from marey.errors import InvalidValue
     from marey.io import load_markers
 
     if not path.lower().endswith(".c3d"):
@@ -297,7 +296,6 @@ def _looks(track: GazeTrack) -> list[dict[str, Any]]:
 
 
 def _pictures(track: GazeTrack, into: Path) -> list[str]:
-    from marey.errors import InvalidValue
     from marey.plot.gaze import gaze_shift, gaze_track
 
     names = []

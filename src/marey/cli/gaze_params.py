@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from marey.cli.values import Moment, NumberList
+from marey.errors import ParseError
 
 _RANGE = "yaw of at most 180 and pitch of at most 90"
 
@@ -107,7 +108,6 @@ def read_takes(given: tuple[str | Example, ...]) -> list[Example]:
 
 
 def _lines(path: str) -> list[Example]:
-    from marey.errors import ParseError
     from marey.io.files import read_bytes
 
     out = []

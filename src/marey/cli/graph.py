@@ -12,6 +12,7 @@ from marey.cli.files import check_output, check_plot, plural
 from marey.cli.graph_report import JSON, print_graph
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Moment
+from marey.errors import InvalidValue
 
 
 @click.group("graph")
@@ -167,7 +168,6 @@ def label(file: str, name: str, begin: float | int | None, end: float | int | No
       marey graph label clips/a.bvh turn --from 2.0 --to 3.5
     """
     from marey.cli.options import frames_between
-    from marey.errors import InvalidValue
     from marey.graph.prune import UNLABELED
     from marey.io import load_motion
     from marey.store import add_label

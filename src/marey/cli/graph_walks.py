@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, plural
+from marey.cli.files import check_output, check_plot, make_folder, plural
 from marey.cli.graph_params import START, Command, Style, place_and_heading, schedule
 from marey.cli.graph_report import JSON, Landing, write
 from marey.cli.options import feet_option, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import CIRCLE, POSE_2D, POSITION, POSITION_OR_POSE
+from marey.errors import UnreadableFile, UnwritableFile
 from marey.io.files import SAVE_SUFFIXES
 from marey.measure.display import format_distance
 
@@ -386,7 +387,6 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, **options: 
     from pathlib import Path
 
     from marey.cli.progress import bar
-    from marey.errors import UnreadableFile, UnwritableFile
     from marey.graph import GraphCrowdSettings, MotionGraph, crossing_paths, read_path
     from marey.io import save
 
@@ -423,10 +423,7 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, **options: 
 
         save([replace(m, contacts=None, labels=Labels()) for m in motions], output, rigid=options["rigid"])
     else:
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=output) from None
+        make_folder(target)
         for motion in motions:
             save(motion, target / f"{motion.name}.bvh", rigid=options["rigid"])
     report = {"written": output, **result.to_dict(), "seconds": settings.seconds}

@@ -10,6 +10,7 @@ import click
 from marey.cli.options import contacts_option, markers_option, note_rest_pose, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import NamedNumbers
+from marey.errors import NoTimewarp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,7 +153,6 @@ def _match_rates(clips: list[Any], with_contacts: bool) -> list[str]:
 
 def _warp(grid: DistanceGrid, end: Literal["corner", "border"], slope: int) -> tuple[TimeAlignment | None, str | None]:
     """Return the timewarp path and None; if no path exists, None and the reason."""
-    from marey.errors import NoTimewarp
     from marey.register.dtw import dtw
 
     try:

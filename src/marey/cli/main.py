@@ -17,7 +17,7 @@ import click
 from marey import __version__
 from marey.cli.settings import word_options
 from marey.cli.usage import find_command, word_error, word_usage
-from marey.errors import MareyError, MareyWarning, NoResult
+from marey.errors import MareyError, MareyWarning, NoResult, similar
 
 # In the order in which a new user needs them. A command's module is imported only when it is run or listed.
 COMMANDS = (
@@ -45,8 +45,6 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from marey.errors import similar
-
         if args and args[0] not in COMMANDS:
             known = ", ".join(COMMANDS)
             raise click.UsageError(

@@ -11,6 +11,7 @@ import click
 from marey.cli.files import plural
 from marey.cli.settings import add_settings, read_settings
 from marey.cli.values import MarkerNames, Moment, RefuseOrMeters, to_frame
+from marey.errors import InvalidValue
 
 __all__ = [
     "Moment",
@@ -44,8 +45,6 @@ def frames_between(
 
     Raises an error if they are beyond the end or out of order.
     """
-    from marey.errors import InvalidValue
-
     start = 0 if begin is None else to_frame(begin, motion.fps)
     stop = len(motion) if end is None else to_frame(end, motion.fps)
     last = f"{motion.name!r}, which lasts {motion.duration:.2f} s or {plural(len(motion), 'frame')}"

@@ -16,6 +16,7 @@ from marey.cli.options import markers_option, read_motion
 from marey.cli.query import AS_JSON, DROP, LABELS, OVERLAPS, NumbersToo, make_query, search_web
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import POSE_2D, Moment, NumberList
+from marey.errors import MareyWarning
 
 if TYPE_CHECKING:
     from marey.parametric import ParametricMotion, ReachResult, SpaceSettings
@@ -90,7 +91,6 @@ def build(sources: tuple[str, ...], output: str, threshold: float | None, as_jso
     import warnings
 
     from marey.cli.progress import bar
-    from marey.errors import MareyWarning
     from marey.parametric import ParametricMotion
 
     check_output(output, what="a space", suffixes=(".npz",))

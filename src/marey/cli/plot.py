@@ -9,6 +9,7 @@ import click
 from marey.cli.files import check_plot, plural, warn_of_rate
 from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand
+from marey.errors import InvalidValue, UnknownName, similar
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
@@ -159,8 +160,6 @@ def _correlations(motion: Motion, output: str) -> list[str]:
 
 def _check(kind: str, files: tuple[str, ...], output: str | None, options: dict[str, Any]) -> None:
     """Reject wrong options before reading any file."""
-    from marey.errors import InvalidValue, UnknownName, similar
-
     if kind not in KINDS:
         raise UnknownName(
             f"unknown kind of plot {kind!r}; available kinds: {', '.join(KINDS)}{similar(kind, KINDS, n=1)}"

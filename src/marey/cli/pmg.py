@@ -15,6 +15,7 @@ from marey.cli.pmg_report import info, open_character, plot, print_character, pr
 from marey.cli.query import AS_JSON
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import NumberList
+from marey.errors import InvalidValue, NoResult, UnreadableFile, UnwritableFile
 
 if TYPE_CHECKING:
     from marey.pmg import ParametricMotionGraph
@@ -59,7 +60,6 @@ def new(char: str, as_json: bool, **options: Any) -> None:
     Example:
       marey pmg new boxer.json --name boxer
     """
-    from marey.errors import UnwritableFile
     from marey.pmg import CharacterSettings, ParametricMotionGraph
 
     if Path(char).exists():
@@ -109,7 +109,6 @@ def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: A
       marey pmg add me.json walk --clips walks/*.bvh --parameters turn,speed --mirror
       marey pmg add me.json kick --space kick.npz --names x,y,z --request "at a point"
     """
-    from marey.errors import InvalidValue
     from marey.pmg.files import save_character
     from marey.pmg.requests import REQUESTS
     from marey.pmg.units import to_internal_units
@@ -167,8 +166,6 @@ def _names(options: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _files(clips: tuple[str, ...]) -> list[Path]:
-    from marey.errors import UnreadableFile
-
     out: list[Path] = []
     for text in clips:
         path = Path(text)
@@ -202,7 +199,6 @@ def connect(char: str, source: str, target: str, picture: str | None, as_json: b
       marey pmg connect me.json walk walk --plot costs.png
       marey pmg connect me.json walk run --good 0.08 --bad 0.12 --part "fast walk"
     """
-    from marey.errors import NoResult
     from marey.pmg import CompareSettings, EdgeSettings
 
     graph = open_character(char)

@@ -10,6 +10,7 @@ import click
 from marey.cli.files import check_plot, plural
 from marey.cli.query import AS_JSON
 from marey.cli.settings import word_options
+from marey.errors import InvalidValue, NoResult, UnknownName, similar
 
 if TYPE_CHECKING:
     from marey.pmg import Edge, Node, ParametricMotionGraph
@@ -20,7 +21,6 @@ _KINDS = ("graph", "boxes", "costs", "lengths")
 
 def open_character(path: str, *, empty: bool = True) -> ParametricMotionGraph:
     """Load a character. Raises an error if it has no nodes, unless `empty` is True."""
-    from marey.errors import InvalidValue
     from marey.pmg import ParametricMotionGraph
 
     graph = ParametricMotionGraph.load(path)
@@ -174,8 +174,6 @@ def plot(char: str, output: str, kind: str, ends: str | None) -> None:
       marey pmg plot walker.json -o walker.png
       marey pmg plot walker.json -o boxes.png --kind boxes --edge walk,walk
     """
-    from marey.errors import NoResult
-
     check_plot(output)
     if ends is not None and kind != "boxes":
         raise click.UsageError("--edge requires --kind boxes")
@@ -200,7 +198,6 @@ def plot(char: str, output: str, kind: str, ends: str | None) -> None:
 
 
 def _draw_boxes(graph: ParametricMotionGraph, ends: str | None, output: str) -> None:
-    from marey.errors import UnknownName, similar
     from marey.plot.pmg import edge as draw
     from marey.pmg.connect import build_edge
 

@@ -12,6 +12,7 @@ import click
 from marey.cli.options import read_motion
 from marey.cli.settings import SettingsCommand, read_settings
 from marey.cli.values import MATCH_NUMBERS, OVERLAP, to_frame
+from marey.errors import InvalidValue, UnknownName, similar
 
 if TYPE_CHECKING:
     from marey.core import Motion
@@ -49,8 +50,6 @@ class NumbersToo(SettingsCommand):
 
 def make_query(web: MatchWeb, clip: str, start: float | int | None, stop: float | int | None) -> Query:
     """Resolve the query and its frames. `clip` is the name or number of a clip of the match web, or else a file."""
-    from marey.errors import UnknownName, similar
-
     if clip in web.names:
         which: int | str | Motion = clip
         motion = web.clips[web.index(clip)]
@@ -70,8 +69,6 @@ def make_query(web: MatchWeb, clip: str, start: float | int | None, stop: float 
 
 def _frames(motion: Motion, start: float | int, stop: float | int) -> tuple[int, int]:
     """Convert times to frames. If times in seconds are outside the clip, the error message is in seconds as well."""
-    from marey.errors import InvalidValue
-
     first, last = to_frame(start, motion.fps), to_frame(stop, motion.fps)
     given = [moment for moment in (start, stop) if isinstance(moment, float)]
     if given and not 0 <= first < last <= len(motion):

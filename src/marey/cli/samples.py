@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import plural
+from marey.cli.files import make_folder, plural
+from marey.errors import InvalidValue, UnknownName, UnwritableFile, similar
 from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -65,7 +66,6 @@ def command(
       marey samples /tmp/samples
       marey samples -n walk --param speed=1.6 --param turn_rate=20 --seed 3 --format glb
     """
-    from marey.errors import InvalidValue, UnwritableFile
     from marey.io import save
     from marey.io.files import SIDECAR_SUFFIX, write_bytes
     from marey.samples import sample, sample_names
@@ -82,11 +82,7 @@ def command(
     if settings and not names:
         raise InvalidValue("--param requires --name, because parameters differ between samples; see --list")
     given = {name: _parameters(name, settings) for name in chosen}
-    folder = Path(outdir)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnwritableFile(f"cannot create the folder ({error.strerror})", path=outdir) from None
+    folder = make_folder(outdir)
     _clear([folder / f"{name}{end}" for name in chosen for end in (f".{suffix}", SIDECAR_SUFFIX)], force)
     samples = []
     for name in chosen:
@@ -106,8 +102,6 @@ def command(
 
 def _clear(outputs: list[Path], force: bool) -> None:
     """Remove existing outputs with --force, or raise an error before anything is written."""
-    from marey.errors import UnwritableFile
-
     for path in outputs:
         if path.exists() and not force:
             raise UnwritableFile("already exists; use --force to overwrite it", path=path)
@@ -117,7 +111,6 @@ def _clear(outputs: list[Path], force: bool) -> None:
 
 def _parameters(sample: str, settings: tuple[str, ...]) -> dict[str, Any]:
     """Parse the NAME=VALUE parameters of a sample. Angles are given in degrees and returned in radians."""
-    from marey.errors import InvalidValue, UnknownName, similar
     from marey.samples.catalogue import entry
 
     known = {parameter.name: parameter for parameter in entry(sample).parameters}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from marey.cli.values import NameOrIndex
+from marey.errors import InvalidValue, word_parameters
 
 if TYPE_CHECKING:
     from marey.core.settings import Option
@@ -174,8 +175,6 @@ def name_option(parameter: str, value: str = "") -> str:
 
 def word_options(text: str) -> str:
     """Replace references to parameters in a text of the library, such as a warning, by options."""
-    from marey.errors import word_parameters
-
     return word_parameters(text, name_option)
 
 
@@ -223,8 +222,6 @@ def _convert(each: Option, value: Any) -> Any:
         return value or True
     if each.unit != "rad":
         return value
-    from marey.errors import InvalidValue
-
     try:
         return each.check(math.radians(value))
     except InvalidValue:

@@ -9,6 +9,7 @@ import click
 from marey.cli.files import check_output, plural
 from marey.cli.options import note_rest_pose, reading, reading_options
 from marey.cli.settings import SettingsCommand
+from marey.errors import UnknownFormat
 
 
 @click.command("view", cls=SettingsCommand)
@@ -24,7 +25,6 @@ def command(files: tuple[str, ...], output: str, title: str, **options: Any) -> 
       marey view walk.bvh clean.bvh -o walk.html
       marey view takes/*.bvh -o takes.html --title "Monday's takes"
     """
-    from marey.errors import UnknownFormat
     from marey.io import load
     from marey.io.files import read_bytes, write_bytes
     from marey.studio.view import view_page
