@@ -7,19 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.blend.baselines.discrete import check_cells, resolve_path_cells
-from marey.blend.baselines.linear import WINDOW
+from marey.blend.baselines.discrete import align_along_path, check_cells
 from marey.blend.baselines.paths import GridPath
 from marey.blend.baselines.poses import (
     Angles,
     Weights,
-    align_at,
     blend_poses,
     evaluate_weights,
     finish_result,
 )
 from marey.core.arrays import Floats, check_index
-from marey.core.clips import prepare_clips
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 
@@ -73,11 +70,8 @@ def cubic_blend(
     n_frames : of the result, at the motions' own rate; by default the weighted mean of what the path covers of both.
     angles, align : as in `discrete_blend`.
     """
-    one, two = prepare_clips([a, b], "cubic_blend", min_clips=2).motions
-    cells = resolve_path_cells(one, two, path)
+    one, two, cells = align_along_path(a, b, path, "cubic_blend", align=align)
     n = _compute_mean_length(cells, weights) if n_frames is None else _check_count(n_frames)
-    if align:
-        two = align_at(one, int(cells[0, 0]), two, int(cells[0, 1]), WINDOW)
     frames = cubic_warp(cells, n)
     poses = [clip.at(frames[:, k] / clip.fps) for k, clip in enumerate((one, two))]
     result = blend_poses(poses, evaluate_weights(weights, 2, np.arange(n) / one.fps), angles=angles)

@@ -102,10 +102,7 @@ def discrete_blend(
     -------
     Motion of as many frames as the path has frames of a, without contacts.
     """
-    one, two = prepare_clips([a, b], "discrete_blend", min_clips=2).motions
-    cells = resolve_path_cells(one, two, path)
-    if align:
-        two = align_at(one, int(cells[0, 0]), two, int(cells[0, 1]), WINDOW)
+    one, two, cells = align_along_path(a, b, path, "discrete_blend", align=align)
     pairs = match_frames(cells)
     poses = [_take_frames(one, pairs.frames), _interpolate_frames(two, pairs)]
     result = blend_poses(poses, evaluate_weights(weights, 2, np.arange(len(pairs)) / one.fps), angles=angles)
@@ -113,6 +110,17 @@ def discrete_blend(
         result, name or "discrete timewarp", "discrete_blend", [a, b], weights,
         start=cells[0].tolist(), stop=cells[-1].tolist(), angles=angles, align=bool(align),
     )  # fmt: skip
+
+
+def align_along_path(
+    a: Motion, b: Motion, path: GridPath | ArrayLike | None, purpose: str, *, align: bool
+) -> tuple[Motion, Motion, Ints]:
+    """Bring two motions to one rate, and with `align` lay b on a at the path's start; return them and the cells."""
+    one, two = prepare_clips([a, b], purpose, min_clips=2).motions
+    cells = resolve_path_cells(one, two, path)
+    if align:
+        two = align_at(one, int(cells[0, 0]), two, int(cells[0, 1]), WINDOW)
+    return one, two, cells
 
 
 def check_cells(path: GridPath | ArrayLike) -> Ints:
