@@ -37,7 +37,7 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path, capsys: pytest.Capture
     assert main(["studio", str(tmp_path / "nowhere"), "--no-browser"]) == 2
     assert "no such folder" in capsys.readouterr().err
     assert main(["studio", str(tmp_path), "--host", "0.0.0.0", "--no-browser"]) == 2
-    assert "add --expose" in capsys.readouterr().err
+    assert "allow this with --expose" in capsys.readouterr().err
 
 
 @needs_page

@@ -290,7 +290,7 @@ def test_a_job_cannot_call_what_is_not_the_studios(server: Server) -> None:
 
 
 def test_other_machines_are_let_in_on_request_only() -> None:
-    with pytest.raises(InvalidValue, match="is reachable from other machines.*--expose"):
+    with pytest.raises(InvalidValue, match="is reachable from other machines.*`expose=True`"):
         bind("0.0.0.0", 0)
     listening = bind("0.0.0.0", 0, expose=True)
     listening.close()

@@ -80,8 +80,9 @@ def bind(host: str = "127.0.0.1", port: int | None = None, *, expose: bool = Fal
     """
     if not is_loopback(host) and not expose:
         raise InvalidValue(
-            f"{host} is reachable from other machines, which could read and write the open folder; add --expose to "
-            "allow this"
+            f"{host} is reachable from other machines, which could read and write the open folder",
+            parameter="expose",
+            remedy="allow this with `expose=True`",
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     tried = [DEFAULT_PORT, 0] if port is None else [port]
@@ -97,7 +98,9 @@ def bind(host: str = "127.0.0.1", port: int | None = None, *, expose: bool = Fal
             listening.close()
             if i + 1 == len(tried):
                 why = (getattr(error, "strerror", None) or str(error)).lower()
-                raise InvalidValue(f"cannot listen on {host} port {each} ({why}); choose another --port") from None
+                raise InvalidValue(
+                    f"cannot listen on {host} port {each} ({why})", parameter="port", remedy="choose another `port=`"
+                ) from None
             continue
         return listening
     raise InvalidValue("no port to listen on")
