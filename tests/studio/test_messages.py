@@ -11,10 +11,11 @@ import pytest
 from marey.errors import InvalidValue
 from marey.studio import messages as m
 from marey.studio.panels.compare_messages import Placed
+from marey.studio.panels.find_messages import SearchDone, TileBody
 from marey.studio.panels.look_messages import ExportFormat
 from marey.studio.registry import PANELS, find_commands, find_events
 from marey.studio.typescript import type_name, write_types
-from marey.studio.wire import decode, encode, parse_object
+from marey.studio.wire import decode, encode, fill, parse_object
 
 TYPES = Path(__file__).resolve().parents[2] / "web" / "src" / "messages.ts"
 
@@ -106,3 +107,12 @@ def test_types_that_a_page_cannot_have_are_refused() -> None:
     assert type_name(tuple[m.Where, ...]) == '("folder" | "uploads")[]'
     with pytest.raises(TypeError, match="messages cannot contain"):
         type_name(set[int])
+
+
+def test_replies_are_filled_from_results_of_jobs():
+    found = {"parents": [-1, 0], "bone_lengths": [0, 1.5], "end_sites": [False, True], "roles": {"hips": 0}, "other": 3}
+    body = fill(TileBody, found, stature=1.7)
+    assert body == TileBody((-1, 0), (0.0, 1.5), (False, True), {"hips": 0}, 1.7)
+    assert fill(SearchDone, {"body": body, "joint": "", "notes": ["a"]}, search=1, count=2).body is body
+    with pytest.raises(InvalidValue, match="the field 'stature' is missing"):
+        fill(TileBody, found)

@@ -12,7 +12,8 @@ import functools
 import json
 import math
 import types
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from marey.core.settings import Settings, options_of
 from marey.errors import InvalidValue, similar
@@ -32,6 +33,15 @@ def decode(kind: type[T], fields: dict[str, Any]) -> T:
     """Build a `kind` from `fields`. Missing, unknown or mistyped fields raise an `InvalidValue` that names them."""
     value: T = _dataclass(kind, fields, getattr(kind, "do", kind.__name__))
     return value
+
+
+def fill(kind: type[T], found: Mapping[str, Any], **more: Any) -> T:
+    """Build a reply from the result of a job and other fields: lists become tuples, and objects become values.
+
+    Entries of the result that `kind` does not declare are ignored.
+    """
+    given, form = {**found, **more}, cast(Any, kind)
+    return decode(kind, {field.name: given[field.name] for field in dataclasses.fields(form) if field.name in given})
 
 
 def parse_object(text: str) -> dict[str, Any]:
@@ -58,6 +68,8 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _dataclass(kind: Any, value: Any, where: str) -> Any:
+    if isinstance(value, kind):
+        return value
     if not isinstance(value, dict):
         raise InvalidValue(f"{where}: expected an object, got {_preview(value)}")
     hints = _find_types(kind)
@@ -117,7 +129,7 @@ def _value(kind: Any, value: Any, where: str) -> Any:
 
 
 def _tuple(arguments: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
-    _expect(isinstance(value, list), value, where, "a list")
+    _expect(isinstance(value, list | tuple), value, where, "a list")
     if len(arguments) == 2 and arguments[1] is Ellipsis:
         return tuple(_value(arguments[0], each, f"{where}[{i}]") for i, each in enumerate(value))
     _expect(len(value) == len(arguments), value, where, f"a list of {len(arguments)}")

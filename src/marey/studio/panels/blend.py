@@ -11,6 +11,7 @@ from marey.studio.messages import MotionInfo
 from marey.studio.panels import blend_messages as messages
 from marey.studio.panels.replace_result import replace_result
 from marey.studio.registry import command
+from marey.studio.wire import fill
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
@@ -38,17 +39,8 @@ async def study_blend(session: Session, message: messages.StudyBlend) -> message
         registration=message.registration.to_dict(),
         cache_file=_registration_file(session, message),
     )
-    return messages.BlendStudy(
-        None if found["grid"] is None else _image(found["grid"]),
-        tuple(messages.WarpPath(each["method"], _pairs(each["points"])) for each in found["paths"]),
-        found["refused"],
-        found["distance"],
-        found["matches"],
-        tuple((int(start), int(stop)) for start, stop in found["crops"]),
-        tuple(found["notes"]),
-        tuple(found["misfits"]),
-        tuple(k for k, motion in enumerate(motions) if starts_with_rest_pose(motion)),
-    )
+    rests = [k for k, motion in enumerate(motions) if starts_with_rest_pose(motion)]
+    return fill(messages.BlendStudy, found, rests=rests)
 
 
 @command(messages.FitMotion)
@@ -121,14 +113,7 @@ async def compare_blends(session: Session, message: messages.CompareBlends) -> m
     motions = _get_motions(session, message.motions)
     settings = message.settings.to_dict()
     found = await session.jobs.run(f"{_WORK}:statistics", motions=motions, weights=message.weights, settings=settings)
-    return messages.BlendTable(
-        tuple(messages.PathMetrics(**row) for row in found["paths"]),
-        found["proven"],
-        tuple(found["names"]),
-        tuple(found["units"]),
-        tuple(messages.BlendMetrics(**{**row, "metrics": tuple(row["metrics"])}) for row in found["blends"]),
-        word_notes(found["notes"], messages.CompareBlends),
-    )
+    return fill(messages.BlendTable, found, notes=word_notes(found["notes"], messages.CompareBlends))
 
 
 def _get_motions(session: Session, names: tuple[str, ...]) -> list[Motion]:
@@ -164,15 +149,7 @@ async def _make(
     motions = _get_motions(session, message.motions)
     done = await session.jobs.run(f"{_WORK}:{work}", motions=motions, settings=message.settings.to_dict(), **arguments)
     shown = replace_result(session, message.result, done["motion"], "blended", message.merge_undo, *message.motions)
-    at = done["at"]
-    notes = word_notes(done["notes"], type(message))
-    return messages.Blended(session.info(shown), None if at is None else (at[0], at[1]), notes)
-
-
-def _image(grid: dict[str, Any]) -> messages.GridImage:
-    rows = tuple((float(i), float(j), float(d)) for i, j, d in grid.pop("minima"))
-    frames = grid.pop("frames")
-    return messages.GridImage(**grid, frames=(frames[0], frames[1]), minima=rows)
+    return fill(messages.Blended, done, motion=session.info(shown), notes=word_notes(done["notes"], type(message)))
 
 
 def _around(motion: Motion, seconds: float, half: int, rate: float) -> tuple[Motion, int]:
@@ -187,7 +164,3 @@ def _around(motion: Motion, seconds: float, half: int, rate: float) -> tuple[Mot
     inside = (at > -1e-9) & (at < motion.duration + 1e-9)
     part = motion.at(np.clip(at[inside], 0.0, motion.duration))
     return replace(part, fps=rate), int(inside[:half].sum())
-
-
-def _pairs(points: list[list[float]]) -> tuple[tuple[float, float], ...]:
-    return tuple((float(i), float(j)) for i, j in points)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from marey.studio.panels import compare_messages as messages
 from marey.studio.registry import command
+from marey.studio.wire import fill
 
 if TYPE_CHECKING:
     from marey.studio.session import Session
@@ -25,14 +26,7 @@ async def clean_motion(session: Session, message: messages.CleanMotion) -> messa
     else:
         session.motions.change(message.motion, before, after, "cleaned")
         shown = message.motion
-    return messages.CleanDone(
-        session.info(shown),
-        _measures(done["measures"]),
-        done["plants"],
-        done["residue_max"],
-        done["limb_scaling_max"],
-        done["shift_max"],
-    )
+    return fill(messages.CleanDone, done, motion=session.info(shown), measures=_measures(done["measures"]))
 
 
 @command(messages.MeasureMotion, reads=True)

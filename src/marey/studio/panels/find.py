@@ -14,6 +14,7 @@ from marey.studio.panels.find_state import Aim, Search, copy_saved, get_find_sta
 from marey.studio.panels.replace_result import replace_dragged
 from marey.studio.registry import command
 from marey.studio.threads import to_thread
+from marey.studio.wire import fill
 
 if TYPE_CHECKING:
     from marey.studio.session import Session
@@ -55,7 +56,7 @@ async def build_web(session: Session, message: messages.BuildWeb) -> messages.We
     given = [*keys, *(name for name, _ in files)]
     clips: list[Any] = [(given[k], clip) for k, clip in done.pop("origins")]
     done["skipped"] = [*refused, *done["skipped"]]
-    return state.set_web(into, clips, done.pop("body").skeleton, messages.WebBuilt(**_tuples(done)))
+    return state.set_web(into, clips, done.pop("body").skeleton, fill(messages.WebBuilt, done))
 
 
 @command(messages.LoadWeb)
@@ -73,7 +74,7 @@ async def load_web(session: Session, message: messages.LoadWeb) -> messages.WebB
         f"{_SOURCES}:load", web=into, files=[(name, str(path)) for name, path in files], motions=motions
     )
     clips = [None if each is None else (given[each[0]], each[1]) for each in done.pop("origins")]
-    return state.set_web(into, clips, done.pop("body").skeleton, messages.WebBuilt(**_tuples(done)))
+    return state.set_web(into, clips, done.pop("body").skeleton, fill(messages.WebBuilt, done))
 
 
 @command(messages.GetClipStatus, reads=True)
@@ -89,9 +90,7 @@ async def suggest_threshold(session: Session, message: messages.SuggestThreshold
     found = await session.jobs.run(
         f"{_WORK}:suggest", query=query, repeats=message.repeats, settings=message.settings.to_dict()
     )
-    low, high = found.pop("level")
-    thresholds, counts = (tuple(found.pop(name)) for name in ("thresholds", "counts"))
-    return messages.ThresholdCurve(thresholds, counts, level=(low, high), **found)
+    return fill(messages.ThresholdCurve, found)
 
 
 @command(messages.SearchWeb)
@@ -102,15 +101,7 @@ async def search_web(session: Session, message: messages.SearchWeb) -> messages.
     how = {"threshold": message.threshold, "repeats": message.repeats, **message.settings.to_dict()}
     done = await session.jobs.run(f"{_WORK}:search", query=query, how=how)
     number = state.next_number()
-    body = done["body"]
-    shown = messages.TileBody(
-        tuple(body["parents"]),
-        tuple(body["bone_lengths"]),
-        tuple(body["end_sites"]),
-        body["roles"],
-        body["stature"],
-    )
-    reply = messages.SearchDone(number, len(done["matches"]), shown, done["joint"], tuple(done["notes"]))
+    reply = fill(messages.SearchDone, done, search=number, count=len(done["matches"]))
     state.search = Search(number, query, how, message, reply, done["matches"], done["points"])
     return reply
 
@@ -237,15 +228,14 @@ def _activate_space(session: Session, file: str, done: dict[str, Any], *made_fro
     """Make this space the current one, and return its description with a first motion."""
     aim = get_find_state(session).aim = Aim(file, done.pop("stands"), made_from)
     first = _publish_aimed(session, aim, done.pop("first"))
-    aim.reply = messages.SpaceMade(**_tuples(done), first=first)
+    aim.reply = fill(messages.SpaceMade, done, first=first)
     return aim.reply
 
 
 def _publish_aimed(session: Session, aim: Aim, done: dict[str, Any]) -> messages.Aimed:
     """Publish the motion for a target and return the reply."""
     aim.motion = replace_dragged(session, aim.motion, done.pop("motion"), *aim.made_from)
-    done["path"] = done["path"].tolist()
-    reply = messages.Aimed(motion=session.info(aim.motion), **_tuples(done))
+    reply = fill(messages.Aimed, done, motion=session.info(aim.motion), path=done["path"].tolist())
     if aim.reply is not None:
         aim.reply = replace(aim.reply, first=reply)
     return reply
@@ -254,11 +244,6 @@ def _publish_aimed(session: Session, aim: Aim, done: dict[str, Any]) -> messages
 def _sources(session: Session, matches: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the source of each matched clip, except the example's."""
     return get_find_state(session).sources(session, [match["clip"] for match in matches if match["tier"] > 0])
-
-
-def _tuples(done: dict[str, Any]) -> dict[str, Any]:
-    """Convert lists in the worker's result to tuples, which messages require."""
-    return {name: tuple(each) if isinstance(each, list) else each for name, each in done.items()}
 
 
 async def _query(session: Session, message: messages.SuggestThreshold | messages.SearchWeb) -> dict[str, Any]:

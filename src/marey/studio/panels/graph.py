@@ -12,6 +12,7 @@ from marey.graph.settings import GraphSettings
 from marey.studio.panels import graph_messages as messages
 from marey.studio.registry import command
 from marey.studio.threads import to_thread
+from marey.studio.wire import fill
 
 if TYPE_CHECKING:
     from marey.studio.panels.graph_links import Candidates
@@ -126,17 +127,7 @@ async def follow_graph(session: Session, message: messages.FollowGraph) -> messa
         settings=message.settings.to_dict(),
         clean=message.clean,
     )
-    return messages.PathFollowed(
-        session.info(session.motions.add_result(done["motion"])),
-        _points(done["path"]),
-        _points(done["way"]),
-        float(done["length"]),
-        float(done["mean_distance"]),
-        float(done["largest_distance"]),
-        float(done["end_distance"]),
-        str(done["why"]),
-        tuple(messages.StylePlayed(**each) for each in done["styles"]),
-    )
+    return fill(messages.PathFollowed, done, motion=session.info(session.motions.add_result(done["motion"])))
 
 
 @command(messages.SaveGraph)
@@ -207,7 +198,3 @@ def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph)
         links(candidates, threshold, ()),
     )
     return GraphState(folder, candidates, asked, reply, (threshold, ()))
-
-
-def _points(rows: list[list[float]]) -> tuple[tuple[float, float], ...]:
-    return tuple((float(x), float(z)) for x, z in rows)

@@ -14,6 +14,7 @@ from marey.studio.panels.author_files import find_authored
 from marey.studio.panels.replace_result import replace_dragged
 from marey.studio.registry import command
 from marey.studio.threads import to_thread
+from marey.studio.wire import fill
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
@@ -124,7 +125,7 @@ async def splice_motions(session: Session, message: SpliceMotions) -> SpliceDone
     lower, upper = (session.motions.motion(each) for each in (message.lower, message.upper))
     done = await session.jobs.run(f"{_WORK}:splice", lower=lower, upper=upper, settings=message.settings.to_dict())
     result = session.motions.add_result(done.pop("motion"), message.lower, message.upper)
-    return SpliceDone(session.info(result), notes=word_notes(done.pop("notes"), type(message)), **done)
+    return fill(SpliceDone, done, motion=session.info(result), notes=word_notes(done["notes"], type(message)))
 
 
 @command(TransplantLimb)
@@ -158,14 +159,7 @@ async def look_at(session: Session, message: LookAt) -> LookDone:
     name = replace_dragged(session, message.made, replace(result, name=f"{base.name} (looking)"), message.motion)
     _own_results(session).add(name)
     session.send_frames_with_reply(name)
-    return LookDone(
-        session.info(name),
-        tuple(LookReport(**each) for each in done["looks"]),
-        done["step"],
-        tuple(done["places"]),
-        tuple(done["directions"]),
-        word_notes(done["notes"], type(message)),
-    )
+    return fill(LookDone, done, motion=session.info(name), notes=word_notes(done["notes"], type(message)))
 
 
 def _apply_rotations(base: Motion, done: dict[str, Any]) -> Motion:
