@@ -32,8 +32,10 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 __all__ = [
     "DifferentSkeletons",
@@ -53,12 +55,16 @@ __all__ = [
     "UnknownVersion",
     "UnreadableFile",
     "UnwritableFile",
+    "collect_warnings",
     "format_list",
     "require",
     "similar",
     "warn_user",
     "word_parameters",
 ]
+
+# Capturing warnings affects all threads of the process.
+_collecting = threading.RLock()
 
 # Maximum number of characters of a message, without the file's name.
 MAX_MESSAGE = 380
@@ -226,6 +232,20 @@ def warn_user(message: str, category: type[Warning] = MareyWarning) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "marey":
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def collect_warnings() -> Iterator[list[str]]:
+    """Collect the texts of marey's warnings in a list, which is complete when the block ends; others are passed on."""
+    texts: list[str] = []
+    with _collecting, warnings.catch_warnings(record=True) as records:
+        warnings.simplefilter("always")
+        yield texts
+    for each in records:
+        if issubclass(each.category, MareyWarning):
+            texts.append(str(each.message))
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
 def require(purpose: str, package: str, extra: str) -> None:

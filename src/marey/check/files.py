@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +15,7 @@ from marey.check.settings import CheckSettings
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.settings import operation
-from marey.errors import MareyError, MareyWarning, UnreadableFile
+from marey.errors import MareyError, UnreadableFile, collect_warnings
 from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, split_name
 from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
 from marey.io.loading import clip_names, load_markers, load_motion
@@ -114,11 +113,10 @@ def _report_unreadable(path: str, message: str, remedy: str) -> list[tuple[Check
 
 
 def _check_clip(path: str, name: str, how: LoadSettings) -> tuple[CheckedFile, ClipDigest | None]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", MareyWarning)
+    with collect_warnings() as caught:
         value = _read(path, how)
     report = check(value)
-    texts = [str(item.message).removeprefix(f"{path}: ") for item in caught if issubclass(item.category, MareyWarning)]
+    texts = [text.removeprefix(f"{path}: ") for text in caught]
     known = [reference for kind, reference in (("unit", "`unit="), ("axis", "`up=")) if kind in report.kinds]
     doubts = tuple(
         Finding("file", "mild", 0, len(value), 0.0, "", text, "see whether the file was exported completely")

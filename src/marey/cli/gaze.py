@@ -255,7 +255,7 @@ def _recording(path: str, triads: Any, how: LoadSettings) -> Any:
         raise InvalidValue("recorded markers require --triads FILE, which maps body parts to markers")
     with warnings.catch_warnings():
         # The triads determine the up axis, so the reader's uncertainty with few markers does not matter.
-        warnings.filterwarnings("ignore", message=".*which is not certain; pass up= or --up if it is wrong")
+        warnings.filterwarnings("ignore", message=".*which is not certain; pass `up=` if it is wrong")
         return load_markers(path, unit=how.unit, up=how.up)
 
 

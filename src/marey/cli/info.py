@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +11,7 @@ from marey.cli.check import describe_finding, suggest_command
 from marey.cli.files import plural, report_each
 from marey.cli.options import reading, reading_options
 from marey.cli.settings import SettingsCommand, word_options
-from marey.errors import MareyWarning
+from marey.errors import collect_warnings
 
 if TYPE_CHECKING:
     from marey.io import LoadSettings
@@ -48,11 +47,10 @@ def _report(path: str, how: LoadSettings) -> dict[str, Any]:
     from marey.io import load
     from marey.io.describe import describe
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", MareyWarning)
+    with collect_warnings() as texts:
         value = load(path, settings=_first_clip(path, how))
     report = describe(value, path)
-    report["warnings"] = [str(item.message).removeprefix(f"{path}: ") for item in caught]
+    report["warnings"] = [text.removeprefix(f"{path}: ") for text in texts]
     report["findings"] = [{**finding.to_dict(), "command": suggest_command(finding, path)} for finding in check(value)]
     plane = estimate_floor_plane(value) if isinstance(value, Motion) else None
     report["floor"] = None if plane is None else plane.to_dict()

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +20,7 @@ from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 from marey.edit import mirror, resample, retarget
-from marey.errors import FileError, InvalidValue, MareyError, MareyWarning, ParseError
+from marey.errors import FileError, InvalidValue, MareyError, ParseError, collect_warnings
 from marey.io.loading import load_motion, read_roles
 from marey.io.recognize import parse_unit
 from marey.io.rest import trim_rest_pose
@@ -41,8 +38,6 @@ _RATED = (".bvh", ".amc", ".fbx", ".glb")
 _SOURCE = ("format", "unit", "up", "fps", "frame_time_text", "file_names", "channels", "floor", "evidence")
 # Arrays of a clip, and whether every clip has them.
 _ARRAYS = {"root_positions": True, "rotations": True, "contact_mask": False, "bone_offsets": False}
-# `warnings.catch_warnings` affects all threads.
-_listening = threading.Lock()
 
 
 def _load_all_frames(path: str, clip: int | None, settings: OpenSettings) -> Motion:
@@ -146,7 +141,7 @@ def prepare_derived(job: Derived) -> Outcome:
 def _prepare(key: str, cache: Cache, make: Callable[[], Motion], changed: Callable[[], bool]) -> Outcome:
     motion: Motion | None = None
     reason: str | None = None
-    with _collect_warnings() as messages:
+    with collect_warnings() as messages:
         try:
             motion = make()
         except _CsvError as error:
@@ -193,20 +188,6 @@ def _has_changed(job: Job) -> bool:
         return any(stamp(each.path) != each for each in job.stamps)
     except OSError:
         return True
-
-
-@contextmanager
-def _collect_warnings() -> Iterator[list[str]]:
-    """Collect marey's warnings, because those of a worker process would be lost."""
-    messages: list[str] = []
-    with _listening, warnings.catch_warnings(record=True) as records:
-        warnings.simplefilter("always")
-        yield messages
-    for each in records:
-        if issubclass(each.category, MareyWarning):
-            messages.append(str(each.message))
-        else:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
 def _reason(error: MareyError) -> str:

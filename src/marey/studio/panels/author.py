@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from marey.errors import InvalidValue, MareyWarning, NoResult
+from marey.errors import InvalidValue, NoResult, collect_warnings
 from marey.studio.forms import word_text
 from marey.studio.messages import MotionInfo
 from marey.studio.panels import author_messages as messages
@@ -282,8 +281,7 @@ def add_look(session: Session, message: messages.AddLook) -> messages.GazeChart:
 
     draft = get_draft(session)
     motion = session.motions.motion(message.motion)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", MareyWarning)
+    with collect_warnings() as said:
         goal = (message.yaw, message.pitch)
         example = gaze_example(motion, goal, settings=message.settings)
         gaze = _get_gaze(draft)
@@ -311,8 +309,7 @@ def aim_gaze(session: Session, message: messages.AimGaze) -> messages.AimedGaze:
     """Make a motion look in a given direction."""
     motion = session.motions.motion(message.motion)
     goals = [(0.5 * motion.duration, message.yaw, message.pitch)]
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", MareyWarning)
+    with collect_warnings() as said:
         result = _get_gaze(get_draft(session)).apply(motion, goals)
     result = replace(result, name=f"{motion.name} (looking)")
     shown = replace_result(session, message.result, result, "updated", False, message.motion)
@@ -371,8 +368,7 @@ def _set_gaze(draft: Draft, gaze: GazeMap) -> None:
     draft.gaze, draft.costs = gaze, None
 
 
-def _sentences(said: list[warnings.WarningMessage]) -> str:
+def _sentences(said: list[str]) -> str:
     """Join the unique warnings into one text of sentences."""
-    found = [str(each.message) for each in said if issubclass(each.category, MareyWarning)]
-    texts = dict.fromkeys(word_text(text, messages.AimGaze) for text in found)
+    texts = dict.fromkeys(word_text(text, messages.AimGaze) for text in said)
     return " ".join(f"{text[:1].upper()}{text[1:]}." for text in texts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from marey.blend.settings import BlendSettings
 from marey.blend.weights import WeightFunction
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.errors import DifferentSkeletons, InvalidValue, MareyError, MareyWarning, NoResult
+from marey.errors import DifferentSkeletons, InvalidValue, MareyError, NoResult, collect_warnings
 from marey.register.registration import RegistrationCurve
 from marey.studio.forms import word_error
 from marey.studio.panels.blend_messages import StudyBlend
@@ -83,8 +82,7 @@ def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_
     from marey.edit import retarget
 
     progress(0.1, "retargeting")
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", MareyWarning)
+    with collect_warnings() as notes:
         for pose, target_pose in ((None, None), (frame, None), (None, to_frame), (frame, to_frame)):
             try:
                 result = retarget(motion, to, pose=pose, target_pose=target_pose)
@@ -92,7 +90,6 @@ def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_
             except InvalidValue:
                 if pose is not None and target_pose is not None:
                     raise
-    notes = [str(each.message) for each in said if issubclass(each.category, MareyWarning)]
     for body, at in ((motion, pose), (to, target_pose)):
         if at is not None:
             notes.append(f"the rest pose of {body.name!r} is not a standing pose, so frame {at} was used instead")

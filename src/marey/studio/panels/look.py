@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -13,7 +11,7 @@ import numpy as np
 
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
-from marey.errors import FileError, InvalidValue, MareyWarning
+from marey.errors import FileError, InvalidValue, collect_warnings
 from marey.io.files import MARKER_SUFFIXES
 from marey.io.loading import clip_names, load
 from marey.io.settings import LoadSettings
@@ -47,8 +45,6 @@ if TYPE_CHECKING:
 # Limits: labels of one motion, and characters of a label's name.
 MAX_LABELS = 5_000
 MAX_LABEL_CHARS = 200
-# Capturing warnings affects the entire process, so files are loaded one at a time.
-_LOADING = threading.Lock()
 
 
 @command(messages.ListFolder, reads=True)
@@ -254,8 +250,7 @@ def open_recording(places: Places, path: str, where: Where, settings: LoadSettin
     whole = LoadSettings(settings=settings, fps=None, trim_rest=False)
     found = places.find(path, where)
     try:
-        with _LOADING, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", MareyWarning)
+        with collect_warnings() as said:
             recording = load(found, settings=whole)
             clips = () if found.suffix.lower() in MARKER_SUFFIXES else clip_names(found)
     except FileError as error:
@@ -263,7 +258,6 @@ def open_recording(places: Places, path: str, where: Where, settings: LoadSettin
             error.path = (PurePosixPath(path).parent / Path(error.path).name).as_posix()
         raise
     # Warnings are plain text, so the folder is cut from the file name with which they start.
-    said = [str(each.message) for each in caught if issubclass(each.category, MareyWarning)]
     texts = tuple(word_text(text.replace(f"{found.parent}/", ""), messages.OpenFile) for text in said)
     clip = None if settings.clip is None else str(settings.clip)
     return Opened(recording, where, path, found, clips, clip, (*texts, *_rest_pose_warning(recording, settings)))
