@@ -14,12 +14,11 @@ import os
 import re
 import struct
 import sys
-import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +36,9 @@ from marey.errors import (
 )
 from marey.io import limits
 from marey.io.files import read_bytes, split_name, write_bytes
+
+if TYPE_CHECKING:
+    import zipfile  # takes long to import; commands that read no archive do without
 
 __all__ = [
     "KINDS",
@@ -214,6 +216,8 @@ def read_format(path: str | os.PathLike[str]) -> str:
 
     Reads only the name, which comes first in JSON files written by marey.
     """
+    import zipfile
+
     try:
         if os.fspath(path).lower().endswith(".json"):
             with open(path, "rb") as text:
@@ -242,10 +246,10 @@ def pack(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     members: dict[str, NDArray[Any]] = {"format": np.array(form), "version": np.array(version, dtype="<i8")}
     members |= {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     n_bytes = sum(array.nbytes for array in members.values())
-    packed = _zip_arrays(members, zipfile.ZIP_DEFLATED)
+    packed = _zip_arrays(members, compress=True)
     # A long motion that hardly moves compresses so well that `read_arrays` would reject it as a zip bomb.
     if n_bytes > limits.MAX_EXPANSION * len(packed) + limits.EXPANSION_FLOOR // 2:
-        packed = _zip_arrays(members, zipfile.ZIP_STORED)
+        packed = _zip_arrays(members, compress=False)
     return packed
 
 
@@ -272,7 +276,7 @@ def read_arrays(
     if data is None:
         check_suffix(path, ".npz", KINDS[form])
         data = read_bytes(path)
-    with _reporting(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with _open_archive(data, name) as archive:
         heads = _read_heads(archive, ("format", "version", *wanted, *optional), name)
         _check_format(archive, heads, form, version, name)
         missing = [array for array in wanted if array not in heads]
@@ -288,13 +292,13 @@ def read_arrays(
 
 def list_arrays(data: bytes, path: str) -> tuple[str, ...]:
     """Return the names of the arrays in an NPZ file of any program."""
-    with _reporting(path), zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with _open_archive(data, path) as archive:
         return tuple(name.removesuffix(".npy") for name in archive.namelist())
 
 
 def read_other_arrays(data: bytes, path: str, names: Iterable[str]) -> dict[str, NDArray[Any]]:
     """Read those of the named arrays that an NPZ file of another program has."""
-    with _reporting(path), zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with _open_archive(data, path) as archive:
         heads = _read_heads(archive, names, path)
         check_total(heads, len(data), path)
         return {array: _load(archive, array, head, path) for array, head in heads.items()}
@@ -325,8 +329,10 @@ def text_array(text: str | tuple[str, ...] | list[str], what: str) -> NDArray[An
     return array.astype(array.dtype.newbyteorder("<"))
 
 
-def _zip_arrays(arrays: Mapping[str, NDArray[Any]], method: int) -> bytes:
-    out = io.BytesIO()
+def _zip_arrays(arrays: Mapping[str, NDArray[Any]], *, compress: bool) -> bytes:
+    import zipfile
+
+    out, method = io.BytesIO(), zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     with zipfile.ZipFile(out, "w") as archive:
         for name, array in arrays.items():
             member = io.BytesIO()
@@ -339,10 +345,13 @@ def _zip_arrays(arrays: Mapping[str, NDArray[Any]], method: int) -> bytes:
 
 
 @contextmanager
-def _reporting(path: str) -> Iterator[None]:
-    """Convert exceptions from zipfile and zlib about broken archives to ParseError."""
+def _open_archive(data: bytes, path: str) -> Iterator[zipfile.ZipFile]:
+    """Open the contents of an NPZ file; exceptions about broken archives become ParseError."""
+    import zipfile
+
     try:
-        yield
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            yield archive
     except MareyError:
         raise
     except (
@@ -364,13 +373,15 @@ def _reason(error: BaseException) -> str:
 
 def _read_heads(archive: zipfile.ZipFile, names: Iterable[str], path: str) -> dict[str, Head]:
     """Read the headers of the named arrays; unpack nothing else."""
+    from zipfile import ZIP_DEFLATED, ZIP_STORED
+
     heads: dict[str, Head] = {}
     present = set(archive.namelist())
     for name in names:
         if f"{name}.npy" not in present:
             continue
         info = archive.getinfo(f"{name}.npy")
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise ParseError(
                 f"array {name!r} is compressed with a method that NPZ files do not use; expected stored or deflated",
                 path=path,
