@@ -16,7 +16,7 @@ VALIDATOR := $(VENV)/.validator
 # The studio's page is built by the install; here with the type checker, which the tests run.
 PAGE := $(VENV)/.page
 
-.PHONY: help demo test test-all test-jit test-lowest fuzz faults check pytest bench papers docs page kernels clean
+.PHONY: help demo test test-all test-jit test-lowest fuzz faults check pytest browser bench papers docs page kernels clean
 
 demo: $(KERNELS)
 	$(BIN)/marey demo
@@ -37,16 +37,23 @@ help:
 	@echo 'make kernels      compile the kernels that changed'
 	@echo 'make clean        remove everything that was built'
 
-# Two at a time: kernels are compiled and tests begin while types are still checked; both must pass.
-MAKEFLAGS += -j2
+# Several at a time: packages are installed while kernels are compiled, and types are checked while tests run. Much of
+# the time that the browser's tests take they wait, so they run beside the others. All must pass.
+MAKEFLAGS += -j4
+BROWSER := tests/studio/browser
 
 test: TIER := -m 'not slow'
-test: check pytest
+test: check pytest browser
 
-test-all: check pytest
+test-all: check pytest browser
 
 pytest: $(DEV) $(KERNELS) $(VALIDATOR) $(PAGE)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(TIER)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore=$(BROWSER) $(TIER)
+
+# Prints what it found when all is known: a second row of dots would mix with the first.
+browser: $(DEV) $(KERNELS) $(PAGE)
+	@$(BIN)/python -m pytest -p no:cacheprovider $(BROWSER) $(TIER) > $(VENV)/browser.log 2>&1; failed=$$?; \
+	  echo "$(BROWSER):"; cat $(VENV)/browser.log; exit $$failed
 
 check: $(DEV)
 	$(BIN)/ruff check src tests examples kernels web docs/*.py hatch_build.py
@@ -87,7 +94,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 $(DEV): $(STAMP)
-	MAREY_NO_KERNELS=1 $(PIP) --editable '.[dev]'
+	MAREY_NO_KERNELS=1 MAREY_NO_PAGE=1 $(PIP) --editable '.[dev]'
 	@touch $@
 
 kernels: $(KERNELS)
@@ -100,11 +107,11 @@ page: $(STAMP)
 	$(BIN)/python web/build.py --dev
 
 $(VENV)/.bench: $(DEV)
-	MAREY_NO_KERNELS=1 $(PIP) --editable '.[bench]'
+	MAREY_NO_KERNELS=1 MAREY_NO_PAGE=1 $(PIP) --editable '.[bench]'
 	@touch $@
 
 $(VENV)/.docs: $(STAMP)
-	MAREY_NO_KERNELS=1 $(PIP) --editable '.[docs]'
+	MAREY_NO_KERNELS=1 MAREY_NO_PAGE=1 $(PIP) --editable '.[docs]'
 	@touch $@
 
 $(VALIDATOR): $(STAMP)

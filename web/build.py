@@ -39,7 +39,8 @@ def build(root: Path, development: bool = False) -> Path:
     node, npm = find_node(web / ".nodejs")
     if need_packages:
         install_packages(web, npm, development)
-    bundle(web, page, node)
+    if not up_to_date(web, page):
+        bundle(web, page, node)
     return page
 
 
