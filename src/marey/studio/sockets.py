@@ -41,7 +41,9 @@ class BoundedHttp(H11Protocol):
         waiting = [each for each in self.connections if isinstance(each, BoundedHttp) and each._deadline is not None]
         self._watch()
         if len(waiting) >= MAX_WAITING:
-            min(waiting, key=lambda each: each._deadline.when() if each._deadline else 0.0).transport.abort()
+            oldest = min(waiting, key=lambda each: each._deadline.when() if each._deadline else 0.0)
+            oldest._stop_watching()  # it no longer waits; otherwise several new clients would all replace this one
+            oldest.transport.abort()
         elif len(self.connections) > MAX_CONNECTIONS:
             transport.abort()
 
