@@ -12,6 +12,8 @@ from marey.pmg import ParametricMotionGraph
 from marey.pmg.walker import sample_walks
 from tests.studio.browser.conftest import Tab
 
+pytestmark = pytest.mark.slow("a whole session in Characters; test_panels.py begins one")
+
 # Of each drawing in the panel, how many different values its picture has.
 COLORS = """[...document.querySelectorAll('.panel canvas')].map((canvas) => {
   if (!canvas.width) return 0;

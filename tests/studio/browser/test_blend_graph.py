@@ -10,6 +10,8 @@ import marey
 from marey.samples.samples import sample
 from tests.studio.browser.conftest import Tab
 
+pytestmark = pytest.mark.slow("whole sessions in Blend and Graph; test_panels.py begins them")
+
 CLIPS = {
     "fast": ("walk", {"speed": 1.7}),
     "left": ("walk", {"turn_rate": 0.7}),

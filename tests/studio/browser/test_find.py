@@ -10,6 +10,8 @@ import marey
 from tests.find_medleys import KICK, takes
 from tests.studio.browser.conftest import Tab
 
+pytestmark = pytest.mark.slow("a whole session in Find; test_panels.py begins one")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

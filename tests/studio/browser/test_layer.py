@@ -10,6 +10,8 @@ import marey
 from marey.samples.samples import sample
 from tests.studio.browser.conftest import Tab
 
+pytestmark = pytest.mark.slow("a whole session in Layers; test_panels.py begins one")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

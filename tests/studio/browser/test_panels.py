@@ -1,0 +1,99 @@
+"""Each panel in a real browser: it opens, and its first button gives a result. The other files go through all of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import marey
+from marey.samples.samples import sample
+from tests.studio.browser.conftest import Tab
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two short walks."""
+    at = tmp_path_factory.mktemp("walks")
+    for name, speed in (("fast", 1.5), ("slow", 1.1)):
+        marey.save(sample("walk", fps=30.0, seconds=3.0, speed=speed).motion, at / f"{name}.bvh")
+    return at
+
+
+def open_panel(tab: Tab, title: str) -> None:
+    """Open both walks, if they are not open, and the panel, whatever the page shows."""
+    if tab.get("[...marey.motions.values()].filter(({ info }) => /^(fast|slow)$/.test(info.name)).length") < 2:
+        for name in ("fast.bvh", "slow.bvh"):
+            tab.open(name)
+    tab.page.get_by_role("tab", name=title).click()
+    tab.until("() => document.querySelectorAll('.panel button, .panel select').length > 0")
+
+
+def says(tab: Tab, text: str) -> None:
+    tab.until(f"() => document.querySelector('.panel').textContent.includes({text!r})")
+
+
+def shows(tab: Tab, name: str) -> None:
+    tab.until(f"() => marey.selected.info.name === {name!r} && !!marey.selected.character.pose")
+
+
+def press(tab: Tab, label: str) -> None:
+    tab.page.locator(".panel").get_by_role("button", name=label, exact=True).first.click()
+
+
+def test_two_clips_are_blended(tab: Tab) -> None:
+    open_panel(tab, "Blend")
+    for name in ("slow", "fast"):
+        tab.page.locator(".blend-list").get_by_text(name, exact=True).click()
+    says(tab, "matching foot contacts")
+    press(tab, "Blend")
+    shows(tab, "0.5 slow+0.5 fast")
+
+
+def test_a_graph_gives_a_random_walk(tab: Tab) -> None:
+    open_panel(tab, "Graph")
+    tab.page.locator(".panel").get_by_role("combobox", name="Clips", exact=True).select_option("folder")
+    press(tab, "Build graph")
+    says(tab, "2 clips")
+    tab.page.get_by_label("Duration (s)", exact=True).fill("2")
+    tab.page.keyboard.press("Enter")
+    press(tab, "Random walk")
+    shows(tab, "random walk 0")
+    assert tab.get("marey.selected.info.n_frames") == 60
+
+
+def test_what_is_like_an_example_is_found(tab: Tab) -> None:
+    open_panel(tab, "Find")
+    tab.page.locator(".panel button", has_text="Index clips").first.click()
+    says(tab, "2 clips, ")
+    tab.page.locator(".opened button.item", has_text="slow").first.click()
+    tab.page.evaluate("() => marey.playback.setRegion([10, 40])")
+    tab.page.get_by_label("Threshold, meters").fill("0.2")
+    tab.page.get_by_label("Threshold, meters").press("Enter")
+    press(tab, "Search")
+    tab.until("() => / match(es)? found/.test(document.querySelector('.panel').textContent)")
+
+
+def test_an_upper_body_is_put_on(tab: Tab) -> None:
+    open_panel(tab, "Layers & gaze")
+    tab.page.locator(".panel select").nth(1).select_option(label="fast")
+    tab.page.locator(".panel select").nth(2).select_option(label="slow")
+    press(tab, "Combine")
+    shows(tab, "slow+fast")
+
+
+def test_a_node_of_a_character_is_built(tab: Tab) -> None:
+    open_panel(tab, "Characters")
+    tab.until("() => !!document.querySelector('.panel h3')")
+    for name in tab.get("[...marey.motions.values()].map(({ info }) => info.name)"):
+        if name not in ("fast", "slow"):
+            tab.page.locator(".panel").get_by_label(name, exact=True).uncheck()
+    press(tab, "Add node")
+    tab.until("() => /built from \\d+ gait cycles/.test(document.querySelector('.panel').textContent)")
+
+
+def test_drive_offers_characters_and_controllers(tab: Tab) -> None:
+    open_panel(tab, "Drive")
+    assert tab.page.get_by_label("Character").locator("option").count() > 0
+    assert tab.page.get_by_label("Controller").locator("option").count() > 1
+    assert tab.page.locator(".panel").get_by_role("button", name="Start").is_visible()
