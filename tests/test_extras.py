@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -36,7 +37,7 @@ def run_without(packages: tuple[str, ...], code: str, *arguments: object) -> sub
 def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("clips")
     for name in ("walk", "run"):
-        marey.save(samples.sample(name).motion, folder / f"{name}.bvh")
+        marey.save(samples.sample(name, fps=30.0, seconds=3.0).motion, folder / f"{name}.bvh")
     return folder
 
 
@@ -61,38 +62,50 @@ def test_commands_without_plots_need_no_extra(clips: Path, tmp_path: Path, comma
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "install"),
-    [
-        (["plot", "filmstrip", "walk.bvh", "-o", "walk.png"], PLOT),
-        (["clean", "walk.bvh", "out.bvh", "--plot", "feet.png"], PLOT),
-        (["grid", "walk.bvh", "run.bvh", "-o", "grid.png"], PLOT),
-        (["blend", "walk.bvh", "run.bvh", "-o", "out.bvh", "--report", "figures"], PLOT),
-        (["transition", "walk.bvh", "run.bvh", "-o", "out.bvh", "--report", "figures"], PLOT),
-        (["splice", "walk.bvh", "run.bvh", "-o", "out.bvh", "--report", "figures"], PLOT),
-        (["gaze", "apply", "walk.bvh", "out.bvh", "--look", "1:20:0", "--report", "figures"], PLOT),
-        (["graph", "plot", "graph.npz", "-o", "graph.png"], PLOT),
-        (["graph", "path", "graph.npz", "--word", "no", "-o", "out.bvh", "--plot", "path.png"], PLOT),
-        (["find", "search", "web.npz", "walk", "0", "1", "--threshold", "0.1", "--plot", "found.png"], PLOT),
-        (["find", "grid", "web.npz", "walk", "run", "-o", "grid.png"], PLOT),
-        (["parametric", "range", "space.npz", "--plot", "range.png"], PLOT),
-        (["pmg", "plot", "walker.json", "-o", "walker.png"], PLOT),
-        (["pmg", "reach", "walker.json", "-o", "reach.png"], PLOT),
-        (["demo", "demo"], PLOT),
-        (["studio"], STUDIO),
-    ],
-    ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
-)
-def test_a_command_names_its_extra(clips: Path, tmp_path: Path, arguments: list[str], install: str) -> None:
-    for name in ("walk.bvh", "run.bvh"):
-        (tmp_path / name).write_bytes((clips / name).read_bytes())
-    before = sorted(tmp_path.iterdir())
-    code = f"import os\nos.chdir({str(tmp_path)!r})\n{_MAIN}"
-    done = run_without(OPTIONAL, code, *arguments)
-    assert done.returncode == 2, done.stderr
-    assert install in done.stderr, done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert sorted(tmp_path.iterdir()) == before  # nothing was written
+NEED_EXTRAS = {
+    PLOT: (
+        "plot filmstrip walk.bvh -o walk.png",
+        "clean walk.bvh out.bvh --plot feet.png",
+        "grid walk.bvh run.bvh -o grid.png",
+        "blend walk.bvh run.bvh -o out.bvh --report figures",
+        "transition walk.bvh run.bvh -o out.bvh --report figures",
+        "splice walk.bvh run.bvh -o out.bvh --report figures",
+        "gaze apply walk.bvh out.bvh --look 1:20:0 --report figures",
+        "graph plot graph.npz -o graph.png",
+        "graph path graph.npz --word no -o out.bvh --plot path.png",
+        "find search web.npz walk 0 1 --threshold 0.1 --plot found.png",
+        "find grid web.npz walk run -o grid.png",
+        "parametric range space.npz --plot range.png",
+        "pmg plot walker.json -o walker.png",
+        "pmg reach walker.json -o reach.png",
+        "demo demo",
+    ),
+    STUDIO: ("studio",),
+}
+_RUN_ALL = """
+import contextlib, io, json, os
+from marey.cli.main import main
+os.chdir(sys.argv[1])
+for line in sys.argv[2:]:
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        code = main(line.split())
+    print(json.dumps([line, code, said.getvalue(), sorted(os.listdir())]))
+"""
+
+
+def test_a_command_names_its_extra(clips: Path) -> None:
+    """All in one process, as each would spend most of its time on imports."""
+    before = sorted(path.name for path in clips.iterdir())
+    lines = {line: extra for extra, lines in NEED_EXTRAS.items() for line in lines}
+    done = run_without(OPTIONAL, _RUN_ALL, clips, *lines)
+    answers = [json.loads(answer) for answer in done.stdout.splitlines()]
+    assert len(answers) == len(lines), done.stderr
+    for line, code, said, files in answers:
+        assert code == 2, line
+        assert lines[line] in said, line
+        assert len(said.splitlines()) == 1, line
+        assert files == before, f"{line} wrote a file"
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn", "websockets"])

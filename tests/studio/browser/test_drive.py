@@ -11,9 +11,7 @@ from marey.pmg import GaitSpace, ParametricMotionGraph
 from marey.pmg.walker import sample_walks
 from tests.studio.browser.conftest import Tab
 
-pytestmark = pytest.mark.slow(
-    "whole sessions in Drive; test_panels.py opens it, test_panel_drive.py drives"
-)
+pytestmark = pytest.mark.slow("whole sessions in Drive; test_panels.py opens it, test_panel_drive.py drives")
 
 PLACE = "marey.stage.controls.target"
 # Each shader that is linked gets the next number.
