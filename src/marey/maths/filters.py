@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,8 @@ __all__ = ["gaussian", "median"]
 
 _TRUNCATE = 4.0
 _MEDIAN_BLOCK_VALUES = 1 << 20
+# Weights of wider windows would take more than 4 MB.
+_MAX_CACHED_RADIUS = 256
 
 
 def gaussian(x: npt.ArrayLike, sigma: float, axis: int = 0) -> FloatArray:
@@ -80,7 +84,7 @@ def _from_columns(columns: FloatArray, shape: tuple[int, ...], axis: int) -> Flo
 
 def _gaussian_kernel(x: FloatArray, sigma: float, radius: int) -> FloatArray:
     n = len(x)
-    taps = np.exp(-0.5 * (np.arange(radius + 1) / sigma) ** 2)
+    taps = _taps(sigma, radius)
     out = np.empty_like(x)
     first, stop = min(radius, n), max(n - radius, min(radius, n))
     if first < stop:
@@ -89,15 +93,25 @@ def _gaussian_kernel(x: FloatArray, sigma: float, radius: int) -> FloatArray:
         for k in range(1, radius + 1):
             middle += taps[k] * (x[first - k : stop - k] + x[first + k : stop + k])
         middle /= taps[0] + 2.0 * taps[1:].sum()
+    line_weights: Callable[..., FloatArray] = (
+        _line_weights if radius <= _MAX_CACHED_RADIUS else _line_weights.__wrapped__
+    )
     for i in (*range(first), *range(stop, n)):
         start, end = max(0, i - radius), min(n, i + radius + 1)
-        out[i] = _line_weights(taps, np.arange(start, end) - i) @ x[start:end]
+        out[i] = line_weights(sigma, radius, start - i, end - i) @ x[start:end]
     return out
 
 
-def _line_weights(taps: FloatArray, offsets: npt.NDArray[np.signedinteger]) -> FloatArray:
-    """Return weights that give the value at offset 0 of a line fitted with the Gaussian weights `taps`."""
-    weight = taps[np.abs(offsets)]
+def _taps(sigma: float, radius: int) -> FloatArray:
+    return np.asarray(np.exp(-0.5 * (np.arange(radius + 1) / sigma) ** 2))
+
+
+# Motions are filtered with few different widths, and the ends of each take longer than all between them.
+@lru_cache(1024)
+def _line_weights(sigma: float, radius: int, start: int, stop: int) -> FloatArray:
+    """Return weights of the offsets from `start` to `stop` for the value at offset 0 of a fitted line."""
+    offsets = np.arange(start, stop)
+    weight = _taps(sigma, radius)[np.abs(offsets)]
     zeroth, first, second = weight.sum(), (weight * offsets).sum(), (weight * offsets**2).sum()
     if second > 0.0:
         weight = weight * (second - first * offsets)
