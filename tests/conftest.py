@@ -129,7 +129,7 @@ def check_slow_marks(nodeid: str, marks: Iterable[pytest.Mark]) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests first: one worker runs them all, which takes longer than anything else."""
+    """Long groups first, so that workers end together: those of the browser, then files outside of folders."""
     for item in items:
         check_slow_marks(item.nodeid, item.iter_markers("slow"))
-    items.sort(key=lambda item: not item.nodeid.startswith("tests/studio/browser/"))
+    items.sort(key=lambda item: (not item.nodeid.startswith("tests/studio/browser/"), item.path.parent.name != "tests"))
