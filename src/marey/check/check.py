@@ -42,12 +42,14 @@ def check(motion: Motion | Markers, settings: CheckSettings) -> CheckReport:
     >>> report = marey.check(marey.load("walk.bvh"))                              # doctest: +SKIP
     >>> [finding.message for finding in report]                                   # doctest: +SKIP
     """
-    found: list[Finding] = []
     if isinstance(motion, Markers):
-        found += frames.check_markers(motion)
-    else:
-        subject = Subject(check_motion(motion))
-        for one in _CHECKS:
-            found += one(subject)
-    report = CheckReport(motion.name, len(motion), motion.fps, ())
-    return report.extend(tuple(found)).select(settings.severity)
+        found = tuple(frames.check_markers(motion))
+        return CheckReport(motion.name, len(motion), motion.fps, ()).extend(found).select(settings.severity)
+    return check_subject(Subject(check_motion(motion))).select(settings.severity)
+
+
+def check_subject(subject: Subject) -> CheckReport:
+    """Return all findings of a motion whose measured data the caller also uses; see `check`."""
+    motion = subject.motion
+    found = tuple(finding for one in _CHECKS for finding in one(subject))
+    return CheckReport(motion.name, len(motion), motion.fps, ()).extend(found)

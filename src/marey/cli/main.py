@@ -21,7 +21,20 @@ from marey.errors import MareyError, MareyWarning, NoResult, similar
 
 # In the order in which a new user needs them. A command's module is imported only when it is run or listed.
 COMMANDS = (
-    *("info", "check", "convert", "contacts", "clean", "measure", "plot", "edit", "grid", "blend", "transition"),
+    *(
+        "info",
+        "check",
+        "library",
+        "convert",
+        "contacts",
+        "clean",
+        "measure",
+        "plot",
+        "edit",
+        "grid",
+        "blend",
+        "transition",
+    ),
     *("graph", "find", "parametric", "splice", "transplant", "gaze", "pmg", "steer", "samples", "studio", "view"),
     *("render", "demo", "bench"),
 )

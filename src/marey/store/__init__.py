@@ -8,9 +8,12 @@ from marey.store.labels import LabelRow, add_label, read_label_csv
 from marey.store.motion_set import Group, MotionSet
 from marey.store.run import Processes, Run, Threads, processes, run_on, threads
 from marey.store.settings import OpenSettings
+from marey.store.summary import ClipSearchSettings, ClipSummary, read_descriptions, search_clips
 
 __all__ = [
     "Cache",
+    "ClipSearchSettings",
+    "ClipSummary",
     "Cluster",
     "Group",
     "LabelRow",
@@ -23,8 +26,10 @@ __all__ = [
     "add_label",
     "cluster",
     "processes",
+    "read_descriptions",
     "read_label_csv",
     "run_on",
+    "search_clips",
     "threads",
 ]
 

@@ -36,7 +36,7 @@ MIRRORED = "_mirrored"
 Progress = Callable[[float], None]
 
 # How often preparation starts over if files change while they are being read.
-_TRIES = 5
+TRIES = 5
 # Number of skipped files that a message lists; it only counts the others.
 _NAMED = 12
 
@@ -92,8 +92,8 @@ class PreparedSet(NamedTuple):
 def prepare_clips(source: SetSource, run: Callable[..., Any], progress: Progress | None) -> PreparedSet:
     """Prepare all clips of a set; see `MotionSet.prepare`."""
     sweep(source.cache.folder / "clips")
-    for _ in range(_TRIES):
-        named, skipped = _jobs(source)
+    for _ in range(TRIES):
+        named, skipped = list_jobs(source)
         n = len(named) * (1 + source.settings.mirrored + (source.settings.retarget is not False))
         changed = _prepare(source, prepare_clip, named, run, _scale_progress(progress, 0, n))
         if not changed:
@@ -148,7 +148,7 @@ def remake(clip: SetClip, cache: Cache) -> None:
             raise UnreadableFile("has changed since the set was opened; open the set again", path=clip.path)
 
 
-def _jobs(source: SetSource) -> tuple[list[ClipJob], list[SkippedFile]]:
+def list_jobs(source: SetSource) -> tuple[list[ClipJob], list[SkippedFile]]:
     """List a job for each clip, and the files that cannot be opened."""
     paths = {file: source.folder / file for file in source.files}
     needed = {file: needed_files(path) for file, path in paths.items()}

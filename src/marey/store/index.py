@@ -33,6 +33,7 @@ _TABLES = (
     "skeletons (key TEXT PRIMARY KEY, content TEXT)",
     "clips (key TEXT PRIMARY KEY, reason TEXT, skeleton TEXT, n_frames INTEGER, about TEXT)",
     "arrays (key TEXT PRIMARY KEY, dtype TEXT, shape TEXT, data BLOB)",
+    "summaries (key TEXT PRIMARY KEY, content TEXT)",
 )
 
 
@@ -114,6 +115,16 @@ class Index:
         """Remove the row of a clip, which will then be prepared again when needed."""
         with self._writing() as db:
             db.execute("DELETE FROM clips WHERE key = ?", (key,))
+
+    def summaries(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Return the stored summaries of clips, by key; unknown clips are left out."""
+        rows = self._rows("SELECT key, content FROM summaries WHERE key", keys)
+        return {key: json.loads(content) for key, content in rows}
+
+    def put_summary(self, key: str, content: Mapping[str, Any]) -> None:
+        """Store the summary of a clip."""
+        with self._writing() as db:
+            db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?)", (key, json.dumps(content)))
 
     def known_arrays(self, keys: Iterable[str]) -> set[str]:
         """Return those of the keys that have an array."""

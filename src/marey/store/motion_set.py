@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marey.core.arrays import check_index, check_type
 from marey.core.motion import Motion
@@ -23,6 +23,9 @@ from marey.store.labels import bare_name, label_rows
 from marey.store.prepare import read_clip
 from marey.store.scan import find_common_folder, list_files
 from marey.store.settings import OpenSettings
+
+if TYPE_CHECKING:
+    from marey.store.summary import ClipSummary
 
 CACHE_NAME = ".marey-cache"
 StrPath = str | os.PathLike[str]
@@ -181,6 +184,25 @@ class MotionSet:
         if self._prepared is None:
             self._prepared = prepare_clips(self._source, run, progress)
         return self
+
+    def summarize(self, *, run: Callable[..., Any] = map, progress: Progress | None = None) -> tuple[ClipSummary, ...]:
+        """Return what each clip contains, at the rate of its file: length, labels, speed, findings of `marey.check`.
+
+        Summaries are stored in the cache: after the first call, only new and changed files are read, and an interrupted
+        call continues where it stopped. Clips of all skeletons are included. Files that cannot be read are left out
+        with a warning. Choose from them with `marey.store.search_clips`.
+
+        Parameters
+        ----------
+        run : runner: ``map``, or the result of `marey.store.processes`.
+        progress : called with the completed fraction, from 0 to 1.
+        """
+        from marey.store.summary import summarize_clips
+
+        found = summarize_clips(self._source, run, progress)
+        for each in found.skipped:
+            warn_user(f"{self.folder}: skipped {each.name}: {each.reason}")
+        return found.clips
 
     build = renamed_method("build", "prepare")
     chosen = renamed_method("chosen", "select")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from marey.store.labels import LabelRow, add_labels
 from marey.store.scan import ScannedFile, Stamp, stamp
 from marey.store.settings import OpenSettings
 
+T = TypeVar("T")
 # Increase this whenever the same file would give a different clip.
 _PREPARED = 1
 # Formats whose frame rate may be missing or wrong; an .npz file states its own.
@@ -130,31 +131,43 @@ def derive(of: Job | Derived, onto: Skeleton | None = None) -> Derived:
 
 def prepare_clip(job: Job) -> Outcome:
     """Load and prepare a clip, and store it in the cache; if it cannot be loaded, store the reason."""
-    return _prepare(job.key, Cache(Path(job.cache)), partial(_from_file, job), partial(_has_changed, job))
+    cache = Cache(Path(job.cache))
+    return run_job(job.key, partial(_from_file, job), partial(_put_clip, cache, job.key), partial(has_changed, job))
 
 
 def prepare_derived(job: Derived) -> Outcome:
     """Mirror or retarget a clip from the cache, and store the result, or the reason why it failed."""
-    return _prepare(job.key, Cache(Path(job.cache)), partial(_derive_clip, job), lambda: False)
+    cache = Cache(Path(job.cache))
+    return run_job(job.key, partial(_derive_clip, job), partial(_put_clip, cache, job.key), lambda: False)
 
 
-def _prepare(key: str, cache: Cache, make: Callable[[], Motion], changed: Callable[[], bool]) -> Outcome:
-    motion: Motion | None = None
+def run_job(
+    key: str,
+    make: Callable[[], T],
+    put: Callable[[T | None, str | None], None],
+    changed: Callable[[], bool],
+) -> Outcome:
+    """Make a value and store it with `put`, or the reason why it cannot be made; nothing if its file has `changed`."""
+    value: T | None = None
     reason: str | None = None
     with collect_warnings() as messages:
         try:
-            motion = make()
+            value = make()
         except _CsvError as error:
             raise error.error from None  # a mistake in the user's CSV file, not in one of many motion files
         except MareyError as error:
             reason = _reason(error)
     if changed():
         return Outcome(key, True, ())
+    put(value, reason)
+    return Outcome(key, False, tuple(messages))
+
+
+def _put_clip(cache: Cache, key: str, motion: Motion | None, reason: str | None) -> None:
     if motion is None:
         cache.index.put_clip(ClipRow(key, reason, "", 0), None, {})
     else:
         write_clip(cache, key, motion)
-    return Outcome(key, False, tuple(messages))
 
 
 class _CsvError(MareyError):
@@ -164,6 +177,12 @@ class _CsvError(MareyError):
 
 
 def _from_file(job: Job) -> Motion:
+    motion = ensure_contacts(load_clip(job), f"{job.path}: no contacts can be found")
+    return motion if motion.fps == job.settings.fps else resample(motion, job.settings.fps)
+
+
+def load_clip(job: Job) -> Motion:
+    """Load the clip of a job at the rate of its file, with its labels."""
     settings = job.settings
     motion = _load_all_frames(job.path, job.clip, settings)
     if "sidecar" not in settings.label_sources:
@@ -172,10 +191,7 @@ def _from_file(job: Job) -> Motion:
         motion = add_labels(motion, job.rows)
     except MareyError as error:
         raise _CsvError(error) from None
-    if settings.trim_rest:
-        motion = trim_rest_pose(motion)
-    motion = ensure_contacts(motion, f"{job.path}: no contacts can be found")
-    return motion if motion.fps == settings.fps else resample(motion, settings.fps)
+    return trim_rest_pose(motion) if settings.trim_rest else motion
 
 
 def _derive_clip(job: Derived) -> Motion:
@@ -183,7 +199,8 @@ def _derive_clip(job: Derived) -> Motion:
     return mirror(motion) if job.onto is None else retarget(motion, job.onto)
 
 
-def _has_changed(job: Job) -> bool:
+def has_changed(job: Job) -> bool:
+    """Return whether a file that the job reads has changed since it was scanned."""
     try:
         return any(stamp(each.path) != each for each in job.stamps)
     except OSError:

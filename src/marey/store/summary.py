@@ -1,0 +1,337 @@
+"""Summaries of the clips in a folder: what each contains, stored in the index, so that it can be found quickly."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from marey.check.check import check_subject
+from marey.check.clips import ClipDigest, compare_clips, digest_clip
+from marey.check.report import CheckReport, Finding
+from marey.core.arrays import Floats, set_readonly
+from marey.core.motion import Motion
+from marey.core.settings import Settings, operation, option
+from marey.errors import MareyError, ParseError, UnknownName, UnreadableFile, similar
+from marey.io.files import read_bytes
+from marey.measure.subject import Subject
+from marey.store.building import TRIES, ClipJob, Progress, SetSource, SkippedFile, list_jobs
+from marey.store.cache import Cache
+from marey.store.labels import bare_name
+from marey.store.prepare import Job, Outcome, has_changed, load_clip, run_job
+from marey.store.settings import OpenSettings
+
+# Increase this whenever the same clip would have a different summary.
+_VERSION = 1
+_MAX_TABLE = 2**26
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClipSummary:
+    """What a clip contains.
+
+    Attributes
+    ----------
+    name, file : name of the clip, and its file relative to the folder.
+    format, fps : format of the file, and its frame rate.
+    n_frames, duration : length in frames and in seconds.
+    skeleton, n_joints, stature : hash of the skeleton, its number of joints, and the height of the body in meters.
+    labels : seconds of each label.
+    contacts : fraction of the frames in which a foot is planted; None without feet.
+    speed, top_speed : mean and 95th percentile of the speed of the hips on the floor, m/s.
+    distance, turn : length of the path on the floor in meters, and how far the body turns to the left, radians.
+    stride_rate : strides per second, 0 if it does not walk or run.
+    report : what `marey.check` finds, with duplicates in the same folder.
+    poses : (16, J, 3) poses at equal times, relative to the hips, meters, for thumbnails.
+    """
+
+    name: str
+    file: str
+    format: str
+    fps: float
+    n_frames: int
+    duration: float
+    skeleton: str
+    n_joints: int
+    stature: float
+    labels: Mapping[str, float]
+    contacts: float | None
+    speed: float
+    top_speed: float
+    distance: float
+    turn: float
+    stride_rate: float
+    report: CheckReport
+    poses: Floats
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON, without the poses."""
+        out = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("report", "poses")}
+        out["labels"] = dict(self.labels)
+        return {**out, "findings": [finding.to_dict() for finding in self.report]}
+
+
+class Summaries(NamedTuple):
+    """The summaries of a folder, and the files that cannot be read."""
+
+    clips: tuple[ClipSummary, ...]
+    skipped: tuple[SkippedFile, ...]
+
+
+def summarize_clips(source: SetSource, run: Callable[..., Any], progress: Progress | None) -> Summaries:
+    """Summarize all clips of a set; see `MotionSet.summarize`."""
+    # Summaries are of the files, whatever rate or skeleton the set brings them to.
+    plain = OpenSettings(settings=source.settings, fps=30.0, mirrored=False, retarget=False)
+    source = replace(source, settings=plain)
+    for _ in range(TRIES):
+        named, skipped = list_jobs(source)
+        keys = {each.job.key: _key(each.job.key) for each in named}
+        known = source.cache.index.summaries(keys.values())
+        missing = {each.job.key: each for each in named if keys[each.job.key] not in known}
+        if missing:
+            source.cache.index.make()  # before the work, which would be lost if it could not be stored
+        changed = _summarize_missing(missing, len(named), run, progress)
+        if not changed:
+            break
+    else:
+        raise UnreadableFile("keeps changing while it is being read; try again later", path=changed[0])
+    if progress is not None:
+        progress(1.0)
+    return _collect(source, named, skipped, source.cache.index.summaries(keys.values()))
+
+
+def _summarize_missing(
+    missing: Mapping[str, ClipJob], n: int, run: Callable[..., Any], progress: Progress | None
+) -> list[str]:
+    """Summarize clips that are not in the index yet. Return the files that changed meanwhile."""
+    changed = []
+    outcomes = run(summarize_clip, [each.job for each in missing.values()])
+    for k, (each, outcome) in enumerate(zip(missing.values(), outcomes, strict=True), start=1):
+        if outcome.changed:
+            changed.append(each.path)
+        if progress is not None:
+            progress((n - len(missing) + k) / n)
+    return changed
+
+
+def _key(clip: str) -> str:
+    return Cache.key("summary", _VERSION, clip)
+
+
+def summarize_clip(job: Job) -> Outcome:
+    """Load a clip, and store its summary in the index, or the reason why it cannot be loaded."""
+    index = Cache(Path(job.cache)).index
+
+    def put(content: dict[str, Any] | None, reason: str | None) -> None:
+        index.put_summary(_key(job.key), {"reason": reason} if content is None else content)
+
+    return run_job(job.key, partial(_summarize, job), put, partial(has_changed, job))
+
+
+def _summarize(job: Job) -> dict[str, Any]:
+    motion = load_clip(job)
+    subject = Subject(motion)
+    report = check_subject(subject)
+    return {
+        "facts": _collect_facts(motion, subject),
+        "report": report.to_dict(),
+        "digest": _pack_digest(digest_clip(motion)),
+    }
+
+
+def _collect_facts(motion: Motion, subject: Subject) -> dict[str, Any]:
+    from marey.io.recognize import stature
+    from marey.measure.gait import median_stride_rate
+
+    steps = np.linalg.norm(np.diff(motion.travel[:, [0, 2]], axis=0), axis=1)
+    body = motion.skeleton
+    labels: dict[str, float] = {}
+    for label in motion.labels:
+        labels[label.name] = labels.get(label.name, 0.0) + (label.stop - label.start) / motion.fps
+    contacts: float | None = None
+    with suppress(MareyError):  # no feet
+        contacts = float(subject.foot_contacts[0].mask.any(axis=1).mean())
+    rate = median_stride_rate(subject.strides, motion.fps)
+    return {
+        "format": motion.source.format,
+        "fps": motion.fps,
+        "n_frames": len(motion),
+        "duration": motion.duration,
+        "n_joints": len(body),
+        "stature": float(stature(body) or 0.0),
+        "labels": labels,
+        "contacts": contacts,
+        "speed": float(steps.sum() / motion.duration) if motion.duration > 0.0 else 0.0,
+        "top_speed": float(np.percentile(steps, 95.0) * motion.fps) if len(steps) else 0.0,
+        "distance": float(steps.sum()),
+        "turn": _measure_turn(motion),
+        "stride_rate": 0.0 if rate is None else float(rate),
+    }
+
+
+def _measure_turn(motion: Motion) -> float:
+    """Return by how much the body turns to the left from the first frame to the last, in radians."""
+    from marey.core.placement import find_facing
+
+    try:
+        heading = find_facing(motion.skeleton, motion.world().positions)
+    except MareyError:  # no sides
+        return 0.0
+    return float(heading[-1] - heading[0])
+
+
+def _pack_digest(digest: ClipDigest) -> dict[str, Any]:
+    out = {each.name: getattr(digest, each.name) for each in fields(digest)}
+    for name, value in out.items():
+        if isinstance(value, np.ndarray):
+            data = base64.b64encode(np.ascontiguousarray(value, "<f4").tobytes()).decode()
+            out[name] = {"shape": value.shape, "data": data}
+    return out
+
+
+def _unpack_digest(content: Mapping[str, Any], name: str) -> ClipDigest:
+    values = {}
+    for key, value in content.items():
+        if isinstance(value, dict):
+            flat = np.frombuffer(base64.b64decode(value["data"]), "<f4").astype(np.float64)
+            value = set_readonly(flat.reshape(value["shape"]))
+        values[key] = value
+    return ClipDigest(**{**values, "name": name})
+
+
+def _collect(
+    source: SetSource, named: Sequence[ClipJob], unread: list[SkippedFile], stored: Mapping[str, dict[str, Any]]
+) -> Summaries:
+    skipped = list(unread)
+    found: list[tuple[str, str, dict[str, Any]]] = []
+    reports: list[CheckReport] = []
+    digests: list[ClipDigest | None] = []
+    for name, path, job in named:
+        content = stored.get(_key(job.key))
+        if content is None:
+            raise UnreadableFile(
+                "the cache was deleted while clips were being read; try again", path=source.cache.folder
+            )
+        if "reason" in content:
+            skipped.append(SkippedFile(name, content["reason"]))
+            continue
+        report = content["report"]
+        findings = tuple(Finding(**{**each, "joints": tuple(each["joints"])}) for each in report["findings"])
+        reports.append(CheckReport(name, report["frames"], report["fps"], findings))
+        digests.append(_unpack_digest(content["digest"], name))
+        found.append((name, Path(os.path.relpath(path, source.folder)).as_posix(), content["facts"]))
+    checked = compare_clips(reports, digests)
+    clips = [
+        ClipSummary(name=name, file=file, skeleton=digest.skeleton, report=report, poses=digest.poses, **facts)
+        for (name, file, facts), report, digest in zip(found, checked, digests, strict=True)
+        if digest is not None
+    ]
+    return Summaries(tuple(clips), tuple(skipped))
+
+
+# Searching ----------------------------------------------------------------------------------------------------
+
+
+class ClipSearchSettings(Settings):
+    """Settings of `marey.store.search_clips`."""
+
+    words: str = option("", "Words that must all occur in the clip's name, labels or description.", label="Words")
+    label: str = option("", "Only clips with this label.", label="Label")
+    min_duration: float | None = option(None, "Shortest duration.", unit="s", min=0)
+    max_duration: float | None = option(None, "Longest duration.", unit="s", min=0)
+    min_speed: float | None = option(None, "Lowest mean speed.", unit="m/s", min=0)
+    max_speed: float | None = option(None, "Highest mean speed.", unit="m/s", min=0)
+    min_turn: float | None = option(None, "Smallest turn from start to end, left or right.", unit="rad", min=0)
+    finding: str = option(
+        "", 'Only clips with this finding of `marey.check`, such as "foot_slide"; "any" or "none".', label="Finding"
+    )
+    order: Literal["name", "duration", "speed", "distance", "turn"] = option(
+        "name", "What the clips are sorted by; numbers from high to low.", label="Order"
+    )
+
+
+@operation(ClipSearchSettings)
+def search_clips(
+    clips: Iterable[ClipSummary], descriptions: Mapping[str, str] | None = None, *, settings: ClipSearchSettings
+) -> tuple[ClipSummary, ...]:
+    """Choose clips by what their summaries say.
+
+    Parameters
+    ----------
+    clips : summaries, from `MotionSet.summarize`.
+    descriptions : a text for each file or name; see `read_descriptions`.
+    """
+    texts = descriptions or {}
+    wanted = settings.words.casefold().split()
+    listed = tuple(clips)
+    if settings.label and not any(settings.label in clip.labels for clip in listed):
+        known = sorted({label for clip in listed for label in clip.labels})
+        raise UnknownName(
+            f"no clip has the label {settings.label!r}{similar(settings.label, known)}", parameter="label"
+        )
+    found = [clip for clip in listed if _matches(clip, settings)]
+    if wanted:
+        found = [clip for clip in found if all(word in _text_of(clip, texts) for word in wanted)]
+    if settings.order == "name":
+        return tuple(sorted(found, key=lambda clip: clip.name))
+    return tuple(sorted(found, key=lambda clip: (-abs(getattr(clip, settings.order)), clip.name)))
+
+
+def _matches(clip: ClipSummary, settings: ClipSearchSettings) -> bool:
+    ranges = (
+        (clip.duration, settings.min_duration, settings.max_duration),
+        (clip.speed, settings.min_speed, settings.max_speed),
+        (abs(clip.turn), settings.min_turn, None),
+    )
+    within = all((low is None or value >= low) and (high is None or value <= high) for value, low, high in ranges)
+    kinds = clip.report.kinds
+    wanted = settings.finding
+    has_finding = not wanted or (bool(kinds) if wanted == "any" else not kinds if wanted == "none" else wanted in kinds)
+    return within and has_finding and (not settings.label or settings.label in clip.labels)
+
+
+def _text_of(clip: ClipSummary, descriptions: Mapping[str, str]) -> str:
+    described = (descriptions.get(key, "") for key in (clip.file, clip.name, bare_name(clip.file)))
+    return " ".join((clip.name, clip.file, *clip.labels, *described)).casefold()
+
+
+def read_descriptions(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read a CSV file with the columns ``file`` and ``description``; return the description of each file.
+
+    `file` is the path of a file relative to the folder of the clips, with or without its suffix, or a clip's name.
+    """
+    data = read_bytes(path)
+    if len(data) > _MAX_TABLE:
+        raise ParseError(f"has {len(data):,} bytes (maximum {_MAX_TABLE:,})", path=path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ParseError(f"is not UTF-8 text ({error.reason})", path=path) from None
+    rows = csv.reader(io.StringIO(text))
+    try:
+        heading = [each.strip().lower() for each in next(rows, [])]
+        missing = [each for each in ("file", "description") if each not in heading]
+        if missing:
+            raise ParseError(f"expected the columns file and description, {missing[0]} is missing", path=path, line=1)
+        at, what = heading.index("file"), heading.index("description")
+        out: dict[str, str] = {}
+        for row in rows:
+            if not any(each.strip() for each in row):
+                continue
+            if len(row) <= max(at, what):
+                raise ParseError(f"expected {len(heading)} columns, got {len(row)}", path=path, line=rows.line_num)
+            out[row[at].strip()] = row[what].strip()
+    except csv.Error as error:
+        raise ParseError(f"is not a CSV file ({error})", path=path, line=rows.line_num) from None
+    if not out:
+        raise ParseError("has no descriptions", path=path)
+    return out
