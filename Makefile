@@ -56,8 +56,8 @@ browser: $(DEV) $(KERNELS) $(PAGE)
 	  echo "$(BROWSER):"; cat $(VENV)/browser.log; exit $$failed
 
 check: $(DEV)
-	$(BIN)/ruff check src tests examples kernels web docs/*.py hatch_build.py
-	$(BIN)/ruff format --check src tests examples kernels web docs/*.py hatch_build.py
+	$(BIN)/ruff check src tests examples kernels web docs/*.py docs/gallery hatch_build.py
+	$(BIN)/ruff format --check src tests examples kernels web docs/*.py docs/gallery hatch_build.py
 	$(BIN)/mypy
 
 # Compares all operations with kernels compiled at first use, and calls each kernel 10,000 times, which takes minutes.

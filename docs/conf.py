@@ -13,6 +13,8 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+from gallery_pages import write_gallery  # noqa: E402
+
 import marey  # noqa: E402
 from marey.core.settings import UNITS, Settings, options_of  # noqa: E402
 
@@ -22,7 +24,6 @@ copyright = author
 version = release = marey.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 html_theme = "pydata_sphinx_theme"
@@ -161,6 +162,7 @@ def setup(app: Any) -> None:
     """Write the generated pages, before Sphinx lists the sources."""
     write_api(HERE / "reference" / "api")
     write_commands(HERE / "reference" / "commands")
+    write_gallery(HERE / "reference" / "gallery")
     app.connect("autodoc-process-signature", sign_settings)
     app.connect("autodoc-process-docstring", list_options, priority=390)
     app.connect("autodoc-process-docstring", describe_parameters, priority=400)

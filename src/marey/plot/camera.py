@@ -43,7 +43,12 @@ class CameraPath:
 
 
 def plan_camera(
-    bodies: Sequence[Body], frames: Sequence[Sequence[int]], kind: CameraKind, aspect: float, fps: float
+    bodies: Sequence[Body],
+    frames: Sequence[Sequence[int]],
+    kind: CameraKind,
+    aspect: float,
+    fps: float,
+    paths: Sequence[Floats] = (),
 ) -> CameraPath:
     """Place a camera so that all bodies are in the picture, as large as possible, in every frame.
 
@@ -56,6 +61,7 @@ def plan_camera(
     kind : how the camera moves.
     aspect : width of the picture divided by its height.
     fps : pictures per second.
+    paths : points, each (N, 3), that a camera at rest sees too.
     """
     points = np.concatenate(
         [
@@ -65,23 +71,22 @@ def plan_camera(
         axis=1,
     )
     n = len(points)
-    if kind in ("follow", "turntable"):
-        center = (points.min(axis=1) + points.max(axis=1)) / 2
-        hips = np.mean([b.travel[np.asarray(shown)] for b, shown in zip(bodies, frames, strict=True)], axis=0)
-        center[:, [0, 2]] = hips[:, [0, 2]]
-        center[:, 1] = np.median(center[:, 1])
-        targets = filters.gaussian(center, _SMOOTHING * fps) if n > 1 else center
-    else:
-        flat = points.reshape(-1, 3)
-        targets = np.tile((flat.min(axis=0) + flat.max(axis=0)) / 2, (n, 1))
+    facing = mean_heading(bodies[0].heading[np.asarray(frames[0])]) or 0.0
     around, above = _ANGLES[kind]
-    shown = np.asarray(frames[0])
-    facing = mean_heading(bodies[0].heading[shown]) or 0.0
+    if kind not in ("follow", "turntable"):
+        flat = np.concatenate([points.reshape(-1, 3), *paths])
+        target = (flat.min(axis=0) + flat.max(axis=0)) / 2
+        direction = _point_away(facing + around, above)
+        eye = target + _fit_distance(flat - target, direction, aspect) * direction
+        return CameraPath(np.tile(eye, (n, 1)), np.tile(target, (n, 1)))
+    center = (points.min(axis=1) + points.max(axis=1)) / 2
+    hips = np.mean([body.travel[np.asarray(shown)] for body, shown in zip(bodies, frames, strict=True)], axis=0)
+    center[:, [0, 2]] = hips[:, [0, 2]]
+    center[:, 1] = np.median(center[:, 1])
+    targets = filters.gaussian(center, _SMOOTHING * fps) if n > 1 else center
     turns = np.linspace(0.0, 2.0 * math.pi, n, endpoint=False) if kind == "turntable" else np.zeros(n)
     directions = np.array([_point_away(facing + around + turn, above) for turn in turns])
-    far = max(
-        _fit_distance(points[k] - targets[k], directions[k], aspect) for k in range(n)
-    )  # fmt: skip
+    far = max(_fit_distance(points[k] - targets[k], directions[k], aspect) for k in range(n))
     return CameraPath(targets + far * directions, targets)
 
 

@@ -35,8 +35,8 @@ SUFFIXES = (".gif", ".webp", ".mp4", ".png")
 # Each picture is drawn so many times as large in both directions, and then reduced.
 _SUPERSAMPLING = 2
 _MAX_PICTURES = 20_000
-# Statures between bodies side by side.
-_APART = 0.75
+# Statures between bodies beside each other, and ahead of each other.
+_BESIDE, _AHEAD = 0.75, 0.85
 _BACKGROUND, _FLOOR_LINES = {"light": "#e9ebee", "dark": "#22262b"}, {"light": "#c4c8ce", "dark": "#3a4048"}
 
 
@@ -67,7 +67,7 @@ def render(
         raise InvalidValue("a still picture of one frame is saved as .png", parameter="frame")
     encode = _find_encoder(suffix, output)
     if settings.apart:
-        clips = _put_apart(clips)
+        clips = _put_apart(clips, settings)
     shot = _plan_shot(clips, frame if suffix == ".png" else None, suffix == ".png", settings)
     write_bytes(output, [encode(_report_progress(_draw(shot, settings), shot, settings), settings)])
 
@@ -104,20 +104,23 @@ def _plan_shot(motions: list[Motion], frame: int | None, is_still: bool, setting
     )
     width, height = settings.pixels
     shown = [column.tolist() for column in frames.T]
-    camera = plan_camera([see_body(motion) for motion in motions], shown, settings.camera, width / height, settings.fps)
+    bodies = [see_body(motion) for motion in motions]
+    paths = [body.travel for body in bodies] if settings.path else []
+    camera = plan_camera(bodies, shown, settings.camera, width / height, settings.fps, paths)
     return Shot(motions, frames, camera)
 
 
-def _put_apart(motions: list[Motion]) -> list[Motion]:
-    """Move motions side by side: all begin on one line, facing the same way, at equal distances."""
+def _put_apart(motions: list[Motion], settings: RenderSettings) -> list[Motion]:
+    """Move motions apart so that none hides another: all face the same way; from the side, one is ahead of the next."""
     from marey.plot.body import see_body
 
-    away = _APART * max(see_body(motion).size for motion in motions)
+    tall = max(see_body(motion).size for motion in motions)
     out = []
     for k, motion in enumerate(motions):
         start = rigid2d.invert(find_placement(motion, 0))
-        there = np.array([0.0, away * ((len(motions) - 1) / 2 - k), 0.0])
-        out.append(motion.moved(rigid2d.compose(there, start)))
+        away = (len(motions) - 1) / 2 - k
+        there = (0.0, 0.0, -_AHEAD * tall * away) if settings.camera == "side" else (0.0, _BESIDE * tall * away, 0.0)
+        out.append(motion.moved(rigid2d.compose(np.array(there), start)))
     return out
 
 
