@@ -141,6 +141,7 @@ def test_error_hierarchy():
         assert all(issubclass(error, parent) for parent in parents)
     assert not issubclass(MareyWarning, MareyError)
     assert {error.__name__ for error in (*tree, MareyError)} | {
+        "collect_warnings",
         "format_list",
         "require",
         "similar",

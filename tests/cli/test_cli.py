@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 import marey
 from marey.cli import demo
 from marey.cli import main as cli_main
+from marey.cli.files import print_json
 from marey.cli.main import COMMANDS, main
 from marey.edit import mirror
 from marey.samples import straight_walk
@@ -309,3 +311,8 @@ def test_an_implausible_rate_is_reported_wherever_it_matters(
         assert main(arguments) == code
         report = capsys.readouterr()
         assert "so the rate of 150 Hz seems wrong" in report.out + report.err
+
+
+def test_json_has_null_for_numbers_that_are_not_finite(capsys):
+    print_json({"rate": math.nan, "rows": [(1.0, math.inf), "é"], "n": 3})
+    assert json.loads(capsys.readouterr().out) == {"rate": None, "rows": [[1.0, None], "é"], "n": 3}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
 import click
+
+from marey.cli.files import print_json
 
 if TYPE_CHECKING:
     from marey.bench import BenchResult
@@ -50,7 +51,7 @@ def command(names: tuple[str, ...], file: str | None, as_json: bool) -> int:
         if not as_json:
             click.echo(f"{result.what}: {result.value:.3g} {result.unit}".rstrip(), err=True)
     if as_json:
-        click.echo(json.dumps([result.as_dict() for result in results], indent=1))
+        print_json([result.as_dict() for result in results])
     else:
         _table(results)
     return 1 if any(result.ok is False for result in results) else 0

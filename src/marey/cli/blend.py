@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, make_plot_folder, plural, read_rows, write_report
+from marey.cli.files import check_output, make_plot_folder, plural, print_report, read_rows, write_report
 from marey.cli.options import markers_option, read_motion, reading, reading_options, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
@@ -151,7 +150,7 @@ def command(
         first = int(np.argmax(Weighting.of(given, len(files)).at(np.zeros(1))[0]))
         report["pictures"] = _pictures(reg, result, first, into)
         write_report(report, into)
-    click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+    print_report(report, as_json, _text)
 
 
 class Clock:

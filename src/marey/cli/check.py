@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import plural
+from marey.cli.files import plural, print_json
 from marey.cli.options import reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings, word_options
 from marey.cli.tables import format_table
@@ -51,7 +51,6 @@ def command(paths: tuple[str, ...], full: bool, jobs: int | None, as_json: bool,
       marey check walk.bvh
       marey check captures/ --severity severe
     """
-    import json
 
     from marey.check import CheckSettings, check_files
     from marey.check.files import list_clip_files
@@ -66,7 +65,7 @@ def command(paths: tuple[str, ...], full: bool, jobs: int | None, as_json: bool,
             files, reading=how, run=run_on(1 if is_small else jobs), progress=progress, settings=settings
         )
     if as_json:
-        click.echo(json.dumps([_to_json(file) for file in checked], indent=1, ensure_ascii=False))
+        print_json([_to_json(file) for file in checked])
     else:
         _print_table(checked, full)
     if any("unreadable" in file.report.kinds for file in checked):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, plural, warn_of_rate
+from marey.cli.files import check_output, check_plot, plural, print_report, warn_of_rate
 from marey.cli.options import read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.tables import format_table
@@ -104,7 +103,7 @@ def command(
     if picture is not None:
         _draw(before, result.motion, picture)
     report = _report(file, output, before, result, settings)
-    click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+    print_report(report, as_json, _text)
     return 1 if report["residue_max_m"] > _HELD else 0
 
 

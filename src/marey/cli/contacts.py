@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, plural, warn_of_rate
+from marey.cli.files import check_output, plural, print_json, warn_of_rate
 from marey.cli.options import read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Plane
@@ -78,7 +78,7 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
         annotated = _in_file_frames(annotated, file, how)
     written = _write(annotated, file, write, output, edit_friendly)
     if as_json:
-        click.echo(json.dumps({**report, "written": written}, indent=1, ensure_ascii=False))
+        print_json({**report, "written": written})
     elif edit_friendly and not written:
         click.echo(_friendly(_sidecar(annotated, file)))
     else:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from marey.core.motion import Motion
 
 
+R = TypeVar("R")
 # The arguments and options of all commands that name a file or folder to write. All others may name inputs.
 OUTPUTS = (
     *("output", "--output", "--plot", "--plot-graph", "--plot-threshold", "--csv", "--npz", "--save-map"),
@@ -132,8 +134,31 @@ def write_report(report: Mapping[str, Any], folder: Path) -> None:
 
     from marey.io.files import write_bytes
 
-    text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(_replace_nonfinite(report), indent=1, ensure_ascii=False) + "\n"
     write_bytes(folder / "report.json", [text.encode("utf-8")])
+
+
+def print_json(report: Any) -> None:
+    """Print a report as JSON. Numbers that are not finite, which JSON cannot express, become null."""
+    import json
+
+    click.echo(json.dumps(_replace_nonfinite(report), indent=1, ensure_ascii=False))
+
+
+def print_report(report: R, as_json: bool, describe: Callable[[R], str]) -> None:
+    """Print a report as JSON, or as the text that `describe` makes of it."""
+    if as_json:
+        print_json(report)
+    else:
+        click.echo(describe(report))
+
+
+def _replace_nonfinite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _replace_nonfinite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replace_nonfinite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def report_each(
@@ -147,8 +172,6 @@ def report_each(
     With several files, an error in one file is printed, the other files are processed, and the exit code is 2. With one
     file, the error is raised.
     """
-    import json
-
     from marey.cli.settings import name_option
 
     results: list[dict[str, Any]] = []
@@ -164,7 +187,7 @@ def report_each(
             click.echo(f"marey: {error.word(name_option)}", err=True)
             exit_code = 2
     if as_json:
-        click.echo(json.dumps(results, indent=1, ensure_ascii=False))
+        print_json(results)
     return results, exit_code
 
 

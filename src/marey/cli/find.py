@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, make_folder, plural
+from marey.cli.files import check_output, check_plot, make_folder, plural, print_json
 from marey.cli.options import clip_set_options, markers_option, open_clip_set, renamed_option, running, running_options
 from marey.cli.query import (
     AS_JSON,
@@ -308,7 +307,7 @@ def _print_web(web: MatchWeb, as_json: bool, written: str | None = None) -> None
         "only": None if options.labels is None else list(options.labels),
     }
     if as_json:
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        print_json(report)
         return
     if written is not None:
         click.echo(f"wrote {written}")
@@ -336,7 +335,7 @@ def _print_matches(found: MatchResult, as_json: bool, dropped: list[int], writte
     report = found.to_dict()
     if as_json:
         report |= {"dropped": dropped, "written": [*cut, *written]}
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        print_json(report)
         return
     rows = [report["query"], *report["matches"]]
     n = len(found) - 1
@@ -366,7 +365,7 @@ def _print_suggestion(suggestion: Suggestion, as_json: bool, written: list[str])
     """Print how many matches each threshold finds, and the suggested threshold."""
     report = suggestion.to_dict()
     if as_json:
-        click.echo(json.dumps(report | {"written": written}, indent=1))
+        print_json(report | {"written": written})
         return
     counts = [(row["threshold_m"], row["matches"]) for row in report["counts"]]
     click.echo("threshold   matches")

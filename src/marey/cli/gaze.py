@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.blend import Clock, save_as, written
-from marey.cli.files import check_output, make_plot_folder, plural, warn_of_rate, write_report
+from marey.cli.files import check_output, make_plot_folder, plural, print_report, warn_of_rate, write_report
 from marey.cli.gaze_params import Forward, Look, Point, Take, read_takes
 from marey.cli.options import read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
@@ -134,7 +133,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
     if into is not None:
         report["pictures"] = _pictures(track, into)
         write_report(report, into)
-    click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+    print_report(report, as_json, _text)
 
 
 @command.command("map", cls=SettingsCommand)
@@ -194,7 +193,7 @@ def map_command(
         for name, (_, shift) in zip(report["pictures"], examples, strict=True):
             gaze_shift(shift, into / name)
         write_report(report, into)
-    click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _map_text(report))
+    print_report(report, as_json, _map_text)
     return 1 if left_out else 0
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from marey.cli import graph_build, graph_walks
-from marey.cli.files import check_output, check_plot, plural
+from marey.cli.files import check_output, check_plot, plural, print_json
 from marey.cli.graph_report import JSON, print_graph
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Moment
@@ -89,7 +88,7 @@ def table(file: str, output: str, as_json: bool, **options: Any) -> None:
         "response_p90_s": late,
     }
     if as_json:
-        click.echo(json.dumps(report, indent=1))
+        print_json(report)
         return
     click.echo(f"wrote {output}: {plural(directions, 'direction')} at each of {plural(len(graph.nodes), 'node')}")
     click.echo(f"{100 * fraction:.1f} % of the clips' size; median response time to a new direction {median:.1f} s")
@@ -120,7 +119,7 @@ def thin(file: str, output: str, loss: float, as_json: bool, **options: Any) -> 
     result = graph.reduce_transitions(settings=read_settings(ReductionSettings, options, loss=loss / 100.0))
     result.graph.save(output)
     if as_json:
-        click.echo(json.dumps({"written": output, **result.to_dict()}, indent=1))
+        print_json({"written": output, **result.to_dict()})
         return
     before, after = result.before, result.after
     click.echo(f"wrote {output}: {after.transitions} of {plural(before.transitions, 'transition')}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from marey.cli.files import plural
+from marey.cli.files import plural, print_json
 from marey.cli.tables import format_table
 from marey.measure.display import format_distance
 
@@ -72,7 +71,7 @@ def print_graph(
             **({} if answer is None else {"response_median_s": answer[0], "response_p90_s": answer[1]}),
             "findings": list(graph.findings),
         }
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        print_json(report)
         return
     if written is not None:
         click.echo(f"wrote {written}" + ("" if seconds is None else f", built in {seconds:.1f} s"))
@@ -103,21 +102,16 @@ def _response(graph: MotionGraph) -> tuple[float, float]:
 
 
 def _numbers(graph: MotionGraph, found: GraphStatistics) -> dict[str, Any]:
-    def known(value: float) -> float | None:
-        return value if math.isfinite(value) else None
-
     return found.to_dict() | {
         "fps": graph.fps,
         "built_by": graph.build_info.kind,
-        "threshold": known(graph.build_info.threshold),
+        "threshold": graph.build_info.threshold,
         "labels": [
             {
                 "label": each.label,
                 "endless_s": each.n_frames / graph.fps,
                 "of_s": each.of_frames / graph.fps,
-                "seconds_to": {
-                    after: known(t) for (before, after), t in found.to_label.items() if before == each.label
-                },
+                "seconds_to": {after: t for (before, after), t in found.to_label.items() if before == each.label},
             }
             for each in graph.components
         ],
@@ -236,7 +230,7 @@ def write(
             **({} if picture is None else {"picture": picture}),
             **({} if landed is None else landed.to_dict()),
         }
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        print_json(report)
         return int(bool(problems))
     jumps = sum(part.into is not None for part in walk.parts)
     click.echo(f"wrote {output}: {walk.duration:.2f} s with {plural(jumps, 'transition')}")

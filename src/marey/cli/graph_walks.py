@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, make_folder, plural
+from marey.cli.files import check_output, check_plot, make_folder, plural, print_json
 from marey.cli.graph_params import START, Command, Style, place_and_heading, schedule
 from marey.cli.graph_report import JSON, Landing, write
 from marey.cli.options import feet_option, renamed_option
@@ -428,7 +427,7 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, **options: 
             save(motion, target / f"{motion.name}.bvh", rigid=options["rigid"])
     report = {"written": output, **result.to_dict(), "seconds": settings.seconds}
     if as_json:
-        click.echo(json.dumps(report, indent=1))
+        print_json(report)
     else:
         near = f", minimum distance {format_distance(result.nearest)}" if len(motions) > 1 else ""
         click.echo(f"wrote {output}: {plural(len(motions), 'character')} for {settings.seconds:g} s{near}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from marey.cli.files import check_output, check_plot, print_report
 from marey.cli.options import contacts_option, markers_option, note_rest_pose, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import NamedNumbers
@@ -115,14 +115,12 @@ def command(
         written.append(npz_file)
     report = {"files": files, "notes": notes, **_report(grid, minima, path, threshold), "no_path": no_path}
     report["written"] = written
-    click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+    print_report(report, as_json, _text)
     return 0 if no_path is None else 1
 
 
 def _check_outputs(output: str | None, csv_file: str | None, npz_file: str | None) -> None:
     """Reject wrong options before reading any file."""
-    from marey.cli.files import check_output, check_plot
-
     for path in (csv_file, npz_file):
         if path is not None:
             check_output(path)

@@ -190,7 +190,7 @@ def feet_option(*, live: bool = False, **old: str) -> Callable[[Command], Comman
 
 def clip_set_options(function: Command) -> Command:
     """Add the arguments FILE|FOLDER... and the options for reading them. `open_clip_set` uses them."""
-    options = [
+    options: list[Callable[[Command], Command]] = [
         click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER..."),
         add_settings("marey.store.settings:OpenSettings"),
         click.option(

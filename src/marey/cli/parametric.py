@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, plural, read_rows
+from marey.cli.files import check_output, check_plot, plural, print_json, read_rows
 from marey.cli.options import markers_option, read_motion
 from marey.cli.query import AS_JSON, DROP, LABELS, OVERLAPS, NumbersToo, make_query, search_web
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
@@ -288,7 +287,7 @@ def _print_space(space: ParametricMotion, as_json: bool, written: list[str]) -> 
             "notes": list(space.notes),
             "written": written,
         }
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        print_json(report)
         return
     click.echo(f"{plural(len(region.examples), 'example')}, {plural(len(region.samples), 'sample')}")
     width = max(len(str(row["name"])) for row in rows)
@@ -360,7 +359,7 @@ def _print_result(space: ParametricMotion, result: ReachResult, written: list[st
         error = in_shown_units(result.error)
         report |= {"reached": in_shown_units(result.reached), "error": error, "error_by_unit": by_unit(error)}
     if as_json:
-        click.echo(json.dumps(report, indent=1, ensure_ascii=False).replace("NaN", "null"))
+        print_json(report)
         return
     click.echo(f"wrote {written[0]}: {plural(n_frames, 'frame')}, {(n_frames - 1) / space.registration.fps:.2f} s")
     for k, name in enumerate(space.names):

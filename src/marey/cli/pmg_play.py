@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, plural
+from marey.cli.files import check_output, check_plot, plural, print_json
 from marey.cli.options import removed_option
 from marey.cli.pmg_report import open_character
 from marey.cli.query import AS_JSON
@@ -203,7 +202,7 @@ def _print_result(stream: CharacterStream, played: Motion, output: str, as_json:
         **extra,
     }
     if as_json:
-        click.echo(json.dumps(report, indent=1))
+        print_json(report)
     else:
         click.echo(
             f"wrote {output}: {plural(len(played), 'frame')}, {played.duration:.2f} s, "
@@ -246,8 +245,7 @@ def reach(char: str, output: str, seconds: float, cell: float, headings: int, st
     draw(found, output)
     metrics = found.to_dict()
     if as_json:
-        finite = {name: value if math.isfinite(value) else None for name, value in metrics.items()}
-        click.echo(json.dumps({"written": [output], **finite}, indent=1))
+        print_json({"written": [output], **metrics})
         return
     click.echo(f"wrote {output}")
     radius = format_distance(0.5 * float(found.x[-1]))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_plot, plural
+from marey.cli.files import check_plot, plural, print_json
 from marey.cli.query import AS_JSON
 from marey.cli.settings import word_options
 from marey.errors import InvalidValue, NoResult, UnknownName, similar
@@ -96,7 +95,7 @@ def print_character(
         facts["failed"] = [{"from": a, "to": b, "why": why} for a, b, why in report.failed]
         facts["pruned"] = list(report.pruned)
     if as_json:
-        click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+        print_json(facts)
         return
     click.echo(f"{graph.name}: {plural(len(graph.nodes), 'node')}, {plural(len(graph.edges), 'edge')}")
     for node in facts["nodes"]:
@@ -133,7 +132,7 @@ def print_edge(graph: ParametricMotionGraph, edge: Edge, as_json: bool, *, writt
     facts = _edge(graph, edge)
     facts |= {"costs": edge.costs.tolist(), "written": written}
     if as_json:
-        click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+        print_json(facts)
         return
     click.echo(_line(facts).strip())
     click.echo(f"  lowest possible value of good: {100 * edge.worst:.1f} cm, the worst motion's best transition")

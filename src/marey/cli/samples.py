@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import make_folder, plural
+from marey.cli.files import make_folder, plural, print_json
 from marey.errors import InvalidValue, UnknownName, UnwritableFile, similar
 from marey.io.files import SAVE_SUFFIXES
 
@@ -75,9 +75,10 @@ def command(
     for name in chosen:
         entry(name)  # raises an error for an unknown name before anything is written
     if listing:
-        click.echo(
-            json.dumps([_describe_sample(name) for name in chosen], indent=1) if as_json else _format_list(chosen)
-        )
+        if as_json:
+            print_json([_describe_sample(name) for name in chosen])
+        else:
+            click.echo(_format_list(chosen))
         return
     if settings and not names:
         raise InvalidValue("--param requires --name, because parameters differ between samples; see --list")
@@ -97,7 +98,7 @@ def command(
             labels = ", ".join(one.motion.labels.names)
             click.echo(f"{path}: {plural(len(one.motion), 'frame')} at {fps:g} Hz; {labels}")
     if as_json:
-        click.echo(json.dumps(samples, indent=1))
+        print_json(samples)
 
 
 def _clear(outputs: list[Path], force: bool) -> None:

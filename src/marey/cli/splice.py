@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from marey.cli.blend import Clock, save_as, written
-from marey.cli.files import check_output, make_plot_folder, plural, warn_of_rate, write_report
+from marey.cli.files import check_output, make_plot_folder, plural, print_report, warn_of_rate, write_report
 from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 
@@ -91,7 +90,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
     if into is not None:
         report["pictures"] = _pictures(legs, result, copied, into)
         write_report(report, into)
-    click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+    print_report(report, as_json, _text)
 
 
 def _splice(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion, TimeMap | None]:

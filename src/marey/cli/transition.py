@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from marey.cli.blend import Clock, describe_notes, format_metrics, result_report, save_as, written
-from marey.cli.files import check_output, make_plot_folder, write_report
+from marey.cli.files import check_output, make_plot_folder, print_report, write_report
 from marey.cli.options import contacts_option, markers_option, read_motion, reading, reading_options, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Moment, to_seconds
@@ -96,7 +95,7 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
     if into is not None:
         report["pictures"] = _pictures(a, b, result, step, into)
         write_report(report, into)
-    click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+    print_report(report, as_json, _text)
 
 
 def _seconds(

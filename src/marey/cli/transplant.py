@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from marey.cli.blend import save_as, written
-from marey.cli.files import check_output, warn_of_rate
+from marey.cli.files import check_output, print_report, warn_of_rate
 from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import to_seconds
@@ -63,7 +62,7 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
         "weights": step["weights"],
         "notes": step["notes"],
     }
-    click.echo(json.dumps(report, indent=1, ensure_ascii=False) if as_json else _text(report))
+    print_report(report, as_json, _text)
 
 
 def _joints(text: str) -> list[str] | dict[str, float]:
