@@ -11,5 +11,5 @@ class CheckSettings(Settings):
     """Settings of `check`."""
 
     severity: Literal["mild", "severe"] = option(
-        default="mild", help='"mild" reports every finding, "severe" only those that make a clip useless as it is.'
+        "mild", '"mild" reports every finding, "severe" only those that make a clip useless as it is.'
     )

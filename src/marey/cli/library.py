@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import plural
+from marey.cli.files import plural, print_json
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.tables import format_table
 
@@ -85,12 +85,11 @@ def stats(as_json: bool, **options: Any) -> None:
     Example:
       marey library takes/
     """
-    import json
 
     clips = _scan(options)
     numbers = count_clips(clips)
     if as_json:
-        click.echo(json.dumps(numbers, indent=1, ensure_ascii=False))
+        print_json(numbers)
         return
     click.echo(
         f"{plural(numbers['clips'], 'clip')}, {plural(numbers['frames'], 'frame')}, {_format_time(numbers['seconds'])}"
@@ -145,7 +144,6 @@ def search(words: tuple[str, ...], descriptions: str | None, as_json: bool, **op
 
 
 def _list(options: dict[str, Any], words: str, descriptions: str | None, as_json: bool) -> int:
-    import json
 
     from marey.store import ClipSearchSettings, read_descriptions, search_clips
 
@@ -154,7 +152,7 @@ def _list(options: dict[str, Any], words: str, descriptions: str | None, as_json
     clips = _scan(options)
     found = search_clips(clips, texts, settings=settings)
     if as_json:
-        click.echo(json.dumps([clip.to_dict() for clip in found], indent=1, ensure_ascii=False))
+        print_json([clip.to_dict() for clip in found])
         return 0 if found else 1
     rows = [["clip", "seconds", "Hz", "m/s", "m", "turn", "labels", "findings"]]
     for clip in found:

@@ -18,10 +18,9 @@ class SkeletonSettings(Settings):
     """Settings of operations on several motions, which need one skeleton."""
 
     retarget: OneSkeleton = option(
-        default=False,
-        help="What to do with motions of different skeletons. True retargets them onto the most frequent "
-        "skeleton, with planted feet; or give the skeleton, a motion of it, or a file. By default they are refused.",
-    )
+        False, "What to do with motions of different skeletons. True retargets them onto the most frequent skeleton, "
+        "with planted feet; or give the skeleton, a motion of it, or a file. By default they are refused.",
+    )  # fmt: skip
 
 
 class CycleSettings(Settings):
@@ -38,7 +37,7 @@ class CycleSettings(Settings):
         help="Frame that closes the loop: it must exist, and is joined to the first frame. Found by default.",
         min=0, kw_only=False,
     )  # fmt: skip
-    repeats: int = option(default=1, help="Number of cycles in the result, each continuing the one before.", min=1)
+    repeats: int = option(1, "Number of cycles in the result, each continuing the one before.", min=1)
     feet: Literal["clean"] | None = feet_option("closing the loop puts them")
 
 
@@ -46,16 +45,13 @@ class ConnectSettings(Settings):
     """Settings of `connect`."""
 
     gap: float = option(
-        default=0.5,
-        help="Duration from the last frame of the first clip to the first frame of the second, rounded to a number of "
-        "frames, at least one.",
-        unit="s", min=0,
+        0.5, "Duration from the last frame of the first clip to the first frame of the second, rounded to a number of "
+        "frames, at least one.", unit="s", min=0,
     )  # fmt: skip
     align: bool = option(
-        default=True,
-        help="Move the second clip on the floor, to face the same way as the end of the first and to start where the "
+        True, "Move the second clip on the floor, to face the same way as the end of the first and to start where the "
         "velocities of both lead. Otherwise it stays where it is.",
-    )
+    )  # fmt: skip
     feet: Literal["clean"] | None = feet_option("interpolation puts them")
 
 
@@ -63,13 +59,11 @@ class DeseamSettings(Settings):
     """Settings of `deseam`: how the jump fades out. At most one of them is given."""
 
     seconds: float | None = option(
-        default=None, help="Fade out the jump over this duration, by eased interpolation.", unit="s", above=0
+        None, "Fade out the jump over this duration, by eased interpolation.", unit="s", above=0
     )
     half_life: float | None = option(
-        default=None,
-        help="Fade out the jump by inertialization with this half-life; 0.1 s if neither is given.",
-        unit="s", above=0,
-    )  # fmt: skip
+        None, "Fade out the jump by inertialization with this half-life; 0.1 s if neither is given.", unit="s", above=0
+    )
 
     def check(self) -> None:
         """Refuse both."""
@@ -81,13 +75,10 @@ class DeseamSettings(Settings):
 class EditPathSettings(Settings):
     """Settings of `edit_path`."""
 
-    stretch: bool = option(
-        default=False, help="Scale the travel to cover the entire new path; steps become longer or shorter."
-    )
+    stretch: bool = option(False, "Scale the travel to cover the entire new path; steps become longer or shorter.")
     smooth: float = option(
-        default=0.4, help="Width of the Gaussian that removes sway from the traveled path.", unit="s", min=0,
-        advanced=True,
-    )  # fmt: skip
+        0.4, "Width of the Gaussian that removes sway from the traveled path.", unit="s", min=0, advanced=True
+    )
     feet: Literal["clean"] | None = feet_option("the bent path carries them")
 
 
@@ -95,19 +86,17 @@ class RetargetSettings(Settings):
     """Settings of `retarget`."""
 
     pose: int | None = option(
-        default=None,
-        help="Frame of the motion with the reference pose, standing upright on flat feet. By default its rest pose.",
+        None, "Frame of the motion with the reference pose, standing upright on flat feet. By default its rest pose.",
         min=0,
-    )
+    )  # fmt: skip
     target_pose: int | None = option(
-        default=None, help="Frame of the target with the same pose, if it is a motion. By default its rest pose.", min=0
+        None, "Frame of the target with the same pose, if it is a motion. By default its rest pose.", min=0
     )
     hands: Literal["together", "targets"] | None = option(
-        default=None,
-        help='"together" keeps hands that are close to each other proportionally close; "targets" moves hands to the '
+        None, '"together" keeps hands that are close to each other proportionally close; "targets" moves hands to the '
         "positions of the source's hands, scaled like the path, as on a rail or a table. By default arms only copy "
         "rotations.",
-    )
+    )  # fmt: skip
     feet: Literal["clean"] | None = feet_option("the rotated legs put them")
 
 
@@ -115,23 +104,19 @@ class WarpSettings(Settings):
     """Settings of `warp`."""
 
     ease: float = option(
-        default=0.5,
-        help="Duration in which the motion is eased into the first key and out of the last. If the motion begins or "
-        "ends within this time, it begins or ends displaced.",
-        unit="s", above=0,
+        0.5, "Duration in which the motion is eased into the first key and out of the last. If the motion begins or "
+        "ends within this time, it begins or ends displaced.", unit="s", above=0,
     )  # fmt: skip
     continuity: int = option(
-        default=1,
-        help="1 for cubic splines with continuous velocities, 2 for quintic ones with continuous accelerations.",
+        1, "1 for cubic splines with continuous velocities, 2 for quintic ones with continuous accelerations.",
         min=1, max=2, advanced=True,
     )  # fmt: skip
     orientation: Literal["world", "limb"] | None = option(
-        default=None,
-        help='Orientation of displaced hands and feet: "world" keeps their world orientation, "limb" that relative to '
-        "forearm or shin, as for a kick. By default world for feet and limb for hands.",
-    )
+        None, 'Orientation of displaced hands and feet: "world" keeps their world orientation, "limb" that relative '
+        "to forearm or shin, as for a kick. By default world for feet and limb for hands.",
+    )  # fmt: skip
     max_stretch: float = option(
-        default=0.0, help="Fraction by which limbs may be scaled to reach farther; 0 keeps all bone lengths.",
+        0.0, "Fraction by which limbs may be scaled to reach farther; 0 keeps all bone lengths.",
         unit="fraction", min=0, below=1,
     )  # fmt: skip
     feet: Literal["clean"] | None = feet_option("moved hips carry them")
@@ -141,17 +126,15 @@ class SmoothSettings(Settings):
     """Settings of `smooth`."""
 
     strength: float = option(
-        default=1.0,
-        help="Factor for the measured noise: more than 1 smooths more, also movement; less than 1 leaves more noise.",
+        1.0, "Factor for the measured noise: more than 1 smooths more, also movement; less than 1 leaves more noise.",
         min=0, max=10,
     )  # fmt: skip
     max_window: float = option(
-        default=0.8, help="Longest stretch of the motion that is averaged, where a joint rests.", unit="s", above=0,
-        advanced=True,
-    )  # fmt: skip
+        0.8, "Longest stretch of the motion that is averaged, where a joint rests.", unit="s", above=0, advanced=True
+    )
 
 
 class RepairSettings(Settings):
     """Settings of `repair`."""
 
-    level: bool = option(default=False, help="Also level a tilted or drifting floor.")
+    level: bool = option(False, "Also level a tilted or drifting floor.")

@@ -15,27 +15,19 @@ class RenderSettings(ProgressSettings):
     """Settings of `marey.render`."""
 
     camera: Literal["follow", "side", "front", "top", "turntable"] = option(
-        default="follow",
-        help="How the camera moves: with the body, standing still at its side, in front of it or above it, or around "
-        "it once.",
-        label="Camera",
-    )
-    size: str = option(default="640x360", help="Width and height in pixels, such as 1280x720.", label="Size")
-    fps: float = option(
-        default=25.0, help="Pictures per second.", label="Frame rate", unit="1/s", above=0, max=120
+        "follow", "How the camera moves: with the body, standing still at its side, in front of it or above it, or "
+        "around it once.", label="Camera",
     )  # fmt: skip
-    contacts: bool = option(default=True, help="Mark feet and hands while they are in contact.", label="Contacts")
-    path: bool = option(default=False, help="Draw the path on the floor.", label="Path")
-    labels: bool = option(default=False, help="Write names and labels into the picture.", label="Labels")
-    apart: bool = option(
-        default=False, help="Put several motions side by side, all facing the same way.", label="Side by side"
-    )
-    theme: Literal["light", "dark"] = option(default="light", help="Colors of the background.", label="Theme")
+    size: str = option("640x360", "Width and height in pixels, such as 1280x720.", label="Size")
+    fps: float = option(25.0, "Pictures per second.", label="Frame rate", unit="1/s", above=0, max=120)
+    contacts: bool = option(True, "Mark feet and hands while they are in contact.", label="Contacts")
+    path: bool = option(False, "Draw the path on the floor.", label="Path")
+    labels: bool = option(False, "Write names and labels into the picture.", label="Labels")
+    apart: bool = option(False, "Put several motions side by side, all facing the same way.", label="Side by side")
+    theme: Literal["light", "dark"] = option("light", "Colors of the background.", label="Theme")
     drawing: Literal["auto", "browser", "plot"] = option(
-        default="auto",
-        help="What draws: a browser without a window draws solid bodies with shadows; matplotlib draws simple ones and "
-        "is always there. auto takes a browser if there is one.",
-        label="Drawn by", advanced=True,
+        "auto", "What draws: a browser without a window draws solid bodies with shadows; matplotlib draws simple ones "
+        "and is always there. auto takes a browser if there is one.", label="Drawn by", advanced=True,
     )  # fmt: skip
 
     def check(self) -> None:
