@@ -57,7 +57,7 @@ def test_weights_that_would_turn_time_back_are_restrained_and_then_solved_for(cu
     assert (np.diff(u) > 0.0).all()
 
 
-def test_time_always_goes_on():
+def test_time_always_increases():
     rng = np.random.default_rng(8)
     for _ in range(60):
         n, knots = int(rng.integers(2, 5)), int(rng.integers(4, 20))
@@ -72,7 +72,7 @@ def test_time_always_goes_on():
         assert u[-1] == pytest.approx(1.0, abs=1e-12)
 
 
-def test_time_goes_on_under_weights_that_jump(curve):
+def test_time_increases_when_weights_jump(curve):
     rng = np.random.default_rng(9)
     for _ in range(20):
         far = rng.normal(0.0, 3.0, (4, 3))
@@ -121,7 +121,7 @@ def test_changing_weights_solve_the_differential_equation(curve):
     np.testing.assert_allclose(u, twin.advance(curve, weights_at, seconds), atol=3e-8)
 
 
-def test_constant_weights_given_as_a_function_come_to_the_same(curve):
+def test_constant_weights_as_a_function_give_the_same_result(curve):
     weights = np.array([0.2, 0.2, 0.6])
     whole = compute_span_times(slopes_of(curve), weights)[-1]
     seconds = np.arange(0.0, whole, 1 / 60)

@@ -335,7 +335,7 @@ def test_the_simpler_methods_are_there_after_importing_the_package_alone():
         from marey.blend import baseline  # noqa: F401
 
 
-def test_a_motion_pushed_away_from_another_goes_on_away_from_it(walk_and_run):
+def test_extrapolation_continues_away_from_the_other_motion(walk_and_run):
     """Frames of a walk pushed away from a run, and of a run pushed away from a walk."""
     slower = [len(blend(walk_and_run, [w, 1.0 - w], feet=None)) for w in (0.5, 1.0, 1.1, 1.3, 1.5, 3.0)]
     assert (np.diff(slower) >= 0).all()

@@ -62,7 +62,7 @@ def test_nine_gaits_under_continuous_control_for_half_a_minute(nine, feet):
 
 
 @pytest.mark.parametrize("k", range(9))
-def test_one_loop_alone_goes_on_as_itself(nine, k):
+def test_a_single_loop_repeats_unchanged(nine, k):
     """Round after round: from its own beginning, or a fraction of a frame beside it."""
     motion = nine.motions[k]
     n = len(motion)

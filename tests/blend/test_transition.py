@@ -91,7 +91,7 @@ def test_nothing_jumps(made, walk, run):
     assert jump(made[start - 5 : stop + 5]) < max(jump(walk), jump(run))
 
 
-def test_it_takes_as_long_as_asked(walk, run):
+def test_a_transition_has_the_requested_length(walk, run):
     for length in (0.5, 1.0, 1.3):
         start, stop = record_of(transition(walk, run, length=length, feet=None))["frames"]
         assert stop - start == pytest.approx(length * FPS, abs=1.0)
@@ -105,7 +105,7 @@ def test_speed_goes_over_from_one_to_the_other(made):
     assert 1.3 < speed[start:stop].mean() < 3.0
 
 
-def test_labels_and_contacts_come_along(made, walk, run):
+def test_labels_and_contacts_are_carried_over(made, walk, run):
     assert made.labels.names == ("run", "turn_left", "walk")
     (label,) = (item for item in made.labels if item.name == "walk")
     start, stop = record_of(made)["frames"]
@@ -122,7 +122,7 @@ def test_held_contacts_do_not_slide(walk, run):
     assert held.name == "walk to run"
 
 
-def test_the_middle_is_where_it_was_asked_for(walk, run):
+def test_the_middle_is_at_the_requested_times(walk, run):
     given = best_transition(walk, run)
     made = transition(walk, run, at=(given.at_a, given.at_b), feet=None)
     same = transition(walk, run, feet=None)

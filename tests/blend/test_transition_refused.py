@@ -108,7 +108,7 @@ def test_only_the_transition_itself_is_looked_at(walk):
     assert record_of(made)["notes"] == []
 
 
-def test_the_automatic_choice_passes_over_what_is_refused(walk, run):
+def test_the_automatic_choice_skips_refused_points(walk, run):
     best = best_transition(walk, run, length=0.5)
     # Around that point the run's contacts are those of the other foot, elsewhere they are right.
     mask, wrong = run.contacts.mask.copy(), np.abs(np.arange(len(run)) / FPS - best.at_b) < 0.6

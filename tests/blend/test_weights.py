@@ -69,7 +69,7 @@ def test_weights_that_do_not_fit(given, message):
         Weighting.of(given, 2)
 
 
-def test_a_function_that_goes_wrong_says_when():
+def test_an_error_in_a_weight_function_names_the_time():
     with pytest.raises(InvalidValue, match="at 2 s"):
         Weighting.of(lambda t: [1.0 - t / 2, 0.0], 2).at(np.array([0.0, 1.0, 2.0]))
     with pytest.raises(InvalidValue, match="weights must be 3 numbers.*at 0 s"):

@@ -257,7 +257,7 @@ def test_planted_feet_outrank_a_target_out_of_reach() -> None:
         assert np.abs(result.scale - 1.0).max() <= 0.2 + 1e-12
 
 
-def test_a_target_far_out_of_reach_leaves_the_figure_where_it_is() -> None:
+def test_a_target_far_out_of_reach_does_not_move_the_body() -> None:
     motion = walk()
     alone = clean_with_report(motion)
     result = clean_with_report(motion, targets=[Target("right_hand", 60, 90, np.array([0.0, 1.0, 9.0]))])

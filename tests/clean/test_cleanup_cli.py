@@ -92,7 +92,7 @@ def test_the_input_is_never_overwritten(clip: Path, capsys: pytest.CaptureFixtur
     assert clip.read_bytes() == before
 
 
-def test_a_single_frame_is_cleaned_without_figures(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_single_frame_is_cleaned_without_metrics(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, out = clip.with_name("one.bvh"), clip.with_name("out.bvh")
     marey.save(marey.load(clip)[10:11], one)
     assert cli.main(["clean", str(one), str(out)]) == 0
@@ -102,9 +102,7 @@ def test_a_single_frame_is_cleaned_without_figures(clip: Path, capsys: pytest.Ca
     assert len(marey.load(out)) == 1
 
 
-def test_rigid_figures_are_those_of_the_file_that_is_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rigid_metrics_are_those_of_the_written_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from marey.io import load_motion, save
     from marey.measure import measure
     from marey.samples import sample
@@ -156,7 +154,7 @@ def test_the_whole_body_is_cleaned_on_request(tmp_path: Path, capsys: pytest.Cap
     assert marey.load(out).contacts.intervals("left_knee")
 
 
-def test_what_is_left_below_the_floor_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parts_left_below_the_floor_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     motion = walk(2.0)
     root = motion.root_positions.copy()
     root[50:55, 1] -= 0.5

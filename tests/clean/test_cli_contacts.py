@@ -57,7 +57,7 @@ def test_a_table_of_intervals(run, clip):
     assert not clip.with_suffix(".marey.json").exists()
 
 
-def test_json_has_the_figures(run, clip):
+def test_json_has_the_numbers(run, clip):
     code, out, _ = run(clip, "--json", "--hands")
     report = json.loads(out)
     assert code == 0
@@ -113,7 +113,7 @@ def test_contacts_that_may_be_edited_by_hand_are_not_overwritten(run, clip):
     assert json.loads(side.read_text()) == json.loads(text)
 
 
-def test_the_edit_friendly_form_has_a_line_for_each_point_and_says_the_same(run, clip):
+def test_the_editable_form_has_one_line_per_point_and_the_same_content(run, clip):
     code, out, _ = run(clip, "--edit-friendly")
     assert code == 0
     lines = [line for line in out.splitlines() if line.strip().startswith('"left_ball"')]
@@ -179,7 +179,7 @@ def test_wrong_use_gives_a_sentence(run, clip, options, message):
     assert message in err
 
 
-def test_bad_input_is_told_in_a_sentence(run, clip, tmp_path):
+def test_bad_input_raises_a_one_sentence_error(run, clip, tmp_path):
     walk = unmarked(sample("walk").motion)
     one = tmp_path / "one.npz"
     marey.save(walk[0], one)
@@ -223,7 +223,7 @@ def test_contact_files_that_do_not_fit_are_refused(run, clip, change, message):
     assert message in err
 
 
-def test_no_rest_is_told_in_a_sentence(run, tmp_path):
+def test_a_clip_without_rest_raises_a_one_sentence_error(run, tmp_path):
     from dataclasses import replace
 
     walk = unmarked(sample("walk").motion)

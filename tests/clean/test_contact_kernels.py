@@ -68,7 +68,7 @@ def test_short_contacts_are_dropped_unless_the_clip_cuts_them_off():
     assert found(speed, [0.0] * 22, shortest=6) == [(0, 3), (8, 14), (19, 22)]
 
 
-def test_a_plant_that_stands_dead_still_ends_with_its_first_movement():
+def test_a_motionless_plant_ends_with_its_first_movement():
     speed = [0.5, 0.2, 0.05, *[0.0] * 20, 0.05, 0.2, 0.5]
     own = PlantSpeed(0.001, 12.0, 0.0, 0.005)
     assert found(speed, [0.0] * len(speed), own, shortest=5) == [(3, 23)]
@@ -130,7 +130,7 @@ def test_the_lowest_level_is_that_of_the_slow_twin(heights, width, needed):
     st.floats(0.01, 0.5),
     st.integers(1, 10),
 )
-def test_the_shares_of_a_level_are_those_of_the_slow_twin(heights, low, high, width, needed):
+def test_level_fractions_match_the_slow_twin(heights, low, high, width, needed):
     shares = np.empty(3)
     there = floor_kernels.measure_level(np.sort(np.array(heights, dtype=float)), low, high, width, needed, shares)
     expected = twin.level_shares(heights, low, high, width, needed)

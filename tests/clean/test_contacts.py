@@ -140,7 +140,7 @@ def test_detecting_again_changes_nothing():
         assert_same(detect_contacts(once), once)
 
 
-def test_the_input_is_left_as_it_was_and_the_floor_is_noted():
+def test_the_input_is_unchanged_and_the_floor_is_stored():
     motion = replace(unmarked(sample("walk").motion), contacts=sample("walk").motion.contacts)
     before = motion.contacts.mask.copy()
     found = detect_contacts(motion, floor=0.001)
@@ -164,7 +164,7 @@ def test_each_point_rests_at_its_own_height():
     assert detect_contacts(recorded).contacts.mask.mean() > 0.8
 
 
-def test_a_heel_held_off_the_floor_is_no_contact():
+def test_a_raised_heel_has_no_contact():
     """A boxer's rear heel, three centimeters up in every frame."""
     motion = puppet(standing(0.1), Foot([(0, -0.1, 0, 0, 0.17), (9, -0.1, 0, 0, 0.17)]), HIPS, 4.0)
     contacts = detect_contacts(motion).contacts
@@ -255,7 +255,7 @@ def test_hands_that_bear_the_body_are_planted_although_recorded_in_the_air():
         assert detect_contacts(motion).contacts.names == contacts.names[:4]
 
 
-def test_hands_in_the_air_bear_nothing_while_a_foot_stands():
+def test_raised_hands_have_no_contacts_while_a_foot_is_planted():
     """Hands hang as low and as slow, the head below the hips; but the feet are on the floor."""
     skeleton = body_skeleton()
     motion = sample("stand", seconds=3.0).motion
@@ -316,7 +316,7 @@ def test_wrong_thresholds_are_refused(given, message):
         ContactSettings(**given)
 
 
-def test_bad_input_is_told_in_a_sentence():
+def test_bad_input_raises_a_one_sentence_error():
     walk = sample("walk").motion
     with pytest.raises(InvalidValue, match="'walk' must have at least 4 frames for contacts to be detected, not 1"):
         detect_contacts(walk[3])
@@ -329,7 +329,7 @@ def test_bad_input_is_told_in_a_sentence():
         detect_contacts(replace(walk, skeleton=wrong, contacts=None))
 
 
-def test_motions_without_legs_or_rest_are_told_in_a_sentence():
+def test_motions_without_legs_or_rest_raise_a_one_sentence_error():
     box = Skeleton(("Box", "Lid"), np.array([-1, 0]), np.array([[0.0, 0, 0], [0, 0.3, 0]]))
     with pytest.raises(JointNotFound, match="role 'left_foot' was not found"):
         detect_contacts(Motion(box, np.zeros((9, 3)), quat.identity((9, 2)), 30.0))
@@ -339,7 +339,7 @@ def test_motions_without_legs_or_rest_are_told_in_a_sentence():
         detect_contacts(replace(walk, root_positions=fast))
 
 
-def test_found_tells_floor_and_supports():
+def test_the_result_has_floor_and_supports():
     found = find_contacts(sample("stairs").motion)
     assert found.floor == pytest.approx(0.0, abs=1e-6)
     steps = np.diff([0.0, *found.raised])

@@ -119,7 +119,7 @@ def test_a_forward_jump_has_one_flight(data_folder):
         assert (start, stop) == (0, len(motion) / motion.fps)
 
 
-def test_a_cartwheel_leaves_the_floor_and_comes_back(data_folder):
+def test_a_cartwheel_leaves_and_touches_the_floor_again(data_folder):
     motion = load(data_folder, "049/49_06.bvh")
     feet = detect_contacts(motion).contacts.mask
     feet_joints = [motion.skeleton.roles[f"{side}_foot"] for side in ("left", "right")]
@@ -173,11 +173,11 @@ def test_a_cartwheel_cleaned_up_keeps_its_arms(data_folder):
 @pytest.mark.parametrize(
     "name", ["144/144_13", "144/144_20", "144/144_22", "016/16_05", "016/16_15", "016/16_45", "085/85_02", "111/111_36"]
 )
-def test_hands_of_those_who_stand_walk_and_jump_bear_nothing(data_folder, name):
+def test_hands_have_no_contacts_in_standing_walking_and_jumping(data_folder, name):
     assert not detect_contacts(load(data_folder, f"{name}.bvh"), hands=True).contacts.mask[:, 4:].any()
 
 
-def test_kicks_are_in_the_air_and_the_other_foot_stands(data_folder):
+def test_the_kicking_foot_is_free_and_the_other_is_planted(data_folder):
     motion = load(data_folder, "144/144_05.bvh")
     found = find_contacts(motion)
     ball = motion.world().positions[:, motion.skeleton.roles["right_ball"], 1]

@@ -12,7 +12,7 @@ from tests.clean.puppets import Foot, puppet, raised, shaken, standing
 
 
 @pytest.mark.parametrize("name", sample_names())
-def test_samples_stand_on_zero(name):
+def test_the_floor_of_samples_is_zero(name):
     assert find_floor(sample(name).motion) == pytest.approx(0.0, abs=1e-3)
 
 
@@ -51,7 +51,7 @@ def test_no_rest_no_floor():
         find_floor(circling)
 
 
-def test_bad_input_is_told_in_a_sentence():
+def test_bad_input_raises_a_one_sentence_error():
     walk = sample("walk").motion
     with pytest.raises(InvalidValue, match="must have at least 4 frames for contacts to be detected, not 1"):
         find_floor(walk[0])

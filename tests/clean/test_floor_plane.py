@@ -35,7 +35,7 @@ def test_stairs_are_no_plane(name):
         find_floor_plane(clip(name))
 
 
-def test_too_few_or_too_close_stands():
+def test_too_few_or_too_close_contacts_give_no_plane():
     with pytest.raises(NoResult, match="the feet stand 4 times"):
         find_floor_plane(clip("stand"))
     with pytest.raises(NoResult, match="too close together"):

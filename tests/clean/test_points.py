@@ -19,7 +19,7 @@ def rest_place(skeleton, point):
     return skeleton.rest_positions[point.joint] + point.offset
 
 
-def test_each_foot_has_heel_and_ball_and_hands_come_on_request():
+def test_each_foot_has_heel_and_ball_and_hands_are_optional():
     skeleton = body_skeleton()
     assert tuple(point.name for point in contact_points(skeleton)) == NAMES
     assert tuple(point.name for point in contact_points(skeleton, hands=True)) == NAMES + HANDS
@@ -50,7 +50,7 @@ def test_a_floor_under_the_rest_pose_puts_the_points_on_it():
 
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.label)
-def test_every_known_rig_has_points_or_says_why_not(rig):
+def test_every_known_rig_has_points_or_a_reason(rig):
     skeleton = Skeleton(rig.names, rig.parents, rig.offsets)
     still = Motion(skeleton, np.zeros((4, 3)), quat.identity((4, len(skeleton))), 30.0)
     points = contact_points(skeleton, hands=True, standing=still)
@@ -122,7 +122,7 @@ def moved_offsets(motion, turned):
     return offsets
 
 
-def test_where_the_rest_pose_does_not_stand_the_motion_tells_where_the_soles_are():
+def test_soles_are_found_in_the_motion_if_the_rest_pose_does_not_stand():
     motion = sample("walk").motion
     other = lying(motion)
     np.testing.assert_allclose(other.world().positions, motion.world().positions, atol=1e-9)
@@ -139,7 +139,7 @@ def test_where_the_rest_pose_does_not_stand_the_motion_tells_where_the_soles_are
         assert (found.mask[:, found.index(name)] == truth).mean() > 0.97
 
 
-def test_bad_input_is_told_in_a_sentence():
+def test_bad_input_raises_a_one_sentence_error():
     tail = Skeleton(("Root", "Tail"), np.array([-1, 0]), np.array([[0.0, 0, 0], [0, 0, -0.3]]))
     with pytest.raises(JointNotFound, match=r"role 'left_foot' was not found.*`roles=`"):
         contact_points(tail)

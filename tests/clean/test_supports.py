@@ -32,7 +32,7 @@ def assert_spans(spans, expected):
     np.testing.assert_allclose(spans, expected, atol=0.051)
 
 
-def test_feet_stand_on_a_step_that_bears_the_body():
+def test_feet_are_planted_on_a_step():
     assert_spans(seconds(STEPPING, "left_ball"), [(0, 1.0), (1.6, 4.0), (4.6, 6.0)])
     assert_spans(seconds(STEPPING, "right_ball"), [(0, 2.5), (3.1, 6.0)])
     assert_spans(seconds(STEPPING, "left_heel"), [(0, 1.0), (1.6, 4.0), (4.6, 6.0)])
@@ -44,7 +44,7 @@ def test_they_do_so_wherever_the_floor_is_and_in_noise():
         assert_spans(seconds(motion, "left_ball"), [(0, 1.0), (1.6, 4.0), (4.6, 6.0)])
 
 
-def test_the_floor_alone_may_be_asked_for():
+def test_the_floor_can_be_the_only_support():
     contacts = detect_contacts(STEPPING, planes=()).contacts
     assert_spans([(a / 60, b / 60) for a, b in contacts.intervals("left_ball")], [(0, 1.0), (4.6, 6.0)])
 
@@ -98,7 +98,7 @@ def test_feet_side_by_side_on_a_platform_bear_the_body_together():
         assert_spans(seconds(motion, name), [(0, 2.0), (2.6, 5.0)])
 
 
-def test_feet_that_hang_still_at_the_top_of_a_jump_stand_on_nothing():
+def test_still_feet_at_the_top_of_a_jump_have_no_support():
     """Up and down as gravity has it, feet and hips alike, from 1 s on for 0.5 s."""
     motion = puppet(standing(0.1), standing(-0.1), HIPS, 3.0)
     t = np.arange(len(motion)) / 60.0

@@ -51,7 +51,7 @@ def test_digits_are_kept_far_from_the_origin(window):
         assert abs(grid.values[i, j] - twin.solved(p, q, w)) <= 1e-10 * variance
 
 
-def test_large_grids_come_in_tiles_that_agree(monkeypatch):
+def test_large_grids_are_computed_in_consistent_tiles(monkeypatch):
     from marey.compare import pairing
 
     a, b = wandering(150, seed=5), wandering(131, seed=6)
@@ -80,7 +80,7 @@ def test_a_clip_with_itself_is_symmetric_with_zeros(n):
     assert (other.values >= 0).all()
 
 
-def test_it_does_not_mind_where_the_clips_are_nor_which_comes_first():
+def test_distances_ignore_placement_and_order():
     a, b = wandering(60, seed=8), wandering(50, seed=9)
     grid = distance_grid(a, b)
     moved = Clouds(rigid2d.apply([2.0, 30.0, -80.0], b.points), b.weights, b.fps)

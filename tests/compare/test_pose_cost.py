@@ -60,7 +60,7 @@ def test_similarity_is_one_for_the_same_and_falls():
     assert inside > across
 
 
-def test_rates_are_told_in_the_same_units():
+def test_rates_have_the_same_units():
     finer = sample("walk", seconds=1.0, fps=120.0).motion
     assert pose_cost(finer)[20::4, 20::4] == pytest.approx(pose_cost(WALK)[5:, 5:], abs=0.15)
 

@@ -16,12 +16,12 @@ def run(request, monkeypatch):
     return choose_runner(map)
 
 
-def test_results_come_in_order(run):
+def test_results_are_in_order(run):
     assert list(run(str, range(100))) == [str(k) for k in range(100)]
     assert list(run(str, [])) == []
 
 
-def test_an_error_comes_where_its_result_would(run):
+def test_an_error_is_raised_in_place_of_its_result(run):
     results = iter(run(lambda k: 1 // (3 - k), range(9)))
     assert [next(results) for _ in range(3)] == [0, 0, 1]
     with pytest.raises(ZeroDivisionError):

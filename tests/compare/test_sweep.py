@@ -87,7 +87,7 @@ def test_tiles_of_any_size_give_the_same(monkeypatch):
         np.testing.assert_array_equal(span_minima(pairing, (0, 300, 0, 310), EVERY), wanted)
 
 
-def test_a_clip_that_stands_still_has_one_minimum_at_most_in_each_place():
+def test_a_motionless_clip_has_at_most_one_minimum_per_cell():
     still = Clouds(np.tile(wandering(1, 5).points, (60, 1, 1)), np.full(5, 0.2), 30.0)
     pairing = Pairing(still, still, frame_weights(0.5, 30.0, "triangle"))
     cells = span_minima(pairing, (0, 60, 0, 60), EVERY)

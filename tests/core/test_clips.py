@@ -64,7 +64,7 @@ def test_contacts_are_detected_at_the_own_rate_and_failures_are_noted(walk: Moti
     )
 
 
-def test_what_is_not_a_list_of_motions_is_refused(walk: Motion) -> None:
+def test_anything_but_a_list_of_motions_is_refused(walk: Motion) -> None:
     for given, message in (
         ("walks/", "a test needs motions, got the name 'walks/'"),
         (walk, "a test needs a list of motions or a set of them, got Motion"),

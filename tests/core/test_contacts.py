@@ -104,7 +104,7 @@ def test_intervals_and_mask_say_the_same(mask):
         assert flat == sorted(set(flat)), "intervals are not empty, do not touch, and are in order"
 
 
-def test_from_intervals_joins_overlaps_and_leaves_out_what_is_not_named():
+def test_from_intervals_joins_overlaps_and_omits_other_points():
     contacts = Contacts.from_intervals([HEEL, BALL], {"left_heel": [(0, 2), (1, 3), (3, 4)]}, 6)
     assert contacts.intervals("left_heel") == ((0, 4),)
     assert contacts.intervals("left_ball") == ()

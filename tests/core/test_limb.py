@@ -179,7 +179,7 @@ def test_bones_that_lean_along_the_hinge_count_with_their_sign():
 
 @pytest.mark.parametrize("damping", DAMPINGS)
 @pytest.mark.parametrize("swivel", [0.0, 0.5, 1.0])
-def test_where_nothing_is_asked_nothing_changes(damping, swivel):
+def test_without_targets_nothing_changes(damping, swivel):
     limb = random_limbs(low=0.02, high=np.pi - 1e-3)
     for orientation in (None, limb.ankle_world, -limb.ankle_world):
         solved = limb.solve(limb.ankle_position, orientation, damping_from=damping, swivel=swivel, max_stretch=0.1)
@@ -289,7 +289,7 @@ def test_too_near_the_ankle_lies_on_the_line():
 
 @pytest.mark.parametrize("damping", DAMPINGS)
 @pytest.mark.parametrize("oriented", [False, True])
-def test_a_stretch_closes_what_is_left(damping, oriented):
+def test_stretch_closes_the_remaining_gap(damping, oriented):
     limb = random_limbs()
     target, orientation = reachable(limb)
     target = limb.base + np.random.default_rng(6).uniform(0.7, 1.4, (200, 1)) * (target - limb.base)
@@ -300,7 +300,7 @@ def test_a_stretch_closes_what_is_left(damping, oriented):
     assert np.ptp(solved.scale[closed]) > 0.1
 
 
-def test_a_stretch_is_limited_and_what_remains_is_told():
+def test_stretch_is_limited_and_the_residue_is_returned():
     limb = replace(leg(), knee=quat.from_axis_angle(X, 0.5))
     for target, scale, residue in (
         (np.array([0.0, -0.918, 0.0]), 1.02, 0.0),
@@ -552,7 +552,7 @@ def test_a_limb_that_never_bends_needs_a_fallback():
         ((-Y, -Y, np.zeros((1, 3))), r"find_hinge: knee must have shape"),
     ],
 )
-def test_what_has_no_hinge_is_refused(arguments, message):
+def test_a_limb_without_hinge_is_refused(arguments, message):
     with pytest.raises(InvalidValue, match=message):
         find_hinge(*arguments)
 

@@ -178,7 +178,7 @@ def test_copies_are_values_too(through):
         assert not copied.flags.writeable
 
 
-def test_what_it_says_of_itself():
+def test_repr():
     motion = make(name="walk")
     assert len(motion) == F
     assert motion.duration == pytest.approx(11 / 30)
@@ -239,7 +239,7 @@ def test_a_run_of_frames_keeps_everything_that_belongs_to_it(run, start, stop):
         (slice(99, None), r"\[99:\] selects no frames; use 0 <= start < stop <= 12"),
     ],
 )
-def test_what_is_no_run_of_frames_is_refused(run, message):
+def test_invalid_frame_ranges_are_refused(run, message):
     with pytest.raises(InvalidValue, match=message):
         make()[run]
 
@@ -307,7 +307,7 @@ def test_between_frames_the_short_way_whatever_the_signs():
     np.testing.assert_allclose(quat.angle_between(a, b), 0, atol=1e-9)
 
 
-def test_times_come_in_any_order_and_annotations_stay_behind():
+def test_times_may_be_in_any_order_and_annotations_are_dropped():
     motion = annotated()
     at = motion.at([0.2, 0.1, 0.1])
     assert len(at) == 3
@@ -394,7 +394,7 @@ def test_moved_keeps_annotations_and_the_original():
         ((1.0, np.nan, 0.0), r"transform must be finite, not nan at index"),
     ],
 )
-def test_what_is_no_transform_is_refused(transform, message):
+def test_invalid_transforms_are_refused(transform, message):
     with pytest.raises(InvalidValue, match=message):
         make().moved(transform)
 
@@ -439,7 +439,7 @@ def test_moved_carries_hips_that_travel_under_a_still_root():
     assert moved.bone_offsets is motion.bone_offsets
 
 
-def test_travel_without_hips_says_how_to_name_them():
+def test_travel_without_hips_explains_how_to_map_them():
     motion = Motion(Skeleton(["a", "b"], [-1, 0], np.zeros((2, 3))), np.zeros((1, 3)), quat.identity((1, 2)), 30.0)
     with pytest.raises(JointNotFound, match="role 'hips' was not found"):
         _ = motion.travel
@@ -505,7 +505,7 @@ class Still:
         return make()[0]
 
 
-def test_clips_and_streams_are_told_by_what_they_can_do():
+def test_clips_and_streams_are_recognized_by_their_methods():
     assert isinstance(Shelf(), Clips)
     assert isinstance(Still(), Stream)
     assert not isinstance(Shelf(), Stream)

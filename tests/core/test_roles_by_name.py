@@ -53,7 +53,7 @@ _NOT_BY_WORDS = (skeletons.RIGIFY, skeletons.MOTIVE, skeletons.MHR)
 
 
 @pytest.mark.parametrize("rig", [rig for rig in RIGS if rig not in _NOT_BY_WORDS], ids=label)
-def test_words_alone_tell_the_main_joints(rig):
+def test_names_alone_identify_the_main_joints(rig):
     by_words = roles_by_words(read_names(rig.names))
     assert {role: rig.names[joint] for role, joint in by_words.items() if role in MAIN} == {
         role: name for role, name in rig.roles.items() if role in MAIN and (role != "hips" or "hips" in by_words)
@@ -246,7 +246,7 @@ def test_a_map_of_everything_gives_it_back():
     assert named(roles) == CMU.roles
 
 
-def test_a_missing_role_says_how_to_map_it():
+def test_a_missing_role_explains_how_to_map_it():
     names, parents, offsets = read_table("Hips 0 0 0\n  LHandle 0 1 0\n    LeftWristRoll 0 1 0\n    WristL 1 0 0")
     roles = find_roles(names, parents, offsets, role_map={"head": "WristL"})
     with pytest.raises(JointNotFound) as error:

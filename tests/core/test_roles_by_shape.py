@@ -19,7 +19,7 @@ from tests.tiers import shorten
 
 
 @pytest.mark.parametrize("rig", SHAPELY, ids=label)
-def test_shape_alone_tells_the_main_joints(rig):
+def test_shape_alone_identifies_the_main_joints(rig):
     found, roles = shape_roles(rig)
     expected = main(rig.roles)
     if rig is skeletons.BIPED:
@@ -30,26 +30,26 @@ def test_shape_alone_tells_the_main_joints(rig):
 
 
 @pytest.mark.parametrize("rig", [CMU, SMPL, skeletons.XSENS, skeletons.UE5], ids=label)
-def test_shape_alone_tells_all_joints(rig):
+def test_shape_alone_identifies_all_joints(rig):
     found, roles = shape_roles(rig)
     assert roles == rig.roles
     assert tuple(rig.names[joint] for joint in found.spine) == rig.spine
 
 
-def test_a_posed_frame_stands_in_for_a_rest_pose_that_is_none():
+def test_a_frame_replaces_a_rest_pose_that_is_not_a_pose():
     found, roles = shape_roles(LAFAN1, world(LAFAN1.parents, LAFAN1_POSED))
     assert roles == LAFAN1.roles
     assert tuple(LAFAN1.names[joint] for joint in found.spine) == LAFAN1.spine
 
 
 @pytest.mark.parametrize("rig", [LAFAN1, skeletons.BANDAI], ids=label)
-def test_a_rest_pose_along_one_axis_tells_no_sides(rig):
+def test_a_rest_pose_along_one_axis_has_no_sides(rig):
     found, roles = shape_roles(rig)
     assert roles == {r: n for r, n in rig.roles.items() if not r.startswith(("left_", "right_"))}
     assert set(found.missing) == {r for r in ROLE_NAMES if r.startswith(("left_", "right_"))}
 
 
-def test_feet_without_toes_tell_no_sides():
+def test_feet_without_toes_do_not_determine_sides():
     names = [f"joint{n}" for n in range(len(TUTORIAL.names))]
     names = [
         f"joint{TUTORIAL.parents[n]}End" if TUTORIAL.names[n].endswith("End") else names[n] for n in range(len(names))
@@ -91,7 +91,7 @@ def test_orientation_and_size_do_not_matter(turned, magnitude, rig):
 
 
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0, 0, 1), (1, 1, 1)])
-def test_z_up_and_lying_figures(axis):
+def test_z_up_and_lying_bodies(axis):
     for rig in SHAPELY:
         offsets = rig.offsets @ turn(axis, np.pi / 2).T
         _, roles = shape_roles(Rig("", "", rig.names, rig.parents, offsets, {}, ()))
@@ -152,7 +152,7 @@ def test_extra_joints_are_not_limbs(extras):
     assert main(roles) == main(CMU.roles)
 
 
-def test_something_held_is_no_fingertip():
+def test_a_held_object_is_not_a_fingertip():
     bare = Rig("", "", *read_table(TWO_BRANCHES), {}, ())
     armed = with_branch(bare, "RightHand", (0, 0, 0.6))
     assert "right_fingertips" not in find_roles(armed.names, armed.parents, armed.offsets)
@@ -214,7 +214,7 @@ SPIDER = read_table("a 0 0.3 0\n" + "".join(
     ],
     ids=["one", "two", "chain", "long", "star", "point", "tree of points", "dog", "spider"],
 )
-def test_what_is_not_human_has_no_roles(parents, offsets):
+def test_skeletons_that_are_not_human_have_no_roles(parents, offsets):
     roles = find_roles(nameless(len(parents)), parents, offsets)
     assert dict(roles) == {}
     assert roles.spine == ()

@@ -157,7 +157,7 @@ def scan_asf(path: Path):
     return names, parents, np.array(offsets)
 
 
-def test_a_gltf_figure_with_numbered_limbs(data_folder):
+def test_a_gltf_body_with_numbered_limbs(data_folder):
     path = data_folder / "gltf" / "RiggedFigure.glb"
     if not path.exists():
         pytest.skip("no RiggedFigure.glb")

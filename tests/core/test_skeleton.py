@@ -64,7 +64,7 @@ def test_bad_skeletons_are_refused(changes, message):
         make(**changes)
 
 
-def test_integers_that_come_as_floats_are_taken():
+def test_integers_as_floats_are_accepted():
     skeleton = make(parents=np.array(PARENTS, dtype=np.float32))
     assert skeleton.parents.dtype == np.int64
     assert tuple(skeleton.parents) == PARENTS
@@ -164,7 +164,7 @@ def test_replace_makes_a_new_one():
     assert taller.names == skeleton.names
 
 
-def test_replace_finds_roles_anew():
+def test_replace_finds_roles_again():
     skeleton = cmu()
     assert skeleton.roles["left_hand"] == CMU.names.index(CMU.roles["left_hand"])
     nameless = dataclasses.replace(skeleton, names=[f"j{j}" for j in range(len(CMU.names))], offsets=0 * CMU.offsets)
@@ -202,7 +202,7 @@ def test_sizes_and_lookups():
         assert not array.flags.writeable
 
 
-def test_an_unknown_joint_is_told_with_similar_ones():
+def test_an_unknown_joint_error_suggests_similar_names():
     with pytest.raises(JointNotFound, match="joint 'hed' not in skeleton; similar: 'Head'"):
         make().index("hed")
     with pytest.raises(JointNotFound, match="joint 'xyzzy' not in skeleton$"):
@@ -252,7 +252,7 @@ def test_nested_ends_are_end_sites_and_a_branch_with_a_real_joint_is_not():
     assert end_sites(*nested, ("Nail", "ToeEndEnd")) == ["ToeEndEnd2"]
 
 
-def test_the_root_is_no_end_site_even_if_all_else_is():
+def test_the_root_is_never_an_end_site():
     assert end_sites(("End", None), ("EndEnd", "End")) == ["EndEnd"]
 
 

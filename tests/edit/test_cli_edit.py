@@ -126,7 +126,7 @@ def test_a_map_is_written_and_used_again():
     assert marey.load("a.npz").skeleton.names == MIXAMO.names
 
 
-def test_bvh_and_glb_come_out():
+def test_bvh_and_glb_are_written():
     for name in ("out.bvh", "out.glb"):
         assert main(["edit", "retarget", "walk.npz", name, "--onto", "sample"]) == 0
         assert len(marey.load(name)) == 181

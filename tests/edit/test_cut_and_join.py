@@ -80,7 +80,7 @@ def test_a_perfect_stride_hardly_changes():
     assert np.abs(made.world().positions - motion[start:stop].world().positions).max() < 0.03
 
 
-def test_what_turns_goes_on_turning():
+def test_a_turning_motion_keeps_turning():
     motion = walk(4.0, 0.8)
     made = cycle(motion, 30, 100, repeats=4)
     path = made.travel[:, [0, 2]]
@@ -160,7 +160,7 @@ def test_feet_hold_over_the_seam(name):
     assert seam["position"] < seam["position_before"]
 
 
-def test_who_stands_on_one_foot_does_not_wander_off():
+def test_standing_on_one_foot_does_not_drift():
     step = last_step(cycle(sample("kick").motion, repeats=2))
     assert step["travel"] == [0.0, 0.0, 0.0]
 
@@ -268,7 +268,7 @@ def test_feet_next_to_the_gap_are_planted_and_the_rest_stays():
     assert np.array_equal(made.rotations[: changed[0]], plain.rotations[: changed[0]])
 
 
-def test_a_foot_that_stands_on_both_sides_stands_through_the_gap():
+def test_a_foot_planted_on_both_sides_stays_planted_in_the_gap():
     motion = sample("stand").motion
     made = connect(motion[:100], motion[115:], gap=0.25)
     start, stop = last_step(made)["start"], last_step(made)["stop"]
@@ -347,7 +347,7 @@ def test_inertia_starts_with_the_old_velocity():
     assert same(made[-1], motion[-1], 0.02)
 
 
-def test_the_spring_halves_what_is_at_rest():
+def test_the_spring_halves_an_offset_at_rest():
     from marey.edit.deseam import _decay_spring
 
     t = np.linspace(0.0, 1.0, 101)

@@ -34,7 +34,7 @@ every = pytest.mark.parametrize("op", EDITS)
 
 
 @every
-def test_it_says_what_was_done(op):
+def test_the_provenance_names_the_edit(op):
     motion = walk()
     result = EDITS[op](motion)
     assert len(result.source.provenance) == len(motion.source.provenance) + 1

@@ -43,7 +43,7 @@ def test_it_is_the_reflection_on_a_symmetric_body():
 
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.label)
-def test_every_rig_comes_back(rig):
+def test_mirroring_twice_restores_every_rig(rig):
     motion = random_motion(skeleton_of(rig))
     assert same(mirror(mirror(motion)), motion, 1e-9)
 

@@ -107,7 +107,7 @@ def test_wrong_paths(path, message):
         edit_path(walk(), path)
 
 
-def test_who_does_not_travel_has_no_path():
+def test_a_motion_in_place_has_no_path():
     from marey.samples import sample
 
     still = walk()[:2]

@@ -198,7 +198,7 @@ def test_skeletons_without_legs_are_refused():
         retarget(walk(), legless)
 
 
-def test_a_rest_pose_that_is_no_pose_asks_for_another():
+def test_a_rest_pose_that_is_not_a_pose_is_refused():
     with pytest.raises(
         InvalidValue,
         match=r"so rotations cannot be compared with it; pass `target_pose=`, a frame in which",

@@ -48,7 +48,7 @@ def test_borders_are_means_of_neighbors():
     np.testing.assert_allclose(bspline.derivative(points, np.linspace(0, 1, 6)), 5 * np.diff(points), rtol=1e-12)
 
 
-def test_beyond_the_ends_it_goes_on_straight():
+def test_the_spline_is_linear_beyond_its_ends():
     points = rising(6, (2,))
     out = bspline.evaluate(points, [-0.5, 0.0, 1.0, 1.25])
     ends = bspline.derivative(points, [0.0, 1.0])

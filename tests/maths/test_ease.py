@@ -38,6 +38,6 @@ def test_any_shape_float64_and_input_unchanged(call, shape):
     assert (t == 2).all()
 
 
-def test_what_is_no_number_is_refused():
+def test_anything_but_numbers_is_refused():
     with pytest.raises(InvalidValue, match="ease: t must be real numbers, not an array of <U4"):
         ease("half")

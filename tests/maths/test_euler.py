@@ -99,7 +99,7 @@ def test_to_euler_reproduces_the_rotation_at_and_near_the_poles(order, off):
             np.testing.assert_array_equal(out[..., 2], 0.0)
 
 
-def test_angles_at_exact_right_angles_come_back_exactly_enough():
+def test_exact_right_angles_are_restored_accurately():
     turns = np.array(list(itertools.product(np.arange(-2, 3) * np.pi / 2, repeat=3)))
     for order in euler.ORDERS:
         q = euler.from_euler(turns, order)

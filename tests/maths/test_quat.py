@@ -102,7 +102,7 @@ def test_normalize_scales_to_length_one():
 
 
 @pytest.mark.parametrize("bad", [np.zeros(4), [np.nan, 0, 0, 1], [np.inf, 0, 0, 0], [1e300, 0, 0, 0]])
-def test_normalize_refuses_what_has_no_direction(bad):
+def test_normalize_refuses_zero_vectors(bad):
     with pytest.raises(
         InvalidValue, match=r"quat.normalize: quaternions must have a finite length greater than 0, not"
     ):
@@ -173,7 +173,7 @@ def test_slerp_divides_the_angle_and_stays_unit(drawn, t):
     assert_same_rotation(middle[clear], by_power[clear])
 
 
-def test_slerp_broadcasts_t_and_goes_on_beyond_the_ends():
+def test_slerp_broadcasts_t_and_extrapolates():
     a, b = quat.identity(), quat.from_axis_angle([0, 0, 1], 0.4)
     out = quat.slerp(a, b, np.array([-1.0, 0.0, 0.25, 1.0, 2.0]))
     expected = quat.from_axis_angle([0, 0, 1], 0.4 * np.array([-1.0, 0.0, 0.25, 1.0, 2.0]))
@@ -274,7 +274,7 @@ def test_from_matrix_accepts_rounded_text():
 
 
 @pytest.mark.parametrize("bad", [np.diag([1.0, 1.0, -1.0]), 2 * np.eye(3), np.zeros((3, 3)), np.full((3, 3), np.inf)])
-def test_from_matrix_refuses_what_is_no_rotation(bad):
+def test_from_matrix_refuses_matrices_that_are_not_rotations(bad):
     with pytest.raises(InvalidValue, match=r"quat.from_matrix: m must hold rotation matrices"):
         quat.from_matrix(bad)
 

@@ -67,7 +67,7 @@ def test_leading_axes_that_do_not_line_up_are_named(call, kinds):
         call(*first, *rest)
 
 
-def test_what_is_no_array_of_numbers_is_refused():
+def test_anything_but_arrays_of_numbers_is_refused():
     with pytest.raises(InvalidValue, match="not rows of unequal length"):
         quat.inv([[1, 0, 0, 0], [1, 0]])
     with pytest.raises(InvalidValue, match=": q must be real numbers, not an array of complex128"):
@@ -76,7 +76,7 @@ def test_what_is_no_array_of_numbers_is_refused():
         quat.inv(["w", "x", "y", "z"])
 
 
-def test_identity_has_the_shape_asked_for():
+def test_identity_has_the_requested_shape():
     np.testing.assert_array_equal(quat.identity(), [1, 0, 0, 0])
     assert quat.identity(3).shape == (3, 4)
     assert quat.identity((2, 0)).shape == (2, 0, 4)

@@ -76,7 +76,7 @@ def test_one_transform_for_each_frame_moves_all_its_joints():
 
 @LAWS
 @given(st.floats(-50.0, 50.0) | st.sampled_from([np.pi, -np.pi, 3 * np.pi, -3 * np.pi, 5 * np.pi, 1e-300, 0.0]))
-def test_wrap_angle_lands_in_its_range_and_keeps_what_is_there(angle):
+def test_wrap_angle_maps_to_its_range_and_keeps_angles_inside(angle):
     out = rigid2d.wrap_angle(angle)
     assert -np.pi < out <= np.pi
     np.testing.assert_allclose(np.exp(1j * out), np.exp(1j * angle), rtol=0, atol=1e-14)

@@ -50,7 +50,7 @@ def test_noise_is_not_a_glitch():
         assert spans(add_noise(resample(clip("walk"), 120), 0.01, seed)) == []
 
 
-def test_a_larger_body_is_no_glitch():
+def test_a_larger_body_is_not_a_glitch():
     walk = clip("walk")
     skeleton = replace(walk.skeleton, offsets=20.0 * walk.skeleton.offsets)
     assert spans(replace(walk, skeleton=skeleton, root_positions=20.0 * walk.root_positions)) == []

@@ -16,7 +16,7 @@ from tests.measure.figures_of_straw import pendulum_walk, statue, straight
 WALK = straight_walk(seconds=3.0)
 
 
-def test_every_measure_says_what_it_is() -> None:
+def test_every_measure_has_a_definition() -> None:
     names = [one.name for one in MEASURES]
     assert len(set(names)) == len(names)
     for one in MEASURES:
@@ -84,7 +84,7 @@ def test_metrics_go_to_json_and_back() -> None:
         assert figure["unit"]
 
 
-def test_one_frame_is_no_motion() -> None:
+def test_one_frame_is_not_enough() -> None:
     with pytest.raises(InvalidValue, match="motion 'statue' must have at least 2 frames to be measured, not 1"):
         measure(statue(np.array([[0.0, -0.01, 0.0]])))
 

@@ -50,7 +50,7 @@ def test_heights_count_from_the_floor() -> None:
 
 
 @pytest.mark.parametrize(("height", "ratio"), [(0.049, 0.25), (0.0, 0.25), (0.051, 0.0)])
-def test_skate_ratio_counts_what_is_low_and_quick(height: float, ratio: float) -> None:
+def test_skate_ratio_counts_low_and_fast_frames(height: float, ratio: float) -> None:
     speed = np.where(np.arange(80) < 20, 0.51, 0.49)
     x = np.concatenate([[0.0], np.cumsum(speed / 60)])
     clip = statue(np.stack([x, np.full(81, height), np.zeros(81)], axis=1))
@@ -81,7 +81,7 @@ def test_slide_in_contact_is_the_mean_over_pairs_of_frames_in_contact() -> None:
     assert "own contacts" in figure.note
 
 
-def test_rising_and_falling_in_contact_is_no_slide() -> None:
+def test_vertical_motion_in_contact_is_not_slide() -> None:
     y = 0.01 * np.sin(np.arange(50.0))
     assert skate.slide_contact(statue(np.stack([0 * y, y, 0 * y], axis=1))).value == pytest.approx(0.0, abs=1e-12)
 

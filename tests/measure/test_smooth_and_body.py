@@ -98,7 +98,7 @@ def test_a_stretched_limb() -> None:
     assert mean.value == pytest.approx(0.03 * 30 / len(clip) / (len(SKELETON) - 1))
 
 
-def test_a_root_that_carries_the_hips_through_the_world_is_no_limb() -> None:
+def test_a_root_above_the_hips_is_not_a_limb() -> None:
     clip = straight(0.0, 0.0)
     offsets = np.repeat(SKELETON.offsets[None], len(clip), axis=0)
     offsets[:, 0] = np.arange(len(clip))[:, None]

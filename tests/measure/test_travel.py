@@ -77,7 +77,7 @@ def test_a_turned_hand_is_a_seam_in_rotation_alone() -> None:
     assert travel.loop_position(clip).value == pytest.approx(0.0, abs=1e-12)
 
 
-def test_turning_about_the_vertical_is_no_seam_and_leaning_is() -> None:
+def test_turning_about_the_vertical_is_not_a_seam_but_leaning_is() -> None:
     clip = straight(0.5, 0.0)
     end = np.zeros(len(clip))
     end[-1] = 0.4

@@ -118,7 +118,7 @@ def test_short_ones_and_other_skeletons_are_dropped():
     assert "different proportions" in found.left_out[2]
 
 
-def test_force_takes_what_is_too_far():
+def test_force_accepts_motions_that_are_too_far_apart():
     motions = takes("reach", 3)
     found = register_tree(motions, max_distance=0.001, force=True)
     assert len(found.kept) == 3
@@ -154,7 +154,7 @@ def test_copies_of_one_motion_are_in_step_with_it():
     np.testing.assert_allclose(seconds, np.repeat(seconds[:, :1], 3, axis=1), atol=1e-6)
 
 
-def test_one_motion_is_no_family():
+def test_one_motion_is_refused():
     with pytest.raises(InvalidValue, match="at least two clips, got 1"):
         register_tree(takes("reach", 1))
     with pytest.raises(InvalidValue, match="needs motions, got a list with str"):

@@ -116,7 +116,7 @@ def test_nothing_in_common_is_refused_with_the_remedy() -> None:
         crops_of(sample("kick").motion, sample("walk").motion)
 
 
-def test_without_gait_in_all_there_is_no_gait_crop() -> None:
+def test_gait_crop_needs_gait_in_all_motions() -> None:
     motions = [sample("kick").motion, sample("walk").motion]
     assert (
         find_gait_crops([find_steps(motion) for motion in motions], [point_clouds(motion) for motion in motions])

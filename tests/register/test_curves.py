@@ -269,7 +269,7 @@ def test_fractions_of_a_move_add_up(moves, share):
     st.integers(0, 2),
 )
 @LAWS
-def test_a_cyclic_alignment_goes_on_as_the_loops_do(samples, loops, reference):
+def test_a_cyclic_alignment_continues_as_the_loops_do(samples, loops, reference):
     samples[:, reference] = 0.0
     curve = AlignmentCurve.fit(samples, reference=reference, loops=loops)
     u = np.linspace(-1.0, 1.0, 41)
@@ -398,7 +398,7 @@ def test_bad_input_is_refused(call, message):
         call()
 
 
-def test_a_path_of_one_cell_is_no_timewarp():
+def test_a_path_of_one_cell_is_refused():
     grid = distance_grid(clouds_of(20), clouds_of(20))
     with pytest.raises(NotBlendable, match="zero length"):
         pair_timewarp(grid, dtw(grid.values, start=(3, 19), end="border"))

@@ -96,7 +96,7 @@ def test_a_long_one_is_not_dropped_for_starting_early() -> None:
     assert found.dropped == ((1, Interval(1, 2)),)
 
 
-def test_a_sliver_is_no_overlap() -> None:
+def test_a_sliver_is_not_an_overlap() -> None:
     assert not is_overlapping(Interval(0, 1.01), Interval(1, 2))
     found = match([(0, 1.01), (1.2, 2.1)], [(1, 2)])
     assert found.groups == ((Interval(1.2, 2.1), Interval(1, 2)),)

@@ -197,7 +197,7 @@ def test_nine_loops_register_around_the_seam(nine: RegistrationCurve) -> None:
         assert nine.alignment(1.3)[j][1:] == pytest.approx(carried[1:], abs=1e-6)
 
 
-def test_nine_loops_stand_on_the_same_feet(nine: RegistrationCurve) -> None:
+def test_nine_loops_have_the_same_feet_planted(nine: RegistrationCurve) -> None:
     assert {match.point for match in nine.matches} == {"left_heel", "left_ball", "right_heel", "right_ball"}
     assert len(nine.matches) == 4
     for match in nine.matches:
@@ -218,7 +218,7 @@ def test_a_loop_and_the_same_loop_begun_elsewhere() -> None:
     assert reg.distance < 0.02
 
 
-def test_what_is_no_loop_is_refused_with_the_remedy(walk: Motion, run: Motion) -> None:
+def test_a_motion_that_is_not_a_loop_is_refused_with_a_remedy(walk: Motion, run: Motion) -> None:
     with pytest.raises(InvalidValue, match=r"'walk' is not a loop: .* 0\.\d+ m from its first.*marey.edit.cycle"):
         register([walk, run], cyclic=True)
     two = cycle(sample("walk", variation=0.0).motion, 10, 76, repeats=2)
@@ -244,7 +244,7 @@ def test_different_skeletons_name_the_joints_and_the_remedy(walk: Motion, run: M
         register([walk, longer])
 
 
-def test_different_rates_are_resampled_and_said_so(walk: Motion) -> None:
+def test_different_rates_are_resampled_with_a_warning(walk: Motion) -> None:
     slow = resample(sample("run", seconds=3.0).motion, 30.0)
     with pytest.warns(MareyWarning, match="'run' was resampled from 30 to 60 Hz"):
         reg = register([walk, slow])

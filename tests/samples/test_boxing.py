@@ -16,7 +16,7 @@ def turned(motion):
 
 
 @pytest.mark.parametrize("degrees", [-75.0, -20.0, 0.0, 40.0, 75.0])
-def test_a_turn_turns_by_its_angle_with_feet_that_stand(degrees):
+def test_a_turn_has_its_angle_and_planted_feet(degrees):
     result = sample("box_turn", angle=np.radians(degrees), variation=0.0)
     assert np.degrees(turned(result.motion)) == pytest.approx(degrees, abs=0.5)
     steps = result.motion.contacts.mask.any(axis=1)

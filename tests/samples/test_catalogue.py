@@ -12,7 +12,7 @@ from marey.samples.skeleton import sole_points
 from tests.samples.checks import made
 
 
-def test_the_body_has_every_role_and_stands_on_its_soles() -> None:
+def test_the_body_has_every_role_and_its_soles_on_the_floor() -> None:
     skeleton = body_skeleton()
     assert not skeleton.roles.missing
     assert 1.70 < np.ptp(skeleton.rest_positions[:, 1]) < 1.80
@@ -76,7 +76,7 @@ def test_impossible_samples_are_refused(name: str, parameters: dict[str, Any], m
         sample(name, **parameters)
 
 
-def test_unknown_names_come_with_near_ones() -> None:
+def test_errors_for_unknown_names_suggest_similar_ones() -> None:
     with pytest.raises(UnknownName, match="no sample 'wlak'; similar: 'walk', 'leap'"):
         sample("wlak")
     with pytest.raises(UnknownName, match="no sample 'zzz'; the samples are stand, walk"):
@@ -87,7 +87,7 @@ def test_unknown_names_come_with_near_ones() -> None:
 
 @pytest.mark.parametrize("height", [0.35, 0.9, 1.3])
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_kicks_go_as_high_as_asked(side: str, height: float) -> None:
+def test_kicks_have_the_requested_height(side: str, height: float) -> None:
     motion = made("kick", 1, 240.0, side=side, height=height).motion
     ball = motion.world().positions[:, motion.skeleton.roles[f"{side}_ball"]]
     farthest = int(np.argmax(ball[:, 2]))
@@ -136,13 +136,13 @@ def test_hops_on_one_leg_keep_the_other_up(leg: str) -> None:
     assert one.motion.travel[-1, 2] == pytest.approx(0.6, abs=0.03)
 
 
-def test_leap_lands_where_asked() -> None:
+def test_leap_lands_at_the_requested_distance() -> None:
     motion = made("leap", distance=1.2).motion
     ball = motion.world().positions[:, motion.skeleton.roles["left_ball"], 2]
     assert ball[-1] - ball[0] == pytest.approx(1.2, abs=1e-9)
 
 
-def test_look_around_turns_the_head_where_asked() -> None:
+def test_look_around_turns_the_head_by_the_requested_angles() -> None:
     motion = made("look_around", 0, yaw=1.0, variation=0.0).motion
     forward = motion.world().rotations[:, motion.skeleton.roles["head"]]
     w, x, y, z = forward.T

@@ -26,7 +26,7 @@ def curve_speed(motion: Motion) -> float:
 
 
 @pytest.mark.parametrize("speed", [0.6, 1.0, 1.4, 2.0])
-def test_walking_speed_is_as_asked(speed: float) -> None:
+def test_walking_speed_is_as_requested(speed: float) -> None:
     for seed in (0, 1):
         motion = made("walk", seed, speed=speed, seconds=20.0).motion
         net = np.linalg.norm((motion.travel[-1] - motion.travel[0])[[0, 2]])
@@ -37,7 +37,7 @@ def test_walking_speed_is_as_asked(speed: float) -> None:
 
 @pytest.mark.parametrize(("name", "speed"), [("walk", 1.2), ("run", 3.0), ("carry_box", 1.2), ("sneak", 0.5)])
 @pytest.mark.parametrize("rate", [-0.6, 0.6])
-def test_turn_rate_is_as_asked_and_the_body_leans_into_the_turn(name: str, speed: float, rate: float) -> None:
+def test_turn_rate_is_as_requested_and_the_body_leans_into_the_turn(name: str, speed: float, rate: float) -> None:
     motion = made(name, speed=speed, turn_rate=rate, seconds=10.0, variation=0.0).motion
     moving = motion.duration - sum(
         (label.stop - label.start) / motion.fps for label in motion.labels if label.name == "pause"
@@ -130,7 +130,7 @@ def test_legs_swing_with_a_bent_knee() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_start_and_stop_stand_at_both_ends(seed: int) -> None:
+def test_start_and_stop_begins_and_ends_standing(seed: int) -> None:
     one = made("start_and_stop", seed, speed=1.4)
     motion = one.motion
     for end in (slice(0, 30), slice(-30, None)):

@@ -13,7 +13,7 @@ _X, _Y, _ = np.eye(3)
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", NAMES)
-def test_planted_points_stand_still_on_their_support(name: str, seed: int) -> None:
+def test_planted_points_are_motionless_on_their_support(name: str, seed: int) -> None:
     motion = made(name, seed).motion
     points = paths(motion)
     for k, point in enumerate(motion.contacts.names):
@@ -26,7 +26,7 @@ def test_planted_points_stand_still_on_their_support(name: str, seed: int) -> No
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_not_planted_moves_or_is_in_the_air(name: str, seed: int) -> None:
+def test_points_that_are_not_planted_move_or_are_in_the_air(name: str, seed: int) -> None:
     motion = made(name, seed).motion
     points = paths(motion)
     speed = np.linalg.norm(np.gradient(points, axis=0), axis=2) * motion.fps

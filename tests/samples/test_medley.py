@@ -56,7 +56,7 @@ def test_targets_are_met_inside_the_interval(seed: int) -> None:
             assert np.linalg.norm(there - action.position) < 2e-3
 
 
-def test_targets_are_relative_to_where_the_body_stands() -> None:
+def test_targets_are_relative_to_the_position_of_the_body() -> None:
     """Seen from the feet and the heading before the action, the target is `target`."""
     one = _long(1)
     world = one.motion.world()
@@ -118,7 +118,7 @@ def test_spread_of_nothing_gives_one_target() -> None:
         assert np.ptp(targets, axis=0).max() < 0.02
 
 
-def test_without_actions_it_walks_and_stands() -> None:
+def test_without_actions_a_medley_walks_and_stands() -> None:
     motion = sample("medley", rng=0, kicks=0, punches=0, reaches=0, fps=30.0).motion
     assert set(motion.labels.names) == {"walk", "stand"}
 

@@ -37,7 +37,7 @@ def test_a_diagonal_is_a_straight_line() -> None:
 
 
 @pytest.mark.parametrize("n_frames", [2, 31, 400])
-def test_as_many_frames_as_asked_for(n_frames: int) -> None:
+def test_the_result_has_the_requested_number_of_frames(n_frames: int) -> None:
     result = cubic_blend(WALK, WALK, path=walked("x" * 60), n_frames=n_frames)
     assert len(result) == n_frames
     assert result.fps == WALK.fps
@@ -54,7 +54,7 @@ def test_the_length_is_the_weighted_mean_by_default() -> None:
     assert len(cubic_blend(WALK, slow, lambda t: (1.0 - t / 3.0, t / 3.0), path=path)) == 76
 
 
-def test_a_motion_and_its_slowed_copy_come_back_as_the_first() -> None:
+def test_blending_a_motion_with_its_slowed_copy_gives_the_first() -> None:
     slow = timewarp(WALK, [(0.0, 0.0), (1.0, 1.3), (2.0, 2.4)]).moved([1.0, 3.0, -2.0])
     result = cubic_blend(WALK, slow, (1.0, 1.0), n_frames=400)
     # The same poses at other times: each lies on the first motion's.

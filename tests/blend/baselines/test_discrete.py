@@ -72,7 +72,7 @@ def test_weights_on_the_first_motion_give_it_back() -> None:
     np.testing.assert_allclose(result.world().positions, WALK.world().positions, atol=1e-9)
 
 
-def test_a_motion_and_its_slowed_copy_come_back_as_the_first() -> None:
+def test_blending_a_motion_with_its_slowed_copy_gives_the_first() -> None:
     keys = [(0.0, 0.0), (1.0, 1.3), (2.0, 2.4)]
     slow = timewarp(WALK, keys).moved([1.0, 3.0, -2.0])
     result = discrete_blend(WALK, slow)

@@ -34,7 +34,7 @@ def test_all_weight_on_one_motion_gives_it_back(angles: str, root: str) -> None:
     np.testing.assert_allclose(places(other), places(OTHER)[: len(WALK)], atol=1e-9)
 
 
-def test_frames_are_averaged_as_they_come() -> None:
+def test_frames_are_averaged_without_time_alignment() -> None:
     made = linear_blend([WALK, OTHER], (0.25, 0.75), align=False)
     n = len(WALK)
     mean = 0.25 * WALK.root_positions + 0.75 * OTHER.root_positions[:n]

@@ -120,7 +120,7 @@ def test_greedy_reaches_the_corner_from_anywhere() -> None:
             assert longest_run(path.directions) <= 2
 
 
-def test_a_cut_search_returns_its_best_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_search_returns_its_best_path_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     values = gait_grid(120, 90, cycles=4)
     ticks = iter(np.arange(0.0, 1e6, 0.5))
     monkeypatch.setattr(paths, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(ticks))}))
