@@ -53,7 +53,7 @@ def test_each_follows_the_direction(kind):
     assert measure(played)["slide_contact"].value < 0.02
 
 
-def test_what_is_not_there_is_refused():
+def test_missing_names_are_refused():
     with pytest.raises(
         UnknownName, match="no baseline 'fat grap'; similar: 'fat graph'.*parametric motion graph, fat graph"
     ):

@@ -75,7 +75,7 @@ def test_the_path_error_is_how_far_off_the_path_it_goes():
     assert nimble.speed == pytest.approx(1.0, abs=0.02)
 
 
-def test_a_figure_of_eight_goes_left_first_and_comes_back():
+def test_a_figure_eight_turns_left_first_and_returns():
     path = figure_of_eight(2.0, 200)
     assert path.shape == (201, 2)
     np.testing.assert_allclose(path[[0, -1]], 0.0, atol=1e-9)

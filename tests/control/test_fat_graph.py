@@ -42,7 +42,7 @@ def constant(graph, turn, seconds=12.0):
     return record(stream, round(seconds * stream.fps))
 
 
-def test_the_most_popular_pose_of_walks_comes_back_once_in_a_cycle():
+def test_the_most_common_pose_of_walks_occurs_once_per_cycle():
     graph = one_hub()
     reel = make_reel(clips())
     (edge,) = graph.edges
@@ -144,7 +144,7 @@ def test_the_lean_at_a_hub_is_the_same_on_every_curve():
     assert np.ptp(between) > np.radians(2.0)
 
 
-def test_bones_that_change_and_hips_below_a_stand_are_played():
+def test_moving_bones_and_hips_below_the_root_are_played():
     given = [below_a_stand(clip) for clip in clips()[2:5]]
     offsets = np.broadcast_to(given[0].skeleton.offsets, (len(given[0]), *given[0].skeleton.offsets.shape)).copy()
     offsets[:, -1] *= 1.1

@@ -29,7 +29,7 @@ def locked(walk: Motion, **options) -> tuple[Motion, FootLock]:
     return replace(walk, rotations=set_readonly(np.stack([lock(*frame) for frame in frames]))), lock
 
 
-def test_feet_that_stand_are_left_alone():
+def test_planted_feet_are_unchanged():
     walk = walks()[2]
     made, lock = locked(walk)
     np.testing.assert_allclose(made.rotations, walk.rotations, atol=1e-6)
@@ -58,7 +58,7 @@ def test_only_legs_turn_and_feet_keep_their_orientation_and_height():
     np.testing.assert_allclose(before.positions[:, feet, 1], after.positions[:, feet, 1], atol=0.01)
 
 
-def test_a_foot_that_is_lifted_comes_back_to_where_it_was_to_be():
+def test_a_lifted_foot_returns_to_its_own_path():
     walk = drifting(walks()[1], 0.1)
     held, _ = locked(walk, half_life=0.03)
     paths = [point_paths(one, walk.contacts.points) for one in (walk, held)]

@@ -53,7 +53,7 @@ def test_groups_have_unit_spread_times_their_weights():
     np.testing.assert_allclose(spreads, [1.0, 1.0, 3.0, 0.75, 0.5], rtol=1e-9)
 
 
-def test_only_frames_with_enough_to_come_are_jumped_to():
+def test_only_frames_with_enough_future_are_targets_of_jumps():
     table = make_features(make_reel(walks()), path_times=AHEAD, weights=None)
     n = len(walks()[0])
     assert table.rows[-1] == 3 * n - 1 - 30
@@ -119,7 +119,7 @@ def test_the_same_requests_give_the_same_frames():
     np.testing.assert_array_equal(a.root_positions, b.root_positions)
 
 
-def test_one_clip_goes_on_beyond_its_end():
+def test_one_clip_continues_beyond_its_end():
     walk = walks()[1]
     stream = MotionMatching([walk], feet="lock")
     made = record(stream, 3 * len(walk))

@@ -42,7 +42,7 @@ def test_strides_that_fit_make_one_walk():
     assert np.linalg.norm(made.travel[-1] - made.travel[0]) == pytest.approx(1.3 * 399 / 60, rel=0.03)
 
 
-def test_the_requested_move_comes_next():
+def test_the_requested_move_is_next():
     stream = MoveTreeStream(stride_tree(), start="ahead", feet="lock")
     stream.request(move="left")
     record(stream, 100)

@@ -52,7 +52,7 @@ def test_left_and_right_are_nearly_equal(found):
     assert np.median(np.abs(found.seconds[both] - mirrored[both])) < 0.15
 
 
-def test_what_a_walk_by_chance_does_is_in_reach(found):
+def test_random_walks_stay_within_reach(found):
     char = small_walker()
     hits = []
     for seed in range(6):

@@ -16,7 +16,7 @@ def series(offset, n_frames=20):
     return np.stack([np.outer(t, offset), np.tile([0.0, 0.0, 1.0], (n_frames, 1))], axis=1)
 
 
-def test_a_chain_of_variations_comes_before_a_single_other_action():
+def test_a_chain_of_variations_precedes_a_single_other_action():
     variations = [series((0.0, 0.1 * k, 0.0)) for k in range(6)]
     other = series((0.25, 0.0, 0.0))
     order = order_by_chain([*variations, other], np.ones(2))
@@ -49,7 +49,7 @@ def test_a_search_gives_the_same_matches_in_another_order():
         plain.reorder([1, 0])
 
 
-def test_reaches_come_first_in_takes_of_many_actions(data_folder):
+def test_reaches_are_first_in_takes_of_many_actions(data_folder):
     """Kovar 6.2.4.2: in a set without labels, the first matches are the true ones."""
     from marey.edit import resample
     from marey.find import MatchWeb

@@ -30,7 +30,7 @@ def test_every_query_finds_its_kind_and_nothing_else(kind):
         assert worst <= 0.15
 
 
-def test_the_query_comes_first_and_the_rest_by_distance():
+def test_the_query_is_first_and_the_rest_sorted_by_distance():
     clip, start, stop = truth("kick")[0]
     found = search(web(), "one", start, stop, THRESHOLD)
     assert found.query.clip == "one"
@@ -155,7 +155,7 @@ def test_a_small_reach_does_not_match_standing_still():
     assert max(query.still(0, *place) for place in more) < threshold / 1.5
 
 
-def test_a_query_that_stands_still_finds_standing():
+def test_a_motionless_query_finds_standing():
     start = next(s for s in range(0, 200, 5) if Query.make(web(), 0, s, s + 20, None).still(0, s, s + 20) < 0.01)
     assert len(search(web(), 0, start, start + 20, 0.03)) > 10
 

@@ -100,7 +100,7 @@ def test_blocks_of_any_size_give_the_same_bits(clouds):
 
 
 @pytest.mark.parametrize("coarse", [1, 3])
-def test_what_is_in_the_cache_is_not_looked_for_again(clouds, coarse, tmp_path):
+def test_cached_results_are_not_computed_again(clouds, coarse, tmp_path):
     cache = Cache.open(tmp_path / "cache")
     poses = [str(k) for k in range(len(clouds))]
     looked = []

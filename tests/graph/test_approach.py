@@ -66,7 +66,7 @@ def test_dubins_paths_ahead_are_straight_and_back_take_half_a_turn_more():
 
 
 @pytest.mark.parametrize("heading", [None, 0.5])
-def test_a_walk_goes_on_to_a_place_and_lands_there(walk, heading):
+def test_a_walk_continues_to_a_position_and_ends_there(walk, heading):
     longer = walk.extend_to((3.0, 4.0), heading)
     np.testing.assert_array_equal(longer.edges[: len(walk.edges)], walk.edges)
     np.testing.assert_array_equal(longer.start, walk.start)
@@ -80,7 +80,7 @@ def test_a_walk_goes_on_to_a_place_and_lands_there(walk, heading):
 
 
 @pytest.mark.parametrize("clip", ["walk1", "walk2"])
-def test_a_walk_goes_on_into_a_clip_at_a_place(graph, walk, clip):
+def test_a_walk_continues_into_a_clip_at_a_position(graph, walk, clip):
     longer = walk.extend_into_clip(clip, (1.0, 7.0), 0.0)
     np.testing.assert_array_equal(longer.edges[: len(walk.edges)], walk.edges)
     edge = int(longer.edges[-1])

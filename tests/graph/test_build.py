@@ -159,7 +159,7 @@ def test_pruning_keeps_changes_of_style_between_components():
     assert remaining == set(pairs[:5])
 
 
-def test_every_edge_goes_on_with_a_label_of_its_own():
+def test_every_edge_continues_with_its_own_label():
     graph = two_styles()
     edges = graph.edges
     for e in range(len(edges)):
@@ -222,7 +222,7 @@ def test_pairs_of_labels_have_their_own_thresholds():
     assert reaches == {"walk": ("march",), "march": ()}
 
 
-def test_the_same_graph_comes_back_from_a_file(tmp_path, graph):
+def test_a_graph_is_the_same_after_saving_and_loading(tmp_path, graph):
     graph.save(tmp_path / "g.npz")
     again = MotionGraph.load(tmp_path / "g.npz")
     for name in Edges.__slots__:
@@ -250,7 +250,7 @@ def test_files_that_are_not_graphs_are_refused_by_name(tmp_path, graph):
         MotionGraph.load(tmp_path / "broken.npz")
 
 
-def test_no_graph_says_which_threshold_would_give_one():
+def test_the_error_without_a_graph_names_a_sufficient_threshold():
     with pytest.raises(
         NoResult, match=r"with threshold 0.001 the graph has only dead ends; the smallest that works is"
     ) as message:
@@ -297,7 +297,7 @@ def test_unknown_labels_are_named(graph):
         (walks()[0], "a list of motions or a set of them, got Motion"),
     ],
 )
-def test_what_is_no_clips_is_refused(clips, told):
+def test_anything_but_clips_is_refused(clips, told):
     with pytest.raises(InvalidValue, match=told):
         MotionGraph.build(clips)
 

@@ -42,7 +42,7 @@ def test_nearly_all_minima_are_found_and_nothing_else(clouds, weights, coarse, l
     np.testing.assert_array_equal(found.transforms, full.transforms[same])
 
 
-def test_blocks_and_threads_do_not_change_what_is_found(clouds, weights):
+def test_blocks_and_threads_do_not_change_the_result(clouds, weights):
     whole = find_transitions(clouds, weights, 0.08, coarse_step=3, max_memory=2**28)
     pieces = find_transitions(clouds, weights, 0.08, coarse_step=3, max_memory=2**12)
     assert places(whole) == places(pieces)

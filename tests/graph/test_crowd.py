@@ -44,7 +44,7 @@ def test_the_same_seed_gives_the_same_crowd(graph):
     np.testing.assert_array_equal(one, same)
 
 
-def test_a_character_that_left_is_no_obstacle(graph):
+def test_a_character_that_left_is_not_an_obstacle(graph):
     short, long = np.array([[0.0, 0.0], [0.0, 2.0]]), np.array([[3.0, 0.0], [3.0, 8.0]])
     result = crowd(graph, [short, long], 6.0)
     assert np.isnan(result.places[-1, 0]).all()

@@ -74,7 +74,7 @@ def test_values_satisfy_their_equation(graph, table):
     assert (table.choices < counts[:, None]).all()
 
 
-def test_a_table_is_small_and_comes_back_from_a_file(tmp_path, graph, table):
+def test_a_table_is_small_and_the_same_after_loading(tmp_path, graph, table):
     path = tmp_path / "t.npz"
     table.save(path)
     data = sum(clip.rotations.nbytes + clip.root_positions.nbytes for clip in graph.clips)

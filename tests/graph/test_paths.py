@@ -87,7 +87,7 @@ def test_a_drawing_needs_a_length(tmp_path):
         read_path(tmp_path / "p.svg")
 
 
-def test_words_are_as_wide_as_asked_and_in_one_stroke():
+def test_words_have_the_requested_width_and_one_stroke():
     path = word_path("Hello", 12.0)
     assert np.ptp(path[:, 0]) == pytest.approx(12.0)
     np.testing.assert_array_equal(path[0], 0.0)

@@ -67,7 +67,7 @@ def test_a_larger_loss_removes_more_transitions_and_the_same_seed_the_same_ones(
     np.testing.assert_array_equal(one.edges.starts, other.edges.starts)
 
 
-def test_the_backbone_alone_keeps_what_is_endless():
+def test_the_backbone_alone_keeps_all_endless_motion():
     graph = two_styles()
     spine = _backbone(graph)
     bare = _keep_edges(graph, spine | ~graph.edges.blends, join=True)

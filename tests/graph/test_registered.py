@@ -98,7 +98,7 @@ def test_a_graph_that_has_them_is_not_given_more(graph):
         with_registered_transitions(graph)
 
 
-def test_where_none_can_be_made_it_says_so(plain):
+def test_missing_registered_transitions_are_reported(plain):
     with pytest.raises(NoResult, match=r"at any of \d+ frame pairs between 0\.073 and 0\.100 m"):
         with_registered_transitions(plain, threshold=0.1, lengths=(20.0,))
 

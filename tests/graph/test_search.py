@@ -124,7 +124,7 @@ def test_a_path_is_followed_piece_by_piece(graph):
     assert found.n_expanded > 0
 
 
-def test_more_budget_is_never_worse_and_none_says_so(graph):
+def test_more_budget_is_never_worse_and_an_exhausted_one_is_reported(graph):
     objective = KeepSpeed(0.8, 3.0)
     costs = []
     for budget in (50, 400, 5_000):

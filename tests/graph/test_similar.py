@@ -50,7 +50,7 @@ def test_transitions_are_at_local_maxima_above_the_threshold(graph):
     assert any((b, j, a, i) in seen for a, i, b, j in seen)
 
 
-def test_the_offset_fades_as_the_definition_says(graph):
+def test_the_offset_fades_as_defined(graph):
     edge = int(jumps(graph)[7])
     a, i, b, j = ends(graph, edge)
     n = int(graph.edges.n_frames[edge])
@@ -66,7 +66,7 @@ def test_the_offset_fades_as_the_definition_says(graph):
         np.testing.assert_allclose(played.root_positions[k], other.root_positions[j + 1 + k] + shift, atol=1e-12)
 
 
-def test_after_the_fade_the_other_clip_goes_on(graph):
+def test_after_the_fade_the_other_clip_continues(graph):
     edge = int(jumps(graph)[3])
     following = next(e for e in graph.out_edges(int(graph.edges.heads[edge])) if not graph.edges.blends[e])
     walk = graph.walk([edge, following])

@@ -62,7 +62,7 @@ def test_a_transition_is_blended_by_the_formula(graph):
         np.testing.assert_array_equal(result.contacts.mask[k], contacts)
 
 
-def test_after_a_transition_the_other_clip_goes_on_where_it_was_carried(graph):
+def test_after_a_transition_the_other_clip_continues_in_place(graph):
     edges = graph.edges
     jump = int(np.flatnonzero(edges.blends)[3])
     after = next(e for e in graph.out_edges(int(edges.heads[jump])) if not edges.blends[e])
@@ -116,7 +116,7 @@ def test_a_walk_of_one_label_keeps_to_it():
         assert result.labels.mask(label, len(result)).all()
 
 
-def test_walks_last_as_long_as_asked(graph):
+def test_walks_have_the_requested_length(graph):
     for seconds in (1 / 30, 0.1, 7.77):
         assert len(graph.random_walk(seconds, rng=0).motion(feet=None)) == round(seconds * 30)
 
@@ -155,7 +155,7 @@ def test_walks_of_no_length_are_refused(graph, seconds):
         graph.random_walk(seconds)
 
 
-def test_a_foot_that_stands_elsewhere_after_a_transition_is_freed() -> None:
+def test_a_foot_planted_elsewhere_after_a_transition_is_released() -> None:
     """Otherwise one plant would hold it over both places."""
     from marey.graph.walk import _part_plants
 

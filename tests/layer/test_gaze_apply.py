@@ -353,7 +353,7 @@ def test_missing_roles_are_reported(gaze, walk):
 
 
 @pytest.mark.parametrize("n_spine", [1, 2, 3, 5])
-def test_any_number_of_spine_joints_comes_to_the_same_gaze(gaze, n_spine):
+def test_any_number_of_spine_joints_gives_the_same_gaze(gaze, n_spine):
     chain = [f"Spine{k}" for k in range(n_spine)]
     names = ["Hips", *chain, "Neck", "Head", "LeftUpLeg", "LeftLeg", "LeftFoot", "RightUpLeg", "RightLeg", "RightFoot"]
     names += [f"{side}{part}" for side in ("Left", "Right") for part in ("Arm", "ForeArm", "Hand")]

@@ -252,7 +252,7 @@ def test_a_triad_on_one_line_is_refused():
         gaze_example(replace(markers, positions=positions), take.goal, GAZE_TRIADS)
 
 
-def test_what_is_no_look_is_refused(tmp_path):
+def test_recordings_without_a_look_are_refused(tmp_path):
     take = gaze_take(0.9, 0.2)
     with pytest.raises(
         InvalidValue, match="triads must be given for Markers: a mapping or JSON file that assigns marker names to body"
@@ -277,7 +277,7 @@ def test_what_is_no_look_is_refused(tmp_path):
             load_triads(tmp_path / f"{name}.json")
 
 
-def test_the_recording_stays_as_it_was():
+def test_the_recording_is_unchanged():
     take = gaze_take(0.9, 0.2)
     markers = take.markers(gaps=0.05)
     before = markers.positions.copy()

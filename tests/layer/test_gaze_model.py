@@ -113,7 +113,7 @@ def test_impossible_shifts_are_refused(changed, message):
         GazeShift(**{**values, **changed})
 
 
-def test_a_region_keeps_what_is_inside_and_projects_the_rest():
+def test_a_region_keeps_points_inside_and_projects_others():
     region = convex_hull(np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [0.0, 0.0], [0.0, -1.0]]))
     assert len(region) == 4
     moved, apart = project_into_region(np.array([[0.3, 0.4], [3.0, 0.5], [2.0, 2.0]]), region)

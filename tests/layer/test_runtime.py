@@ -73,7 +73,7 @@ def test_stored_data_grows_with_the_clips_and_not_with_their_pairs(splices, clip
     assert np.quantile(steps, 0.9) < 1.2 * np.quantile(steps, 0.1)
 
 
-def test_frames_come_in_any_order_and_stored_postures_have_no_memory(splices):
+def test_frames_may_be_in_any_order_because_postures_are_stored(splices):
     player = splices.splicer("curve", "carry_box", average="stored")
     ahead = [player.frame(f)[1] for f in (5, 6, 100)]
     back = [player.frame(f)[1] for f in (100, 6, 5)]

@@ -86,7 +86,7 @@ def test_posture_leans_back_with_the_load(curve, carry):
     assert neck_path(full)[:, 2].mean() < neck_path(bare)[:, 2].mean() - 0.003
 
 
-def test_every_joint_but_the_attachment_comes_from_its_source(curve, carry, made):
+def test_every_joint_except_the_attachment_is_from_its_source(curve, carry, made):
     halves = split_body(curve.skeleton)
     lower = ~halves.upper
     lower[halves.attachment] = False
@@ -232,7 +232,7 @@ def test_inputs_stay_as_they_are(curve, carry):
         np.testing.assert_array_equal(clip.rotations, rotations)
 
 
-def test_provenance_says_what_was_done(made):
+def test_provenance_describes_the_splice(made):
     step = made.source.provenance[-1]
     assert step["op"] == "splice"
     assert step["align"] == "loop"
@@ -272,14 +272,14 @@ def test_the_package_offers_its_names():
         marey.layer.splise  # noqa: B018
 
 
-def test_what_is_no_motion_is_refused():
+def test_anything_but_a_motion_is_refused():
     walk = sample("walk", seconds=3.0).motion
     for call in (lambda: splice(walk, None), lambda: splice("walk.bvh", walk), lambda: splice_naive(walk, None)):
         with pytest.raises(InvalidValue, match=r"each motion of a splice must be a Motion, not (NoneType|str); load"):
             call()
 
 
-def test_a_clip_that_stands_for_a_while_is_given_back_by_itself(tmp_path):
+def test_splicing_a_clip_with_a_pause_onto_itself_restores_it(tmp_path):
     """Frames that stand are all alike: where in them a minimum lies is rounding, and says nothing."""
     save(sample("start_and_stop").motion, tmp_path / "clip.bvh")
     clip = load_motion(tmp_path / "clip.bvh")

@@ -74,7 +74,7 @@ def test_weights_can_be_given_joint_by_joint(walk, reach):
     assert quat.angle_between(got.rotations[: len(reach), roles["head"]], want).max() < 1e-7
 
 
-def test_it_comes_in_and_goes_out_smoothly(walk, reach):
+def test_it_fades_in_and_out_smoothly(walk, reach):
     roles = walk.skeleton.roles
     got = transplant(walk, reach, joints="right_arm", at=1.0, ease=0.4)
     frames = got.source.provenance[-1]["frames"]
@@ -93,7 +93,7 @@ def test_rates_may_differ_and_a_long_donor_is_cut(walk, reach):
     assert quat.angle_between(same.rotations, other.rotations).max() < 1e-3
 
 
-def test_contacts_of_hands_come_along_and_those_of_feet_go(walk):
+def test_contacts_of_hands_are_kept_and_those_of_feet_dropped(walk):
     kick = sample("kick").motion
     legs = transplant(walk, kick, joints="legs", ease=0.0)
     n = len(kick)

@@ -31,7 +31,7 @@ def test_dense_motions_go_through_the_frames_and_near_the_truth():
     assert curved < 0.5 * straight
 
 
-def test_what_is_dense_or_a_loop_stays_as_it_is():
+def test_dense_motions_and_loops_are_unchanged():
     reg = space("reach").registration
     once = upsample(reg)
     assert [len(motion) for motion in once.motions] == [4 * (len(motion) - 1) + 1 for motion in reg.motions]

@@ -71,7 +71,7 @@ def test_moments_are_extremes(at):
     assert frame == expected or (value is not None and value[frame] > value[expected] - 0.2 * np.ptp(value))
 
 
-def test_what_comes_after_the_action_is_not_its_apex():
+def test_the_apex_is_not_after_the_action():
     # Out and back, and then further out to the very end of the clip.
     from marey.parametric.features import _find_extreme
 

@@ -22,7 +22,7 @@ class FoundOf:
 
 
 @pytest.mark.parametrize("kind", mostly_slow(["reach", "walk"], "builds another space", n_fast=1))
-def test_a_space_comes_back_from_its_file(tmp_path, kind):
+def test_a_space_is_the_same_after_loading(tmp_path, kind):
     result = space(kind)
     result.save(tmp_path / "space.npz")
     back = ParametricMotion.load(tmp_path / "space.npz")
@@ -53,7 +53,7 @@ def test_functions_are_given_again(tmp_path):
         ParametricMotion.load(tmp_path / "space.npz", feature=position("head"))
 
 
-def test_values_by_hand_come_back(tmp_path):
+def test_values_given_by_hand_are_restored(tmp_path):
     result = ParametricMotion.build(takes("reach", 3), values=np.arange(3.0), names=["mood"])
     result.save(tmp_path / "space.npz")
     assert ParametricMotion.load(tmp_path / "space.npz").names == ("mood",)
@@ -104,7 +104,7 @@ def test_examples_at_different_rates_keep_their_moments():
     np.testing.assert_allclose(result.parameters, whole.parameters, atol=0.04)
 
 
-def test_without_landmarks_the_reference_says_when():
+def test_without_landmarks_the_reference_determines_the_time():
     motions = takes("punch", 6)
     result = ParametricMotion.build(motions, FEATURES["punch"], samples=0, settings=SpaceSettings(landmarks=False))
     reg, frame = result.registration, FEATURES["punch"].find_frame(motions[result.registration.reference])

@@ -89,7 +89,7 @@ def test_random_weights_are_valid_and_fill_the_range(delta):
     assert rows.min() < 0.05 - delta
 
 
-def test_samples_come_from_the_nearest_examples():
+def test_samples_are_blended_from_the_nearest_examples():
     rng = np.random.default_rng(2)
     parameters = rng.uniform(size=(30, 2))
     which, weights = sample_weights(parameters, 200, 0.1, 0.2, rng)
@@ -99,6 +99,6 @@ def test_samples_come_from_the_nearest_examples():
     assert spread < 0.2
 
 
-def test_thinning_keeps_the_first_and_drops_what_is_near():
+def test_thinning_keeps_the_first_and_drops_near_ones():
     rows = np.array([[0.0], [0.05], [1.0], [1.05], [2.0]])
     assert thin_samples(rows, 0.1, 2).tolist() == [0, 1, 2, 4]

@@ -225,7 +225,7 @@ def test_unreachable_targets_are_projected_and_reported():
     assert np.linalg.norm(result.reached - result.aimed) < 0.1
 
 
-def test_only_what_is_moved_noticeably_counts_as_out_of_reach():
+def test_only_noticeable_projections_count_as_out_of_reach():
     motion = space("reach")
     edge = motion.samples[np.argmax(motion.samples[:, 1])]
     line = edge + np.linspace(0.0, 0.09, 40)[:, None] * np.array([0.0, 1.0, 0.0])
@@ -335,7 +335,7 @@ def test_two_examples_are_a_line():
     assert np.linalg.norm(result.reached - result.aimed) < 0.05
 
 
-def test_a_motion_and_what_it_reaches_come_together():
+def test_a_motion_is_returned_with_the_parameters_it_reaches():
     output = space("reach", SIZES["reach"])
     target = output.samples[20]
     reached = output.synthesize(target, refine=True)

@@ -52,7 +52,7 @@ def test_measured_parameters_are_met():
     assert np.quantile(off, 0.9) < 0.04  # up to the ends of the region, which few examples surround
 
 
-def test_feet_stand_and_motion_changes_smoothly_with_its_parameters():
+def test_feet_are_planted_and_motion_changes_smoothly_with_parameters():
     space = punches()
     middle = 0.5 * (space.low + space.high)
     a, b = space(middle), space(middle + 1e-3 * (space.high - space.low))

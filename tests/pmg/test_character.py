@@ -162,7 +162,7 @@ def everything(folder):
     return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
 
 
-def test_what_is_loaded_and_saved_stays_as_it_is(tmp_path):
+def test_loading_and_saving_changes_nothing(tmp_path):
     turn_space().save(tmp_path / "a.npz")
     GaitSpace.load(tmp_path / "a.npz").save(tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()

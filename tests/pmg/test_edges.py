@@ -145,7 +145,7 @@ def test_the_same_seed_gives_the_same_edge_in_any_order_of_work():
     assert not np.array_equal(a.parameters, c.parameters)
 
 
-def test_a_refusal_says_which_part_fails_and_what_helps():
+def test_a_refusal_names_the_failing_part_and_a_remedy():
     char = fresh_walker()
     walk = char["walk"]
     char.restrict("left", "walk", [0.3], walk.high)

@@ -84,7 +84,7 @@ def test_near_parameters_give_near_motion():
     assert np.abs(a.world().positions[:n] - b.world().positions[:n]).max() < 0.01
 
 
-def test_contacts_come_with_the_motion_and_stand_nearly_still():
+def test_contacts_are_generated_and_nearly_motionless():
     result = turn_space()([0.4])
     assert result.contacts is not None
     assert result.contacts.mask.any()

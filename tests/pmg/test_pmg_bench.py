@@ -41,7 +41,7 @@ def test_an_edge_and_frames_are_timed():
     assert fraction.ratio == pytest.approx(fraction.value / 100.0)
 
 
-def test_punches_are_measured_where_the_hand_comes_nearest():
+def test_punches_are_measured_where_the_hand_is_nearest():
     figure = pmg._punches(small_character("boxing"))
     assert figure.what.startswith("punches of ")
     assert 0.0 <= figure.value <= 100.0

@@ -59,7 +59,7 @@ def test_kernels_do_as_their_slow_twins():
     np.testing.assert_allclose(soles.carry(at, wanted, levels), twin.carry(at, wanted, levels, 0.01**2), atol=1e-9)
 
 
-def test_a_sliding_and_turning_body_is_placed_back_where_it_stands():
+def test_a_sliding_and_turning_body_is_moved_back_to_its_plants():
     skeleton, points, _, rng = poses()
     soles = make_soles(skeleton, points)
     still = rng.uniform(-0.3, 0.3, (1, len(points), 3))
@@ -125,7 +125,7 @@ def test_feet_of_a_blend_rise_as_the_mean_of_the_feet_does():
         assert np.abs(found[low, k] - mean[low]).mean() < 0.0002
 
 
-def test_feet_of_blended_cycles_stand_while_they_are_in_contact():
+def test_feet_of_blended_cycles_do_not_slide_in_contact():
     space = turn_space()
     slides = []
     for turn in np.linspace(space.low[0], space.high[0], 9):
@@ -134,7 +134,7 @@ def test_feet_of_blended_cycles_stand_while_they_are_in_contact():
 
 
 @pytest.mark.parametrize("turns", [(-0.9, -0.3), (0.0, 0.5), (0.8, 0.2)])
-def test_a_foot_that_stands_in_both_clips_stands_in_the_transition(turns):
+def test_a_foot_planted_in_both_clips_is_planted_in_the_transition(turns):
     space = turn_space()
     a, b = space([turns[0]]), space([turns[1]])
     half = 5
@@ -183,7 +183,7 @@ def test_cycles_are_synchronized_by_liftoff_and_touchdown():
     np.testing.assert_allclose(warp_phases(grid, 0.0, odd, np.array([0.3, 0.82, 0.7, 0.31])), grid, atol=0.07)
 
 
-def test_events_of_a_walk_come_once_in_a_cycle_and_spread_ones_are_not_used():
+def test_events_of_a_walk_occur_once_per_cycle_and_spread_ones_are_ignored():
     from marey.pmg.gait_cycles import compute_phase
 
     walk = walks()[3]

@@ -59,7 +59,7 @@ def test_a_long_walk_keeps_to_its_thresholds_and_moves_like_its_sources():
     assert sharpest(played) < 1.1 * max(sharpest(each) for each in walks())
 
 
-def test_feet_stand_once_they_are_cleaned_and_nearly_before():
+def test_cleaned_feet_do_not_slide_and_others_hardly_do():
     char = small_walker()
     raw, clean = (char.stream(RandomWalk(3), feet=feet).record(60.0) for feet in (None, "clean"))
     assert measure(raw)["slide_contact"].value < 0.0025
@@ -158,7 +158,7 @@ def test_a_stream_begins_at_the_given_place():
     assert abs(np.arctan2(way[0], way[2]) - np.pi / 2.0) < 0.2
 
 
-def test_cleaned_frames_come_later_but_are_the_same_choice():
+def test_cleaned_frames_are_delayed_but_have_the_same_choices():
     char = small_walker()
     a, b = char.stream(RandomWalk(5), feet=None), char.stream(RandomWalk(5))
     assert a.delay == 0 < b.delay
@@ -190,7 +190,7 @@ def test_walks_of_samples_are_many_and_seeded():
     np.testing.assert_array_equal(result[1].rotations, again[1].rotations)
 
 
-def test_locked_feet_slide_less_and_come_without_a_delay():
+def test_locked_feet_slide_less_without_delay():
     char = small_walker()
     streams = {feet: char.stream(RandomWalk(3), feet=feet) for feet in (None, "lock")}
     assert streams["lock"].delay == 0

@@ -26,7 +26,7 @@ def cache(tmp_path):
 
 @pytest.mark.parametrize("dtype", ["<f8", "<f4", "<i8", "<i4", "|b1", ">f8"])
 @pytest.mark.parametrize("shape", [(), (0, 2), (3,), (4, 5, 6), (200, 300)])
-def test_what_is_put_comes_back(cache, dtype, shape):
+def test_stored_values_are_returned(cache, dtype, shape):
     array = (np.arange(np.prod(shape)).reshape(shape) % 7).astype(dtype)
     cache.put("k", array)
     got = Cache.open(cache.folder).get("k")

@@ -94,7 +94,7 @@ def test_results_are_those_of_map_in_its_order(address):
     assert os.getpid() not in set(run(process_number, range(20)))
 
 
-def test_an_error_comes_through_after_the_results_before_it(address):
+def test_an_error_is_raised_after_the_results_before_it(address):
     results = iter(cluster(address)(failing, range(6)))
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(ValueError, match="three is not to be had"):
@@ -116,7 +116,7 @@ def test_a_match_web_is_the_same_as_built_here(address):
 
 
 @pytest.mark.slow("starts a cluster and waits for a dead worker")
-def test_a_worker_that_is_killed_costs_only_its_share(address, tmp_path):
+def test_a_killed_worker_loses_only_its_own_tasks(address, tmp_path):
     extra = worker(address, tmp_path)
     try:
         until(lambda: n_workers(address) == 3)
@@ -133,7 +133,7 @@ def test_a_worker_that_is_killed_costs_only_its_share(address, tmp_path):
     assert 60 <= len(at_work) < 60 + 30, "what the others had done was done again"
 
 
-def test_what_is_wrong_is_said():
+def test_errors_of_the_cluster_are_reported():
     with pytest.raises(
         InvalidValue, match=r"address must be that of a Dask scheduler, such as tcp://10.0.0.5:8786, not ''"
     ):

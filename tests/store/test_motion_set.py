@@ -122,7 +122,7 @@ def test_unit_rate_and_roles_of_the_files_can_be_given(folder):
     assert MotionSet.open(folder, roles={"hips": hips}).motion(0).skeleton.role_map == {"hips": hips}
 
 
-def test_mirrored_twins_come_after_all_others_with_sides_exchanged(tmp_path, loads):
+def test_mirrored_copies_follow_all_others_with_sides_exchanged(tmp_path, loads):
     save(replace(walk(), labels=labels_of(("turn-left", 0, 90))), tmp_path / "a.bvh")
     save(walk(1), tmp_path / "b.bvh")
     plain = MotionSet.open(tmp_path).prepare()
@@ -221,7 +221,7 @@ def test_a_second_time_nothing_is_parsed_or_hashed(folder, loads, monkeypatch):
     assert loads == []
 
 
-def test_only_what_is_new_is_loaded(folder, loads):
+def test_only_new_files_are_loaded(folder, loads):
     old = MotionSet.open(folder).prepare()
     keys = {name: old.content_key(name) for name in old.names}
     loads.clear()
@@ -346,7 +346,7 @@ def test_an_index_without_its_arrays_is_made_good_by_a_build(folder, loads):
     assert loads == 2 * ["walk0.bvh", "walk1.bvh", "walk2.bvh"]
 
 
-def test_who_comes_second_leaves_what_the_first_has_written(tmp_path, monkeypatch):
+def test_the_second_process_keeps_what_the_first_has_written(tmp_path, monkeypatch):
     write, place = arrays.write_array, tmp_path / "x" / "key"
 
     def overtaken(path, array):

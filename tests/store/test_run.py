@@ -35,7 +35,7 @@ def test_results_are_those_of_map_in_its_order(run):
 
 
 @pytest.mark.parametrize("run", RUNS, ids=NAMES)
-def test_an_error_comes_through_after_the_results_before_it(run):
+def test_an_error_is_raised_after_the_results_before_it(run):
     results = iter(run(failing, range(6)))
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(ValueError, match="three is not to be had"):
@@ -82,7 +82,7 @@ def test_arrays_are_mapped_from_one_file_and_tasks_stay_small(tmp_path):
         assert is_writable == (array.nbytes < 2**16)
 
 
-def test_what_cannot_be_sent_or_done_is_told():
+def test_tasks_that_cannot_be_sent_or_run_are_reported():
     with pytest.raises(
         InvalidValue,
         match="worker processes can only run a top-level function of a module, with values that can be pickled",
@@ -105,7 +105,7 @@ def test_one_core_is_map_and_none_is_all():
     assert run_on(None) == (map if cores() == 1 else processes())
 
 
-def test_blocks_of_grids_come_out_the_same_everywhere():
+def test_blocks_of_grids_are_the_same_with_every_runner():
     clouds = [point_clouds(motion[:150]) for motion in walks()[:2]]
     weights = frame_weights(0.5, 30.0, "triangle")
     found = [find_transitions(clouds, weights, None, max_memory=2**20, run=run) for run in RUNS]

@@ -41,7 +41,7 @@ def test_two_processes_build_one_set_at_once(tmp_path):
     [(build_until, 3, 3), (build_and_die_writing, 4, 1)],
     ids=["between clips", "between a clip's arrays"],
 )
-def test_a_build_that_is_killed_goes_on_where_it_was(tmp_path, monkeypatch, kill, at, n_ready):
+def test_a_killed_build_continues_where_it_stopped(tmp_path, monkeypatch, kill, at, n_ready):
     folder, store = folder_of_walks(tmp_path / "clips", 5), tmp_path / "cache"
     child = SPAWN.Process(target=kill, args=(str(folder), str(store), at))
     child.start()
