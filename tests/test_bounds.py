@@ -38,6 +38,6 @@ def pair() -> tuple[Any, Any]:
         (lambda: word_path("a", 1e9), "width must be greater than 0 m and at most 100,000 m"),
     ],
 )
-def test_what_is_too_large_is_refused(act: Callable[[], object], message: str) -> None:
+def test_inputs_that_are_too_large_are_refused(act: Callable[[], object], message: str) -> None:
     with pytest.raises(InvalidValue, match=message):
         act()

@@ -240,7 +240,7 @@ def test_old_exports_give_the_new_object_and_name_it(package: str, old: str, new
     assert caught[0].filename == __file__
 
 
-def test_a_module_without_the_name_says_so() -> None:
+def test_a_module_without_the_name_raises_an_attribute_error() -> None:
     module = types.ModuleType("some.module")
     module.__getattr__ = renamed_names("some.module", {"a": "b"})  # type: ignore[method-assign]
     with pytest.raises(AttributeError, match=r"module 'some\.module' has no attribute 'c'"):

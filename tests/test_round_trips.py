@@ -245,7 +245,7 @@ def test_a_file_of_another_kind_or_of_a_newer_version_is_refused_by_name(case, t
         case.load(path)
 
 
-def test_a_map_of_gaze_from_a_generator_comes_back_the_same(tmp_path):
+def test_a_gaze_map_from_a_generator_is_the_same_after_loading(tmp_path):
     gaze = GazeMap.build(GazeMap.default().examples, rng=np.random.default_rng(5))
     gaze.save(tmp_path / "map.json")
     again = GazeMap.load(tmp_path / "map.json")

@@ -72,7 +72,7 @@ def test_the_message_names_the_parameter(message):
         lambda motion: retarget(motion, walk()),
     ],
 )
-def test_a_file_name_is_no_motion(function):
+def test_a_file_name_is_not_a_motion(function):
     with pytest.raises(InvalidValue, match=r"motion must be a Motion, not str; load files with marey\.load"):
         function("walk.bvh")
 

@@ -19,7 +19,7 @@ from marey.errors import UnknownName, UnreadableFile
 from tests.tiers import mostly_slow
 
 
-def test_bench_clip_is_what_it_says(tmp_path: Path) -> None:
+def test_bench_clip_has_the_stated_length_and_rate(tmp_path: Path) -> None:
     path = tmp_path / "clip.bvh"
     path.write_bytes(bench_bvh(50))
     clip = marey.load(path, unit="cm", up="y")
@@ -75,7 +75,7 @@ def test_help_names_every_bench(capsys: pytest.CaptureFixture[str]) -> None:
     assert ", ".join(BENCHES) in " ".join(capsys.readouterr().out.split())
 
 
-def test_benches_are_loaded_only_where_their_help_is_asked_for() -> None:
+def test_benches_are_loaded_only_when_their_help_is_requested() -> None:
     code = "import sys; from marey.cli.main import main; main(['--help']); assert 'marey.bench' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "bench" in done.stdout

@@ -75,7 +75,7 @@ def test_crops_splits_and_drops_are_printed(clips, capsys):
     assert describe_notes({"notes": [split] * 15, "method": "registered"})[-1] == "  and 3 notes more; --json lists all"
 
 
-def test_weights_are_equal_by_default_and_may_come_in_any_form(clips, capsys):
+def test_weights_are_equal_by_default_and_accept_several_forms(clips, capsys):
     result = []
     for given in ([], ["--weights", "0.5", "0.5"], ["--weights", "1,1"], ["--weights=2,2"]):
         assert main([*BLEND, *given, "--json"]) == 0
@@ -84,7 +84,7 @@ def test_weights_are_equal_by_default_and_may_come_in_any_form(clips, capsys):
         np.testing.assert_array_equal(other, result[0])
 
 
-def test_options_may_come_before_the_files(clips, capsys):
+def test_options_may_precede_the_files(clips, capsys):
     assert main(["blend", "--weights", "0.25", "0.75", "walk.bvh", "run.bvh", "-o", "jog.bvh", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["weights"] == [0.25, 0.75]
 

@@ -81,7 +81,7 @@ def test_info_with_findings_exits_with_one(clip: Path, capsys: pytest.CaptureFix
     assert "warning   the header announces 99 frames, but there are 61 rows" in capsys.readouterr().out
 
 
-def test_info_goes_on_after_a_bad_file(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_continues_after_a_bad_file(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = clip.with_name("bad.bvh")
     bad.write_text("nonsense")
     assert main(["info", str(bad), str(clip)]) == 2
@@ -200,7 +200,7 @@ def test_warnings_go_to_stderr_as_one_line(clip: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_a_closed_pipe_is_no_error(clip: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(clip: Path) -> None:
     files = " ".join([str(clip)] * 30)
     done = subprocess.run(
         ["sh", "-c", f"{sys.executable} -m marey info --full {files} | head -n 1"],
@@ -277,7 +277,7 @@ def test_one_bad_file_of_several_does_not_stop_the_others(clip: Path, capsys: py
         assert "61 frames" in report.out
 
 
-def test_a_pipe_is_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import os
 
     pipe = tmp_path / "pipe.bvh"

@@ -100,7 +100,7 @@ def test_one_motion_with_itself(clips, capsys):
     assert all(float(a) < float(b.split()[0]) for a, b in listed)
 
 
-def test_other_rates_are_resampled_and_it_says_so(clips, capsys):
+def test_other_rates_are_resampled_with_a_note(clips, capsys):
     assert main(["grid", "walk.npz", "fast.npz", "-o", "grid.png"]) == 0
     out = capsys.readouterr().out
     assert "resampled 'run' from 60 to 30 Hz" in out

@@ -145,7 +145,7 @@ def test_unreachable_targets_are_reported_and_still_written(space, tmp_path, cap
     assert picture.exists()
 
 
-def test_what_is_moved_by_next_to_nothing_is_within_reach(space, tmp_path, capsys):
+def test_a_target_moved_by_rounding_only_is_within_reach(space, tmp_path, capsys):
     result = ParametricMotion.load(space)
     high = result.samples[np.argmax(result.samples[:, 1])]
     target = high + [0.0, result.scale[1] * 1.02, 0.0]
@@ -191,7 +191,7 @@ def test_skipped_frames_are_reported_once(walks, tmp_path, capsys):
     assert "contacts of 'stranger'" not in report.out
 
 
-def test_notes_on_what_was_left_out_come_first_and_others_in_groups():
+def test_notes_on_omitted_examples_precede_grouped_notes():
     notes = [f"motion {k} ('a{k}') was resampled from 60 to 120 Hz" for k in range(5)]
     notes += ["motion 7 ('b') is left out: too far", "motion 9 ('c') is left out: too far"]
     assert _group_notes(notes) == [*notes[5:], f"{notes[0]} (and 4 more like this)"]

@@ -46,7 +46,7 @@ def reported(capsys, *more):
     return json.loads(capsys.readouterr().out)
 
 
-def test_the_linear_method_says_what_it_leaves_out_and_refuses_limits(clips, capsys):
+def test_the_linear_method_reports_skipped_checks_and_refuses_limits(clips, capsys):
     assert main([*COMMAND, "--method", "linear", "--region-a", "1", "2"]) == 0
     assert "the method 'linear' checks no limits and does not clean the feet" in capsys.readouterr().out
     assert 1.0 <= marey.load("both.bvh").source.provenance[0]["at"][0] <= 2.0
@@ -108,7 +108,7 @@ def test_each_window_has_its_own_plot(clips, capsys):
     assert wide["path_distance_m"] != usual["path_distance_m"]
 
 
-def test_the_text_says_which_window(clips, capsys):
+def test_the_report_names_the_window(clips, capsys):
     assert main([*COMMAND, "--length", "0.5", "--search-window", "0.4", "--window", "0.2"]) == 0
     out = capsys.readouterr().out
     assert "m (0.4 s window), along the transition" in out

@@ -169,7 +169,7 @@ def read_cmu(data_folder, folder, trial):
 # --- the skeleton
 
 
-def test_joints_stand_where_bones_start():
+def test_joints_are_at_the_start_of_bones():
     raw = asf_motion(parsed(), "stick.asf")
     assert raw.names == ("root", "pelvis", "spine", "arm", "armEnd", "leg", "legEnd")
     assert raw.parents.tolist() == [-1, 0, 1, 2, 3, 0, 5]
@@ -181,7 +181,7 @@ def test_joints_stand_where_bones_start():
     assert any("no frame rate" in report for report in raw.evidence)
 
 
-def test_skeleton_keeps_what_the_file_says():
+def test_skeleton_keeps_the_values_of_the_file():
     skeleton = parsed()
     assert skeleton.names == ("root", "pelvis", "spine", "arm", "leg")
     assert skeleton.dofs == (
@@ -403,7 +403,7 @@ def test_a_missing_bone_keeps_its_last_value():
     assert raw.warnings == ["bone 'arm' is missing in 1 frames, first 1; it keeps its last value"]
 
 
-def test_a_bone_that_never_comes_stays_at_rest():
+def test_a_bone_without_data_stays_at_rest():
     raw = motion(re.sub(r"(?m)^arm .*\n", "", AMC))
     assert np.allclose(raw.rotations[:, raw.names.index("arm")], [1, 0, 0, 0], atol=1e-15)
     assert raw.warnings == ["bone 'arm' is in no frame; it keeps its rest pose"]

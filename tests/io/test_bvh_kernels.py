@@ -83,7 +83,7 @@ def test_signs_may_be_glued_to_the_number_before() -> None:
 
 
 @pytest.mark.parametrize("word", NO_NUMBERS)
-def test_rows_before_a_word_that_is_no_number_are_read(word: str) -> None:
+def test_rows_before_an_invalid_number_are_read(word: str) -> None:
     for before in ("", "1 2 3\n", "1.5 -2.5 .5\n"):
         for row in (f"{word} 2 3\n", f"1 {word} 3\n", f"1 2 {word}\n"):
             got, n_read = read((before + row).encode("latin-1"), 3)
@@ -105,14 +105,14 @@ def test_lines_that_are_no_rows_are_not_read(text: bytes, n_rows: int) -> None:
     assert len(read(text, 3)[0]) == n_rows
 
 
-def test_reading_stops_where_there_is_no_room() -> None:
+def test_reading_stops_when_the_array_is_full() -> None:
     text = b"1 2 3\n4 5 6\n"
     for n_rows in range(3):
         got, n_read = read(text, 3, n_rows=n_rows)
         assert (len(got), n_read) == (n_rows, 6 * n_rows)
 
 
-def test_only_what_stands_between_start_and_stop_is_read() -> None:
+def test_only_text_between_start_and_stop_is_read() -> None:
     data = np.frombuffer(b"9.59 1 2\n3 4 5\n9.5 8 8\n", np.uint8)
     out = np.empty(9)
     assert parse_rows(data, 3, 15, 3, out) == (2, 15)

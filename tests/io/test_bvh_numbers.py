@@ -51,7 +51,7 @@ def spellings(rng: np.random.Generator, n_digits: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("n_digits", range(1, 19))
-def test_eighteen_digits_come_out_as_float_reads_them(n_digits: int) -> None:
+def test_eighteen_digits_are_read_as_by_float(n_digits: int) -> None:
     rng = np.random.default_rng(n_digits)
     words = [word for _ in range(200) for word in spellings(rng, n_digits)]
     for word, value in zip(words, compiled(words), strict=True):
@@ -120,7 +120,7 @@ def test_numbers_beyond_all_range_are_infinite(word: str) -> None:
     ["x", "1x", "-", "+", ".", "-.", "1e", "1e+", "e5", "1.2.3", "--1", "+-1", "1,5", "nan", "inf", "0x1", "1_0", "1d5"]
     + ["1-", "1.5e3.2", "#", "\x001", "1\x00", "½", "１", "1\xa0"],
 )
-def test_what_is_no_number_is_left_to_the_careful_reader_which_refuses_it(word: str) -> None:
+def test_invalid_numbers_are_left_to_the_careful_reader(word: str) -> None:
     assert refuses(word)
     numbers, bad = parse_numbers(f"4 {word} 6".encode())
     assert numbers == [4.0]
@@ -173,7 +173,7 @@ def test_rows_end_with_lines() -> None:
     assert text[end:].lstrip() == b"5 6\n7\n8\n"
 
 
-def test_faults_tell_numbers_from_other_words() -> None:
+def test_faults_distinguish_numbers_from_other_words() -> None:
     assert number_fault(b"Info:") is None
     assert number_fault(b"nanometer") is None
     assert number_fault(b"-nan(ind)") == "expected a finite number, got '-nan(ind)'"

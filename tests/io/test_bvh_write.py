@@ -107,7 +107,7 @@ def test_real_files_are_written_as_they_were(data_folder: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow("reads all recorded files with a slow twin")
-def test_real_files_load_to_what_the_format_says(data_folder: Path, tmp_path: Path) -> None:
+def test_real_files_load_as_the_format_defines(data_folder: Path, tmp_path: Path) -> None:
     """Against the slow evaluator, at some frames of every file. The axis is given: detecting it is another matter."""
     for path, text in real_files(data_folder, tmp_path):
         motion = marey.load(path, up="y", trim_rest=False)
@@ -182,7 +182,7 @@ def test_one_changed_joint_leaves_the_others_alone(tmp_path: Path) -> None:
         assert np.array_equal(before[heading], after[heading]) == (heading != "JOINT LeftArm")
 
 
-def test_frame_time_is_written_as_it_was_or_so_that_it_reads_the_same(tmp_path: Path) -> None:
+def test_frame_time_is_written_so_that_it_reads_the_same(tmp_path: Path) -> None:
     motion = load_dialect("frame_time_without_zero", tmp_path)
     assert evaluate(text_of(motion)).frame_time == ".0083333"
     assert evaluate(text_of(replace(motion, fps=30.0))).frame_time == "0.0333333"
@@ -221,7 +221,7 @@ def test_file_offsets_that_channels_replace_follow_the_unit(tmp_path: Path) -> N
 # Names.
 
 
-def test_names_of_end_sites_and_doubles_come_back(tmp_path: Path) -> None:
+def test_names_of_end_sites_and_duplicates_are_restored(tmp_path: Path) -> None:
     written = evaluate(text_of(load_dialect("end_site_with_a_name", tmp_path)))
     assert [node.heading for node in written.nodes if "End" in node.heading] == ["End Site Tip of it"] * 5
     written = evaluate(text_of(load_dialect("duplicate_names", tmp_path)))
@@ -297,7 +297,7 @@ def test_end_sites_of_any_motion_are_written_as_such() -> None:
     assert headings == ["ROOT Hips", "JOINT Head", "JOINT HeadEnd", "JOINT HeadEndEnd", "JOINT HeadEnd2"]
 
 
-def test_names_of_other_formats_come_back_too() -> None:
+def test_names_of_other_formats_are_restored() -> None:
     skeleton = Skeleton(("Hips", "Bone", "Bone_2", "Bone_2End"), [-1, 0, 1, 2], np.eye(4, 3))
     source = Source(format="glb", file_names=("Hips", "Bone", "Bone", "Bone_2End"))
     motion = Motion(skeleton, np.zeros((2, 3)), np.tile([1.0, 0, 0, 0], (2, 4, 1)), 30.0, source=source)

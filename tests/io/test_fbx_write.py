@@ -29,14 +29,14 @@ def check_same(data: bytes, motion: marey.Motion) -> None:
 
 @pytest.mark.parametrize("body", [True, False])
 @pytest.mark.parametrize("fps", [120.0, 29.97, 1 / 0.0083333, 7.5, 30.0])
-def test_a_motion_comes_back(fps: float, body: bool) -> None:
+def test_a_motion_is_the_same_after_loading(fps: float, body: bool) -> None:
     motion = make_motion(fps=fps)
     data = write_fbx(motion, body=body)
     check_same(data, motion)
     assert (b"Geometry" in data) == body
 
 
-def test_moving_bones_come_back() -> None:
+def test_moving_bones_are_the_same_after_loading() -> None:
     motion = make_motion(slide=True)
     assert motion.bone_offsets is not None
     check_same(write_fbx(motion), motion)

@@ -148,7 +148,7 @@ def test_a_mirrored_matrix(flip: list[int]) -> None:
     assert check_meaning(glb.pack()).warnings == []
 
 
-def test_uneven_scale_is_exact_at_rest_and_said() -> None:
+def test_uneven_scale_is_exact_at_rest_with_a_warning() -> None:
     glb = armature(scale=[0.01, 0.02, 0.01])
     raw = read_glb(glb.pack(), "x.glb")
     assert raw.warnings == ["non-uniform scale, which shears the nodes below, is exact only at rest: 'Armature'"]
@@ -173,7 +173,7 @@ def test_sheared_matrices_are_exact_at_rest() -> None:
     assert raw.warnings == ["non-uniform scale, which shears the nodes below, is exact only at rest: 'a'"]
 
 
-def test_animated_scale_is_ignored_and_said() -> None:
+def test_animated_scale_is_ignored_with_a_warning() -> None:
     glb = armature()
     glb.key(3, "scale", [0, 0.4], [[2, 2, 2], [3, 3, 3]])
     glb.key(4, "scale", [0, 0.4], [[1, 1, 1], [3, 3, 3]])  # nothing hangs from the foot, so nothing is lost
@@ -371,7 +371,7 @@ def _without_last_channel(glb: Glb) -> bytes:
     return other.pack()
 
 
-def test_bytes_after_the_end_are_said() -> None:
+def test_bytes_after_the_end_give_a_warning() -> None:
     raw = read_glb(Glb(arm(), [0, 1, 2]).pack() + b"more", "x.glb")
     assert raw.warnings == ["4 bytes follow the end of the GLB file and are ignored"]
 

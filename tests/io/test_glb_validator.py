@@ -91,7 +91,7 @@ def test_short_motions(n_frames: int) -> None:
 
 
 @pytest.mark.parametrize("n_frames", [1, 2, 50])
-def test_a_motion_that_stands_still(n_frames: int) -> None:
+def test_a_motionless_clip(n_frames: int) -> None:
     skeleton = make_motion().skeleton
     still = Motion(skeleton, np.zeros((n_frames, 3)), quat.identity((n_frames, len(skeleton))), 30.0)
     check_valid(write_glb([still]))

@@ -25,7 +25,7 @@ from tests.io.make_glb import (
 
 @pytest.mark.parametrize("figure", [True, False])
 @pytest.mark.parametrize("fps", [120.0, 29.97, 1 / 0.0083333, 7.5])
-def test_a_motion_comes_back(fps: float, figure: bool) -> None:
+def test_a_motion_is_the_same_after_loading(fps: float, figure: bool) -> None:
     motion = make_motion(fps=fps)
     raw = read_glb(write_glb([motion], body=figure), "walk.glb")
     check_same(as_motion(raw), motion)
@@ -35,7 +35,7 @@ def test_a_motion_comes_back(fps: float, figure: bool) -> None:
     assert raw.warnings == []
 
 
-def test_moving_bones_come_back() -> None:
+def test_moving_bones_are_the_same_after_loading() -> None:
     motion = make_motion(slide=True)
     raw = read_glb(write_glb([motion]), "walk.glb")
     check_same(as_motion(raw), motion)
@@ -63,12 +63,12 @@ def test_a_written_file_describes_the_motion_by_the_specification() -> None:
         np.testing.assert_allclose(rest[node] @ inverse, np.eye(4), atol=1e-6)
 
 
-def test_a_single_frame_comes_back() -> None:
+def test_a_single_frame_is_the_same_after_loading() -> None:
     motion = make_motion(n_frames=1, fps=48.0, slide=True)
     check_same(as_motion(read_glb(write_glb([motion]), "pose.glb")), motion)
 
 
-def test_a_motion_that_stands_still_keeps_its_length() -> None:
+def test_a_motionless_clip_keeps_its_length() -> None:
     walk = make_motion(n_frames=1)
     still = replace(
         walk, root_positions=np.repeat(walk.root_positions, 50, 0), rotations=np.repeat(walk.rotations, 50, 0)
@@ -136,7 +136,7 @@ def test_skeletons_that_differ_in_the_root_offset_alone_are_one() -> None:
     assert len(document["skins"]) == 1
 
 
-def test_joint_names_of_any_kind_come_back() -> None:
+def test_joint_names_of_any_kind_are_restored() -> None:
     names = ("mixamorig:Hips", "Bein links ß", "脚", 'a"b\\c\n', "figure")
     skeleton = Skeleton(names, np.array([-1, 0, 1, 2, 0]), np.full((5, 3), 0.1))
     motion = Motion(skeleton, np.zeros((3, 3)), quat.identity((3, 5)), 30.0, "Gehen – 歩く")
@@ -145,7 +145,7 @@ def test_joint_names_of_any_kind_come_back() -> None:
     assert raw.name == "Gehen – 歩く"
 
 
-def test_the_same_motion_gives_the_same_bytes_and_stays_as_it_was() -> None:
+def test_the_same_motion_gives_the_same_bytes_and_is_unchanged() -> None:
     motion = make_motion(slide=True)
     before = [a.copy() for a in (motion.rotations, motion.root_positions, motion.skeleton.offsets)]
     assert write_glb([motion]) == write_glb([make_motion(slide=True)])

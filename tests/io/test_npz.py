@@ -80,7 +80,7 @@ def test_a_round_trip_keeps_every_bit():
     assert raw.evidence == []
 
 
-def test_moving_bones_and_the_source_come_along():
+def test_moving_bones_and_the_source_are_stored():
     source = Source(
         path="/home/somebody/clip.bvh",
         format="bvh",
@@ -166,7 +166,7 @@ def test_a_long_still_motion_can_be_read_again(monkeypatch):
         read_npz(zipped(members(data)), "still.npz")
 
 
-def test_names_that_would_not_come_back_are_refused():
+def test_names_that_could_not_be_restored_are_refused():
     for name in ("x" * 5000, "x\0"):
         skeleton = Skeleton((name,), np.array([-1]), np.zeros((1, 3)))
         motion = Motion(skeleton, np.zeros((1, 3)), np.array([[[1.0, 0, 0, 0]]]), 30.0)

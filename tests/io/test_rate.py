@@ -58,7 +58,7 @@ def test_a_snapped_rate_agrees_with_every_digit() -> None:
                 assert abs(1.0 / snap_rate(text) - float(text)) <= 10.0**-digits
 
 
-def test_evidence_says_what_was_concluded() -> None:
+def test_evidence_states_the_conclusion() -> None:
     assert rate_from_text("0.01", None, "x") == (100.0, ["rate 100 Hz from frame time 0.01"])
     rate, report = rate_from_text(".0083333", None, "x")
     assert (rate, report) == (120.0, ["rate 120 Hz: frame time .0083333 is 1/120 s to the digits it has"])

@@ -29,7 +29,7 @@ def test_unit_of_a_person_between_one_and_a_half_and_two_meters(unit: str, size:
     assert "tall" in guess.evidence
 
 
-def test_unit_that_could_be_two_says_so() -> None:
+def test_an_ambiguous_unit_is_reported() -> None:
     child = recognize.recognize_unit(scaled(body_skeleton(), 0.62 / 0.01))
     assert child.value == 0.01
     assert not child.is_sure
@@ -141,7 +141,7 @@ def test_motion_that_begins_smoothly_from_rest_keeps_its_first_frame() -> None:
     assert not starts_with_rest_pose(eased)
 
 
-def test_every_real_clip_comes_out_as_a_standing_person(data_folder: Path) -> None:
+def test_every_real_clip_has_the_size_of_a_person(data_folder: Path) -> None:
     """Unit, axes and roles of every human BVH file in the data folder, without a hint."""
     checked = 0
     for path in sorted((data_folder / "cmu").rglob("*.bvh")) + sorted((data_folder / "bandai-namco").glob("*.bvh")):
@@ -156,7 +156,7 @@ def test_every_real_clip_comes_out_as_a_standing_person(data_folder: Path) -> No
     assert checked >= 50
 
 
-def test_trim_rest_drops_one_frame_and_says_so(data_folder: Path) -> None:
+def test_trim_rest_drops_one_frame_with_a_note(data_folder: Path) -> None:
     path = data_folder / "cmu" / "016" / "16_15.bvh"
     whole, trimmed = marey.load(path, trim_rest=False), marey.load(path)
     assert len(trimmed) == len(whole) - 1

@@ -37,7 +37,7 @@ def test_nothing_to_say_writes_nothing(tmp_path: Path) -> None:
     assert not sidecar_path(path).exists()
 
 
-def test_everything_comes_back(tmp_path: Path) -> None:
+def test_everything_is_restored(tmp_path: Path) -> None:
     motion = replace(
         WALK,
         skeleton=WALK.skeleton.with_roles({"left_fingertips": "LeftHand"}),

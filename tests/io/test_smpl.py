@@ -59,7 +59,7 @@ def test_poses_are_rotation_vectors_of_the_joints(tmp_path, n_joints: int, name:
     check_positions(motion, arrays, "z")
 
 
-def test_rest_pose_stands_upright_with_all_roles(tmp_path) -> None:
+def test_the_rest_pose_is_upright_with_all_roles(tmp_path) -> None:
     motion = marey.load(save(tmp_path, make_arrays()))
     roles, rest = motion.skeleton.roles, motion.skeleton.rest_positions
     assert rest[roles["head"], 1] > 0.5 > -0.5 > rest[roles["left_foot"], 1]

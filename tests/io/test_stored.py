@@ -46,7 +46,7 @@ def _known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("is_json", [False, True])
-def test_parts_come_back_as_declared(tmp_path: Path, is_json: bool) -> None:
+def test_parts_are_restored_as_declared(tmp_path: Path, is_json: bool) -> None:
     form = FileFormat("marey.example", 3, PARTS, is_json=is_json)
     path = tmp_path / ("a.json" if is_json else "a.npz")
     values = VALUES | ({"bound": 2.0} if is_json else {})  # JSON has no infinity

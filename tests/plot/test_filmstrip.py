@@ -31,7 +31,7 @@ def poses(axes: Axes, width: float = 1.8) -> list[LineCollection]:
 
 @pytest.mark.parametrize("n_poses", [1, 2, 7])
 @pytest.mark.parametrize("motion", [WALK, in_place()], ids=["travels", "in place"])
-def test_as_many_poses_as_asked_for_with_ghosts_between(motion: Motion, n_poses: int) -> None:
+def test_the_requested_number_of_poses_is_drawn_with_ghosts_between(motion: Motion, n_poses: int) -> None:
     figure = draw_filmstrip(motion, n_poses=n_poses)
     rows = [axes for axes in figure.axes if axes.get_ylabel() == "height, m"]
     plan = figure.axes[-1]
@@ -88,7 +88,7 @@ def test_views_are_right_handed() -> None:
     assert View.top(along).nearness(np.array([0.0, 1.0, 0.0])) == 1.0
 
 
-def test_a_resting_root_is_no_part_of_the_body() -> None:
+def test_a_resting_root_is_not_part_of_the_body() -> None:
     plain, rooted = draw_filmstrip(WALK), draw_filmstrip(under_resting_root())
     for a, b in zip(plain.axes, rooted.axes, strict=True):
         assert a.get_xlim() == pytest.approx(b.get_xlim())

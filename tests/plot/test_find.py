@@ -70,7 +70,7 @@ def test_thresholds_are_drawn_with_what_they_find():
 
 
 @pytest.mark.parametrize("off", [0.9, 1.1])
-def test_the_labels_of_thresholds_stand_clear_of_the_other_line(off):
+def test_labels_of_thresholds_do_not_overlap_the_other_line(off):
     result = suggest_threshold(kick_web(), "take0", *KICK)
     figure = draw_thresholds(result, chosen=off * result.threshold)
     figure.draw_without_rendering()

@@ -84,7 +84,7 @@ def test_no_path_leads_out(page: FakePage, outside: Path, path: str) -> None:
     assert not [each for each in page.do("list")["files"] if "secret" in each["path"] or "hole" in each["path"]]
 
 
-def test_a_pipe_is_no_file(page: FakePage, clips: Path) -> None:
+def test_a_pipe_is_refused(page: FakePage, clips: Path) -> None:
     """Opening one would wait forever for somebody to write to it."""
     for name in ("pipe.bvh", "odd.marey.json"):
         os.mkfifo(clips / name)
@@ -138,7 +138,7 @@ def test_saving_does_not_write_through_a_link(page: FakePage, clips: Path, tmp_p
 # --- Uploads
 
 
-def test_uploads_that_come_at_once_count_together(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simultaneous_uploads_are_counted_together(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each alone would fit; all of them, none of which has ended, would not."""
     monkeypatch.setattr("marey.studio.places.SESSION_BYTES", 100_000)
     with FakePage(server) as page:
@@ -229,7 +229,7 @@ def piece(opcode: int, body: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("hostile", [piece(0x89, b"x" * 125), piece(0x00, b"")], ids=["pings", "empty pieces"])
-def test_what_comes_without_end_ends_the_connection(server: Server, hostile: bytes) -> None:
+def test_endless_input_ends_the_connection(server: Server, hostile: bytes) -> None:
     """Each ping is answered, and somebody who does not read would pile the answers up; empty pieces pile up too."""
     result = raw_socket(server)
     result.sendall(piece(0x01, b"{"))

@@ -21,7 +21,7 @@ from marey.studio.serve import Address, bind
 needs_page = pytest.mark.skipif(not (PAGE / "index.html").is_file(), reason="the page is not built; run `make page`")
 
 
-def test_without_a_page_it_says_what_is_missing(
+def test_without_a_page_the_error_names_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("marey.studio.page_files.PAGE", tmp_path)
@@ -107,7 +107,7 @@ def test_live_frames_are_sent_at_once() -> None:
     listening.close()
 
 
-def test_the_server_is_loaded_only_when_it_is_asked_for() -> None:
+def test_the_server_is_loaded_only_when_needed() -> None:
     code = "import sys; from marey.cli.main import main; main(['--help']); main(['studio', '--help'])"
     code += "; assert not {'starlette', 'uvicorn', 'websockets', 'numpy'} & set(sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -39,7 +39,7 @@ def opened(tmp_path: Path) -> Folder:
     return Folder(root)
 
 
-def test_files_are_listed_with_what_is_cheap_to_know(opened: Folder) -> None:
+def test_files_are_listed_with_cheap_facts(opened: Folder) -> None:
     found = opened.list_files()
     assert found.folder == "opened"
     assert [(each.path, each.format, each.sidecar, each.labels) for each in found.files] == [

@@ -27,7 +27,7 @@ def test_every_option_with_a_plain_value_has_a_control() -> None:
     assert controls["floor"]["optional"] is True
 
 
-def test_settings_come_over_the_wire() -> None:
+def test_settings_are_decoded_from_messages() -> None:
     message = decode(CleanMotion, {"motion": "m1", "settings": {"hands": True, "damping_from": math.pi / 2}})
     assert message.settings == CleanSettings(hands=True, damping_from=math.pi / 2)
     assert decode(CleanMotion, {"motion": "m1"}).settings == CleanSettings()

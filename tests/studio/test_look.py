@@ -337,7 +337,7 @@ def test_a_stream_begins_again_at_the_end_of_its_motion(walk: marey.Motion) -> N
     np.testing.assert_allclose(MotionPlayer(markers, 60.0).frame().positions, markers.positions[0], atol=1e-9)
 
 
-def test_what_is_made_from_a_glb_has_its_skin(server: Server, page: FakePage) -> None:
+def test_results_of_a_glb_have_its_skin(server: Server, page: FakePage) -> None:
     turn = page.do("open", path="both.glb", settings={"clip": "turn"})
     session = server.studio.sessions.find(page.welcome["session"])
     assert session is not None

@@ -54,7 +54,7 @@ WHOLE = {
 }  # fmt: skip
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_written_messages_are_read_again() -> None:
     value = decode(Everything, WHOLE)
     assert value == Everything("a", 1.0, 2, True, (3, 4.5), (m.LabelSpan("x", 0, 2),), {"a": 1}, 0.5, "glb")
     assert decode(Everything, parse_object(encode(value))) == value
@@ -88,7 +88,7 @@ def test_what_does_not_fit_is_refused_by_name(change: dict[str, object], message
         decode(Everything, {**WHOLE, **change})
 
 
-def test_what_is_no_json_is_refused() -> None:
+def test_text_that_is_not_json_is_refused() -> None:
     for text in ("", "{", '{"a": NaN}', '{"a": Infinity}', "[" * 100_000):
         with pytest.raises(InvalidValue, match="must be JSON"):
             parse_object(text)

@@ -132,7 +132,7 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     assert session.places.panel_bytes == {"author": sum(path.stat().st_size for path in saved)}
 
 
-def test_an_edge_of_a_part_says_what_the_whole_still_lacks() -> None:
+def test_an_edge_of_a_part_reports_what_the_whole_node_lacks() -> None:
     draft: Any = SimpleNamespace(graph=SimpleNamespace(edges={("some", "walk"): None}))
     assert _connection_note(draft, "some", "walk", "walk") == (
         "Connected 'some' → 'walk', the sub-range of 'walk' that can continue; 'walk' itself is still a dead end."
@@ -198,7 +198,7 @@ def test_what_does_not_fit_is_refused(author: FakePage, do: str, fields: dict[st
     assert author.do("author_show") == before
 
 
-def test_examples_of_a_gaze_map_come_and_go(author: FakePage, takes: Path) -> None:
+def test_examples_of_a_gaze_map_are_added_and_removed(author: FakePage, takes: Path) -> None:
     shipped = GazeMap.default()
     chart = author.do("author_gaze", shipped=True)
     assert len(chart["examples"]) == len(shipped.examples)

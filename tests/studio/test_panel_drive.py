@@ -99,7 +99,7 @@ def test_each_controller_turns_as_requested_and_shows_its_reach(
 
 
 @pytest.mark.parametrize(("first", "then"), [("character", "matching"), ("matching", "tree"), ("tree", "graph")])
-def test_a_new_controller_starts_where_the_character_stands(
+def test_a_new_controller_starts_at_the_position_of_the_character(
     drivers: dict[str, Callable[[], Driver]], first: str, then: str
 ) -> None:
     before = DriveSource(drivers[first](), Record())
@@ -322,7 +322,7 @@ def test_nodes_that_fit_the_request_are_chosen(monkeypatch: pytest.MonkeyPatch) 
     assert fit("run", speed=1.0) == "walk"
 
 
-def test_what_cannot_play_yet_says_why(character: ParametricMotionGraph, tmp_path: Path) -> None:
+def test_a_controller_that_cannot_play_gives_a_reason(character: ParametricMotionGraph, tmp_path: Path) -> None:
     half = ParametricMotionGraph("half")
     assert drive._describe_draft(Draft(half, tmp_path, {})) == ("", "")
     half.add("walk", character["walk"].space)
@@ -379,7 +379,7 @@ def test_models_that_are_refused_drive_no_other_out(monkeypatch: pytest.MonkeyPa
     assert ("a" in models, "large" in models, models.size) == (True, False, 100)
 
 
-def test_a_start_that_fails_leaves_the_account_as_it_was(
+def test_a_failed_start_does_not_change_the_records(
     monkeypatch: pytest.MonkeyPatch, drivers: dict[str, Callable[[], Driver]]
 ) -> None:
     async def scene() -> None:
@@ -401,7 +401,7 @@ def test_a_start_that_fails_leaves_the_account_as_it_was(
     asyncio.run(scene())
 
 
-def test_a_start_that_comes_too_late_ends_nothing(drivers: dict[str, Callable[[], Driver]]) -> None:
+def test_a_late_start_does_not_end_the_current_drive(drivers: dict[str, Callable[[], Driver]]) -> None:
     async def scene() -> None:
         live = Live(Outbox(), lambda event: None)
         late = live.take_ticket()
@@ -457,7 +457,7 @@ def _read(data: bytes) -> tuple[int, Any, dict[str, Any]]:
     return header[3], positions[0], json.loads(data[16 + positions.nbytes + rotations.nbytes + 8 :])
 
 
-def test_a_saved_character_is_driven_and_another_way_goes_on(page: FakePage) -> None:
+def test_a_saved_character_is_driven_and_another_controller_continues(page: FakePage) -> None:
     assert page.do("drive_list")["files"] == ["walker.json"]
     with pytest.raises(Failed, match="nothing has been driven yet"):
         page.do("drive_keep")

@@ -71,7 +71,7 @@ def test_thresholds_are_offered_as_the_library_has_them(found: tuple[FakePage, d
     assert len(report["thresholds"]) == len(report["counts"])
 
 
-def test_matches_come_in_pages_and_stand_facing_ahead(found: tuple[FakePage, dict[str, Any]]) -> None:
+def test_matches_are_paged_and_face_ahead(found: tuple[FakePage, dict[str, Any]]) -> None:
     page, result = found
     search, body = result["done"]["search"], result["done"]["body"]
     assert result["done"]["count"] == len(kicks()) == 6
@@ -184,7 +184,7 @@ def test_targets_out_of_reach_are_reported_and_added_results_stay(found: tuple[F
     assert page.do("aim", target=far["aimed"])["motion"]["motion"] != moved["motion"]["motion"]
 
 
-def test_a_space_of_whole_motions_has_no_place(found: tuple[FakePage, dict[str, Any]]) -> None:
+def test_a_space_of_whole_motions_has_no_points(found: tuple[FakePage, dict[str, Any]]) -> None:
     page, result = found
     space = page.do("aim_make", search=result["done"]["search"], feature="duration", settings={"samples": 50})
     assert (space["points"], space["first"]["point"], space["first"]["moment"]) == ([], None, None)
@@ -330,7 +330,7 @@ def test_a_quality_that_was_given_by_hand_can_be_aimed_at(found: tuple[FakePage,
     assert (solved["reached"], solved["projected"], solved["errors"]) == ([1.0], True, {"": 0.5})
 
 
-def test_a_motion_goes_to_the_page_as_it_was_made() -> None:
+def test_a_motion_is_sent_unchanged() -> None:
     motion = kick_space()(kick_space().samples[40], start=(0.3, 1.0, 2.0))
     again, other = unpack_all(pack({"motion": motion, "other": motion[:3]})).values()
     assert again.skeleton is other.skeleton
@@ -433,7 +433,7 @@ def test_a_motion_is_reported_as_inside_changed_or_outside(found: tuple[FakePage
         ("aim_load", {"path": "take0.npz"}, "is not a target control"),
     ],
 )
-def test_what_is_not_ours_is_neither_read_nor_replaced(
+def test_other_files_are_neither_read_nor_replaced(
     found: tuple[FakePage, dict[str, Any]], do: str, fields: dict[str, Any], message: str
 ) -> None:
     page, result = found

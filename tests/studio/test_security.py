@@ -230,7 +230,7 @@ def test_uploads_need_a_session(server: Server) -> None:
 # --- Messages
 
 
-def test_what_is_not_understood_ends_the_socket(server: Server) -> None:
+def test_invalid_frames_end_the_socket(server: Server) -> None:
     for hostile in ("not json", "[1]", b"\x00\x01", '{"id": 1, "do": "open", "path": "walk.bvh"}'):
         socket = server.socket()
         socket.send(hostile)
@@ -278,7 +278,7 @@ def test_strange_commands_are_answered_in_one_sentence(server: Server, page: Fak
     assert {each["id"] for each in report} == {0, 900, 901, 902, 903}
 
 
-def test_a_job_cannot_call_what_is_not_the_studios(server: Server) -> None:
+def test_a_job_cannot_call_other_functions(server: Server) -> None:
     from marey.studio.worker import find_function
 
     for call in ("os:system", "marey.studio.work:_rows", "marey.io:save", "builtins:eval"):

@@ -46,7 +46,7 @@ def until(holds: object, what: str) -> None:
 # --- Coming back
 
 
-def test_a_lost_page_goes_on_where_it_was(server: Server) -> None:
+def test_a_lost_page_resumes_its_session(server: Server) -> None:
     page = FakePage(server)
     motion = page.do("open", path="walk.bvh")["motion"]
     missed = page.send("set_labels", motion=motion, labels=[])
@@ -61,7 +61,7 @@ def test_a_lost_page_goes_on_where_it_was(server: Server) -> None:
         assert back.do("undo", motion=motion)["labels"] != []
 
 
-def test_work_goes_on_while_the_page_is_lost(server: Server) -> None:
+def test_work_continues_while_the_page_is_lost(server: Server) -> None:
     page = FakePage(server)
     motion = page.do("open", path="walk.bvh")["motion"]
     job = page.send("measure", motion=motion)

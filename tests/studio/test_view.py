@@ -107,7 +107,7 @@ def test_names_never_become_html(player: Path, walk: marey.Motion) -> None:
     assert attacked.inside("title") == [HOSTILE]
 
 
-def test_a_skin_comes_without_its_animations(tmp_path: Path, player: Path, walk: marey.Motion) -> None:
+def test_a_skin_is_sent_without_its_animations(tmp_path: Path, player: Path, walk: marey.Motion) -> None:
     skinned.write(tmp_path / "skinned.glb")
     whole = (tmp_path / "skinned.glb").read_bytes()
     body = extract_skin(whole)

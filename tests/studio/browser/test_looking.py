@@ -119,7 +119,7 @@ def test_marey_s_own_files_have_a_skin(tab: Tab) -> None:
     assert mapped == list(range(tab.get("marey.selected.info.joints.length")))
 
 
-def test_limbs_are_drawn_where_there_is_no_skin(tab: Tab) -> None:
+def test_limbs_are_drawn_without_a_skin(tab: Tab) -> None:
     choose(tab, "bare.glb")
     wear(tab)
     tab.page.locator(".notice.error", has_text="no mesh is skinned to these joints").wait_for()
@@ -207,7 +207,7 @@ def test_a_dropped_folder_gives_its_motions(tab: Tab, folder: Path, tmp_path: Pa
     tab.until(f"() => marey.motions.size === {before + 1} && marey.selected.info.name === 'first'")
 
 
-def test_what_is_opened_comes_into_view(tab: Tab) -> None:
+def test_opened_motions_are_brought_into_view(tab: Tab) -> None:
     tab.page.evaluate("() => marey.stage.follow(marey.stage.camera.position.clone().set(90, 0, 40))")
     tab.page.get_by_role("button", name="Close awalk").last.click()
     for _ in range(tab.page.get_by_role("button", name="Close awalk").count()):
@@ -299,7 +299,7 @@ def test_contacts_and_labels_by_keys(tab: Tab) -> None:
     press("Control+z")
 
 
-def test_the_camera_goes_on_following_after_an_edit(tab: Tab) -> None:
+def test_the_camera_keeps_following_after_an_edit(tab: Tab) -> None:
     choose(tab, "awalk.bvh")
     tab.page.keyboard.press("Home")
     settle(tab)

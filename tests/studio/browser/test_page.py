@@ -285,7 +285,7 @@ def test_lost_connection_resumes(tab: Tab) -> None:
     assert tab.get("[...marey.motions.keys()]") == motions
 
 
-def test_lost_answers_are_asked_for_again(tab: Tab) -> None:
+def test_lost_answers_are_requested_again(tab: Tab) -> None:
     """The server has dropped replies that the page had not seen: what waits for one fails rather than wait forever."""
     message = tab.page.evaluate(
         """() => {
