@@ -14,7 +14,7 @@ from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
 from marey.samples import body_skeleton, sample, sample_names
 from tests.clean.puppets import Foot, jittered, puppet, raised, scaled, shaken, standing, unmarked, wobbling
-from tests.tiers import mostly_slow
+from tests.tiers import mostly_slow, shorten
 
 HIPS = (0.0, 0.9, 0.0)
 
@@ -77,7 +77,7 @@ def test_edges_stay_within_four_frames_in_noise(noisy, fps):
     pooled = []
     for name in sample_names():
         errors = []
-        for seed in range(2):
+        for seed in range(shorten(2)):
             motion = made(name, seed, fps)
             found = detect_contacts(noisy(unmarked(motion), 0.003, seed)).contacts
             for point in motion.contacts.names:

@@ -8,6 +8,7 @@ import pytest
 from marey.cli.main import main
 from marey.io import load_motion, save
 from marey.samples import sample
+from tests.tiers import mostly_slow
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def test_a_character_is_steered(folder, tmp_path, options, capsys):
 
 
 @pytest.mark.parametrize("controller", ["matching", "tree"])
-@pytest.mark.parametrize("at", [1, 3])
+@pytest.mark.parametrize("at", mostly_slow([1, 3], "steers twelve times more", n_fast=1))
 def test_a_command_takes_effect_at_its_time_whatever_is_done_to_the_feet(folder, tmp_path, controller, at):
     paths = {}
     for feet in ("clean", "lock", "none"):

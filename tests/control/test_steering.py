@@ -11,6 +11,7 @@ from marey.errors import InvalidValue, UnknownName
 from marey.maths import rigid2d
 from marey.pmg import ControlState, ParametricMotionGraph, TransitionOption
 from tests.pmg.characters import fresh_walker, small_walker, two_speed_walker
+from tests.tiers import shorten
 
 
 def nearest(char, point, seconds, **options):
@@ -25,7 +26,7 @@ def test_points_all_round_are_reached(point):
 
 def test_points_are_reached_with_turn_and_speed():
     rng = np.random.default_rng(2)
-    for _ in range(5):
+    for _ in range(shorten(5)):
         angle, away = rng.uniform(-np.pi, np.pi), 8.0 * np.sqrt(rng.random())
         assert nearest(two_speed_walker(), (away * np.sin(angle), away * np.cos(angle)), 25.0) < 0.3
 

@@ -16,6 +16,7 @@ from marey.errors import InvalidValue
 from marey.maths import quat
 
 from ..check.helpers import add_noise, clip
+from ..tiers import mostly_slow
 
 
 def add_rotation_noise(motion, degrees, seed=0):
@@ -35,7 +36,7 @@ def peak_speed(motion, role):
 
 
 @pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
-@pytest.mark.parametrize("name", ["walk", "sneak", "punch", "kick"])
+@pytest.mark.parametrize("name", mostly_slow(["walk", "punch", "sneak", "kick"], "more of the same", n_fast=2))
 def test_noise_of_a_centimeter_falls_by_half(name, fps):
     motion = resample(clip(name), fps)
     noisy = add_noise(motion, 0.01)

@@ -5,7 +5,7 @@ import pytest
 
 from marey.samples import sample
 from tests.samples.checks import NAMES, bends, made, paths, speed_steps
-from tests.tiers import shorten
+from tests.tiers import mostly_slow, shorten
 
 SEEDS = range(shorten(3))
 _X, _Y, _ = np.eye(3)
@@ -61,7 +61,7 @@ def test_knees_and_elbows_bend_in_one_direction(name: str, seed: int) -> None:
         assert np.rad2deg(elbow.max()) < 150.0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_slow(NAMES, "generates all samples at 500 Hz", n_fast=8))
 def test_joint_angles_are_smooth(name: str) -> None:
     """Twice the frame rate halves the steps in angular velocity; a kink would leave them as they are."""
     coarse, fine = (speed_steps(made(name, 0, fps).motion) for fps in (250.0, 500.0))
