@@ -30,6 +30,7 @@ help:
 	@echo 'make fuzz         read FUZZ=2000 damaged files of each format; SEED=... for others'
 	@echo 'make faults       let every file operation of saves and builds fail, or be the last, in turn'
 	@echo 'make check        ruff and mypy only'
+	@echo 'make browser      the tests of the page only'
 	@echo 'make bench        marey bench, with the libraries that it compares with'
 	@echo 'make papers       results of the papers, computed again on recorded clips'
 	@echo 'make docs         build the documentation site into build/docs'
