@@ -25,6 +25,7 @@ def open_panel(tab: Tab, title: str) -> None:
     if tab.get("[...marey.motions.values()].filter(({ info }) => /^(fast|slow)$/.test(info.name)).length") < 2:
         for name in ("fast.bvh", "slow.bvh"):
             tab.open(name)
+    tab.get("marey.playback.playing && marey.playback.toggle()")  # drawing takes time from what is waited for
     tab.page.get_by_role("tab", name=title).click()
     tab.until("() => document.querySelectorAll('.panel button, .panel select').length > 0")
 
