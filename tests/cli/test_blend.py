@@ -219,12 +219,6 @@ def test_the_point_may_be_given_in_seconds_or_frames(clips, capsys):
     assert report["transition_frames"][1] - report["transition_frames"][0] == 19
 
 
-def test_a_point_where_the_motions_are_out_of_step_is_refused(clips, capsys):
-    assert main([*TRANSITION, "--at", "2.0", "30f", "--length", "0.6"]) == 1
-    assert "m apart in the middle of the transition, more than 0.3 m" in " ".join(capsys.readouterr().err.split())
-    assert not Path("both.bvh").exists()
-
-
 def test_regions_may_be_given(clips, capsys):
     requested = ["--region-a", "1.9", "2.1", "--region-b", "30f", "45f", "--length", "0.5", "--contacts", "refuse"]
     assert main([*TRANSITION, *requested, "--json"]) == 0
@@ -282,9 +276,3 @@ def test_wrong_use(clips, capsys, arguments, code, message):
     for name, data in before.items():
         assert Path(name).read_bytes() == data
     assert not list(Path().glob(".*.part"))
-
-
-@pytest.mark.parametrize("name", ["blend", "transition"])
-def test_help_has_an_example(capsys, name):
-    assert main([name, "--help"]) == 0
-    assert f"marey {name} walk.bvh run.bvh -o" in capsys.readouterr().out
