@@ -99,15 +99,15 @@ def test_stretched_limbs_around_the_offset_are_bone_offsets(tmp_path: Path) -> N
 @pytest.mark.filterwarnings("ignore::marey.errors.MareyWarning")
 def test_results_are_inputs_of_their_own_operation(tmp_path: Path) -> None:
     """Transitions between walks of one graph, and blends of blends (Kovar 5.1.3), from BVH files."""
-    made = {
+    clips = {
         "first": graph().random_walk(4.0, rng=1).motion(),
         "second": graph().random_walk(4.0, rng=2).motion(),
         "left": written("blend"),
         "right": marey.blend([walk(), walk(-0.4)], [0.5, 0.5]),
     }
-    for name, motion in made.items():
+    for name, motion in clips.items():
         marey.save(motion, tmp_path / f"{name}.bvh")
-    first, second, left, right = (marey.load(tmp_path / f"{name}.bvh") for name in made)
+    first, second, left, right = (marey.load(tmp_path / f"{name}.bvh") for name in clips)
     joined = marey.transition(first, second)
     assert "transition" in {step["op"] for step in joined.source.provenance}
     again = marey.blend([left, right], [0.5, 0.5])

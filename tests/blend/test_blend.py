@@ -45,13 +45,13 @@ def three():
 @pytest.mark.parametrize("given", ["constant", "function"])
 def test_all_the_weight_on_one_gives_it_back(three, k, given):
     weights = np.eye(3)[k]
-    made = blend(three, weights if given == "constant" else lambda t: weights, feet=None)
+    result = blend(three, weights if given == "constant" else lambda t: weights, feet=None)
     source = three.motions[k]
-    assert abs(len(made) - len(source)) <= 1
-    n = min(len(made), len(source))
-    assert furthest(made[:n], source[:n]) < 1e-5
-    np.testing.assert_array_equal(made.contacts.mask[:n], source.contacts.mask[:n])
-    assert made.labels.names == source.labels.names
+    assert abs(len(result) - len(source)) <= 1
+    n = min(len(result), len(source))
+    assert furthest(result[:n], source[:n]) < 1e-5
+    np.testing.assert_array_equal(result.contacts.mask[:n], source.contacts.mask[:n])
+    assert result.labels.names == source.labels.names
 
 
 def test_a_copy_that_is_warped_turned_and_moved_changes_nothing():
@@ -61,10 +61,10 @@ def test_a_copy_that_is_warped_turned_and_moved_changes_nothing():
     keys = np.array([[0.0, 0.0], [1.0, 1.3], [2.2, 2.4], [3.0, 3.5], [seconds, seconds + 0.4]])
     copy = timewarp(original, keys).moved([2.0, 3.0, -7.0])
     reg = register([original, copy], crop=None)
-    made = blend(reg, [0.5, 0.5], feet=None)
-    track = _advance(reg, Weighting.of([0.5, 0.5], 2), made.fps, None)
+    result = blend(reg, [0.5, 0.5], feet=None)
+    track = _advance(reg, Weighting.of([0.5, 0.5], 2), result.fps, None)
     there = reg.timewarp(track.u)[:, 0]
-    assert furthest(made, reg.motions[0].at(np.clip(there, 0.0, seconds))) < 2e-3
+    assert furthest(result, reg.motions[0].at(np.clip(there, 0.0, seconds))) < 2e-3
 
 
 # The path -------------------------------------------------------------------------------------------------------------
@@ -73,11 +73,11 @@ def test_a_copy_that_is_warped_turned_and_moved_changes_nothing():
 def test_left_and_right_walk_straight_where_linear_blending_collapses(curves):
     left, right = curves.motions
     assert heading_change(left) - heading_change(right) > 360.0
-    made = blend(curves, [0.5, 0.5])
+    result = blend(curves, [0.5, 0.5])
     lengths = sorted([path_length(left), path_length(right)])
-    assert abs(heading_change(made)) < 5.0
-    assert lengths[0] - 0.01 <= path_length(made) <= lengths[1] + 0.01
-    assert net_way(made) > 0.99 * path_length(made)
+    assert abs(heading_change(result)) < 5.0
+    assert lengths[0] - 0.01 <= path_length(result) <= lengths[1] + 0.01
+    assert net_way(result) > 0.99 * path_length(result)
     here = linear_blend([left, right.moved(curves.alignment(0.0)[1])], [0.5, 0.5])
     assert path_length(here) < 0.8 * lengths[0]
     assert net_way(here) < 0.5 * lengths[0]
@@ -86,8 +86,8 @@ def test_left_and_right_walk_straight_where_linear_blending_collapses(curves):
 def test_turns_add_up_by_their_weights(curves):
     turns = [heading_change(motion) for motion in curves.motions]
     for w in (0.25, 0.6):
-        made = blend(curves, [1.0 - w, w], feet=None)
-        assert heading_change(made) == pytest.approx((1.0 - w) * turns[0] + w * turns[1], abs=2.0)
+        result = blend(curves, [1.0 - w, w], feet=None)
+        assert heading_change(result) == pytest.approx((1.0 - w) * turns[0] + w * turns[1], abs=2.0)
 
 
 def test_the_start_can_be_chosen(walk_and_run):
@@ -102,8 +102,8 @@ def test_the_start_can_be_chosen(walk_and_run):
 
 def test_by_default_it_starts_where_the_heaviest_motion_does(walk_and_run):
     for k, weights in enumerate(([0.6, 0.4], [0.4, 0.6])):
-        made = blend(walk_and_run, weights, feet=None)
-        apart = made.travel[0] - walk_and_run.motions[k].travel[0]
+        result = blend(walk_and_run, weights, feet=None)
+        apart = result.travel[0] - walk_and_run.motions[k].travel[0]
         assert np.linalg.norm(apart) < 0.1
 
 
@@ -164,13 +164,13 @@ def test_weights_that_change_smoothly_leave_no_jump_in_velocity(three):
     def jump(motion):
         return float(np.linalg.norm(np.diff(motion.world().positions, n=2, axis=0), axis=-1).max())
 
-    made = blend(three, weights, feet=None)
-    assert jump(made) < max(jump(motion) for motion in three.motions)
+    result = blend(three, weights, feet=None)
+    assert jump(result) < max(jump(motion) for motion in three.motions)
 
 
 def test_a_jump_in_the_weights_is_seen_by_that_measure(three):
-    made = blend(three, lambda t: [1.0, 0.0, 0.0] if t < 1.0 else [0.0, 1.0, 0.0], feet=None)
-    jump = np.linalg.norm(np.diff(made.world().positions, n=2, axis=0), axis=-1).max()
+    result = blend(three, lambda t: [1.0, 0.0, 0.0] if t < 1.0 else [0.0, 1.0, 0.0], feet=None)
+    jump = np.linalg.norm(np.diff(result.world().positions, n=2, axis=0), axis=-1).max()
     steps = [np.linalg.norm(np.diff(m.world().positions, n=2, axis=0), axis=-1).max() for m in three.motions]
     assert jump > 2.0 * max(steps)
 
@@ -231,10 +231,10 @@ def test_the_output_rate_changes_the_frames_not_the_motion(three):
 
 
 def test_weights_beyond_one_exaggerate(walk_and_run):
-    made = blend(walk_and_run, [1.2, -0.2], feet=None)
+    result = blend(walk_and_run, [1.2, -0.2], feet=None)
     walk = walk_and_run.motions[0]
-    assert measure(made)["speed_mean"].value < measure(walk)["speed_mean"].value
-    assert np.isfinite(made.world().positions).all()
+    assert measure(result)["speed_mean"].value < measure(walk)["speed_mean"].value
+    assert np.isfinite(result.world().positions).all()
 
 
 def test_the_inputs_are_left_alone(walk_and_run):
@@ -256,9 +256,9 @@ def raised(motion, height):
 def test_different_floors_are_brought_to_one():
     (walk, phase), (run, fast) = gait("walk"), gait("run")
     reg = in_phase((raised(walk, 0.3), phase), (run, fast))
-    made = blend(reg, [0.5, 0.5])
-    assert made.source.floor == pytest.approx(0.15)
-    assert made.world().positions[..., 1].min() > 0.15 - 0.01
+    result = blend(reg, [0.5, 0.5])
+    assert result.source.floor == pytest.approx(0.15)
+    assert result.world().positions[..., 1].min() > 0.15 - 0.01
     changing = blend(reg, lambda t: [1.0 - t / 5.0, t / 5.0], feet=None)
     level = changing.source.floor
     toes = changing.world().positions[..., 1].min(axis=1)
@@ -297,10 +297,10 @@ def test_hips_that_travel_under_a_fixed_root_blend_the_same(curves):
 
 
 def test_files_keep_what_a_blend_is(tmp_path, walk_and_run):
-    made = blend(walk_and_run, [0.5, 0.5], name="jog")
-    save(made, tmp_path / "jog.bvh")
+    result = blend(walk_and_run, [0.5, 0.5], name="jog")
+    save(result, tmp_path / "jog.bvh")
     back = load(tmp_path / "jog.bvh")
-    assert furthest(back, made) < 1e-4
+    assert furthest(back, result) < 1e-4
     record = back.source.provenance[0]
     assert record["op"] == "blend"
     assert record["weights"] == [0.5, 0.5]
@@ -309,8 +309,8 @@ def test_files_keep_what_a_blend_is(tmp_path, walk_and_run):
 
 
 def test_changing_weights_are_noted_at_some_moments(walk_and_run):
-    made = blend(walk_and_run, lambda t: [1.0, t], feet=None)
-    noted = made.source.provenance[-1]["weights_at"]
+    result = blend(walk_and_run, lambda t: [1.0, t], feet=None)
+    noted = result.source.provenance[-1]["weights_at"]
     assert noted[0] == [0.0, 1.0, 0.0]
     assert noted[-1][1] == pytest.approx(1.0 / (1.0 + noted[-1][0]))
 
@@ -378,7 +378,7 @@ def test_a_track_is_what_compose_takes(walk_and_run):
     from marey.blend.blend import compose
 
     u = np.linspace(0.2, 0.4, 5)
-    made, onwards = compose(walk_and_run, BlendTrack(u, u, np.tile([1.0, 0.0], (5, 1))), 60.0)
+    result, onwards = compose(walk_and_run, BlendTrack(u, u, np.tile([1.0, 0.0], (5, 1))), 60.0)
     wanted = walk_and_run.motions[0].at(walk_and_run.timewarp(u)[:, 0])
-    assert furthest(made, wanted) < 1e-9
+    assert furthest(result, wanted) < 1e-9
     np.testing.assert_allclose(onwards[0], 0.0, atol=1e-9)

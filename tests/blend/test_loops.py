@@ -19,9 +19,9 @@ TURN = 0.6  # rad/s
 
 def loop(name, turn, **parameters):
     """One stride of a regular gait as a loop."""
-    made = sample(name, fps=FPS, variation=0.0, turn_rate=turn, seconds=8.0, **parameters)
-    start, stop = (int(np.argmin(np.abs(made.phase - whole))) for whole in (2.0, 3.0))
-    return cycle(made.motion, start, stop)
+    result = sample(name, fps=FPS, variation=0.0, turn_rate=turn, seconds=8.0, **parameters)
+    start, stop = (int(np.argmin(np.abs(result.phase - whole))) for whole in (2.0, 3.0))
+    return cycle(result.motion, start, stop)
 
 
 @pytest.fixture(scope="module")
@@ -46,19 +46,19 @@ def jump(motion):
 
 @pytest.mark.parametrize("feet", mostly_slow([None, "clean"], "cleans half a minute", n_fast=1))
 def test_nine_gaits_under_continuous_control_for_half_a_minute(nine, feet):
-    made = blend(nine, control, seconds=30.0, feet=feet)
-    assert made.duration == pytest.approx(30.0, abs=1.0 / FPS)
-    assert jump(made) < max(jump(motion) for motion in nine.motions)
-    speed = np.linalg.norm(np.diff(made.travel[:, [0, 2]], axis=0), axis=1) * FPS
+    result = blend(nine, control, seconds=30.0, feet=feet)
+    assert result.duration == pytest.approx(30.0, abs=1.0 / FPS)
+    assert jump(result) < max(jump(motion) for motion in nine.motions)
+    speed = np.linalg.norm(np.diff(result.travel[:, [0, 2]], axis=0), axis=1) * FPS
     assert speed.min() < 0.8
     assert speed.max() > 2.5
     # The figure leans to both sides in turn, and its feet stand in every second of it.
-    yaw = np.cumsum([heading_change(made[k : k + 61]) for k in range(0, 1800, 60)])
+    yaw = np.cumsum([heading_change(result[k : k + 61]) for k in range(0, 1800, 60)])
     assert np.ptp(yaw) > 90.0
-    standing = made.contacts.mask.any(axis=1)
+    standing = result.contacts.mask.any(axis=1)
     assert all(standing[k : k + 60].any() for k in range(0, 1800, 60))
     if feet:
-        assert measure(made)["slide_contact"].value < 1e-4
+        assert measure(result)["slide_contact"].value < 1e-4
 
 
 @pytest.mark.parametrize("k", range(9))
@@ -66,15 +66,15 @@ def test_a_single_loop_repeats_unchanged(nine, k):
     """Round after round: from its own beginning, or a fraction of a frame beside it."""
     motion = nine.motions[k]
     n = len(motion)
-    made = blend(nine, np.eye(9)[k], seconds=3.0 * n / FPS, feet=None)
+    result = blend(nine, np.eye(9)[k], seconds=3.0 * n / FPS, feet=None)
     for turns in (1, 2):
-        later = made[:n]
+        later = result[:n]
         for _ in range(turns):
             later = later.moved(nine.loops[k])
-        assert furthest(made[turns * n : (turns + 1) * n], later) < 1e-6
+        assert furthest(result[turns * n : (turns + 1) * n], later) < 1e-6
     twice = join_motions([motion, motion.moved(nine.loops[k])])
     at = np.arange(1, n) / FPS + float(nine.timewarp(0.0)[k])
-    assert furthest(made[1:n], twice.at(at)) < 1e-6
+    assert furthest(result[1:n], twice.at(at)) < 1e-6
 
 
 def test_one_round_by_default(nine):
@@ -96,8 +96,8 @@ def test_constant_and_changing_weights_agree_over_many_rounds(nine):
 
 
 def test_turns_cancel_over_many_rounds(nine):
-    made = blend(nine, [0, 1, 1, 0, 1, 1, 0, 1, 1], seconds=20.0, feet=None)
-    assert abs(heading_change(made)) < 5.0
+    result = blend(nine, [0, 1, 1, 0, 1, 1, 0, 1, 1], seconds=20.0, feet=None)
+    assert abs(heading_change(result)) < 5.0
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, np.nan, np.inf, "long"])

@@ -66,11 +66,11 @@ def test_no_result_flips(walk, run, force):
     for at_a in (1.0, 1.3, 1.6, 1.9, 2.2):
         for at_b in (1.0, 1.2, 1.4, 1.6):
             try:
-                made = transition(walk, run, at=(at_a, at_b), length=0.6, feet=None, force=force)
+                result = transition(walk, run, at=(at_a, at_b), length=0.6, feet=None, force=force)
             except NotBlendable:
                 continue
             n_made += 1
-            assert turn(made) < MOST, (at_a, at_b)
+            assert turn(result) < MOST, (at_a, at_b)
     assert n_made >= 5
 
 
@@ -79,23 +79,23 @@ def test_a_middle_too_far_apart_is_refused_and_may_be_forced(walk, run):
         NotBlendable, match=r"at 1\.30 s and 1\.40 s are 0\.3\d\d m apart in the middle .* 0\.3 m; choose"
     ):
         transition(walk, run, at=(1.3, 1.4), length=0.6)
-    made = transition(walk, run, at=(1.3, 1.4), length=0.6, force=True, feet=None)
-    assert any(note.startswith("accepted by force, although 'walk' and 'run'") for note in record_of(made)["notes"])
+    result = transition(walk, run, at=(1.3, 1.4), length=0.6, force=True, feet=None)
+    assert any(note.startswith("accepted by force, although 'walk' and 'run'") for note in record_of(result)["notes"])
 
 
 def test_a_path_too_far_apart_is_refused_and_may_be_forced(walk, run):
     with pytest.raises(NotBlendable, match=r"are 0\.2\d\d m apart over the transition .* more than 0\.22 m"):
         transition(walk, run, at=(1.2, 1.3), length=0.6)
-    made = transition(walk, run, at=(1.2, 1.3), length=0.6, force=True, feet=None)
-    assert record_of(made)["path_distance"] > 0.22
+    result = transition(walk, run, at=(1.2, 1.3), length=0.6, force=True, feet=None)
+    assert record_of(result)["path_distance"] > 0.22
 
 
 def test_opposite_feet_are_refused_and_may_be_forced(walk):
     other = swapped_feet(walk)
     with pytest.raises(NotBlendable, match=r"stand on opposite feet for \d\d % of the transition, more than 10 %"):
         transition(walk, other, at=(3.0, 3.0))
-    made = transition(walk, other, at=(3.0, 3.0), force=True, feet=None)
-    assert "opposite feet" in record_of(made)["notes"][0]
+    result = transition(walk, other, at=(3.0, 3.0), force=True, feet=None)
+    assert "opposite feet" in record_of(result)["notes"][0]
 
 
 def test_only_the_transition_itself_is_looked_at(walk):
@@ -104,8 +104,8 @@ def test_only_the_transition_itself_is_looked_at(walk):
     far = np.abs(np.arange(len(walk)) / FPS - 3.0) > 0.4
     mask[far] = swapped_feet(walk).contacts.mask[far]
     other = replace(walk, contacts=Contacts(walk.contacts.points, mask))
-    made = transition(walk, other, at=(3.0, 3.0), length=0.6, feet=None)
-    assert record_of(made)["notes"] == []
+    result = transition(walk, other, at=(3.0, 3.0), length=0.6, feet=None)
+    assert record_of(result)["notes"] == []
 
 
 def test_the_automatic_choice_skips_refused_points(walk, run):
@@ -176,8 +176,8 @@ def test_the_limit_is_a_rate(fps):
     for speed, refused in ((15.0, False), (26.0, True)):  # radians per second
         clouds, curve = turned(fps, np.degrees(speed) * 0.2, 0.2)
         if not refused:
-            made = alignment_curve(clouds, curve, 0, frame_weights(0.0, fps))
-            assert abs(made(1.0)[1, 0]) == pytest.approx(speed * 0.2, abs=1e-3)
+            result = alignment_curve(clouds, curve, 0, frame_weights(0.0, fps))
+            assert abs(result(1.0)[1, 0]) == pytest.approx(speed * 0.2, abs=1e-3)
             continue
         with pytest.raises(NotBlendable, match=r"changes by \d+ degrees in one frame \(limit \d+ degrees\)"):
             alignment_curve(clouds, curve, 0, frame_weights(0.0, fps))
@@ -213,11 +213,11 @@ def test_a_recorded_point_out_of_step_is_refused(recorded):
 @pytest.mark.parametrize("pair", [(15, 37), (21, 55), (35, 15), (55, 35)], ids=str)
 def test_recordings_go_over_without_a_jump(recorded, pair):
     a, b = (recorded[k] for k in pair)
-    made = transition(a, b, length=0.5, feet=None)
-    record = record_of(made)
+    result = transition(a, b, length=0.5, feet=None)
+    record = record_of(result)
     start, stop = record["frames"]
     assert record["path_distance"] <= 0.22
-    assert turn(made[max(start - 2, 0) : stop + 2]) < 1.2 * max(turn(a), turn(b))
+    assert turn(result[max(start - 2, 0) : stop + 2]) < 1.2 * max(turn(a), turn(b))
 
 
 def test_no_room_is_still_reported_as_such(walk, run):

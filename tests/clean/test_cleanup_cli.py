@@ -96,9 +96,9 @@ def test_a_single_frame_is_cleaned_without_metrics(clip: Path, capsys: pytest.Ca
     one, out = clip.with_name("one.bvh"), clip.with_name("out.bvh")
     marey.save(marey.load(clip)[10:11], one)
     assert cli.main(["clean", str(one), str(out)]) == 0
-    told = capsys.readouterr().out
-    assert "one.bvh: 1 frame at 60 Hz" in told
-    assert "slide_contact" not in told
+    output = capsys.readouterr().out
+    assert "one.bvh: 1 frame at 60 Hz" in output
+    assert "slide_contact" not in output
     assert len(marey.load(out)) == 1
 
 
@@ -109,12 +109,12 @@ def test_rigid_metrics_are_those_of_the_written_file(tmp_path: Path, capsys: pyt
 
     save(sample("walk", seconds=3.0).motion, tmp_path / "walk.bvh")
     assert cli.main(["clean", str(tmp_path / "walk.bvh"), str(tmp_path / "out.bvh"), "--rigid", "--json"]) in (0, 1)
-    told = json.loads(capsys.readouterr().out)
+    report = json.loads(capsys.readouterr().out)
     written = measure(load_motion(tmp_path / "out.bvh"))
-    assert written["slide_contact"].value == pytest.approx(told["metrics"]["slide_contact"]["after"], abs=1e-4)
+    assert written["slide_contact"].value == pytest.approx(report["metrics"]["slide_contact"]["after"], abs=1e-4)
     assert written["limb_change_max"].value == pytest.approx(0.0, abs=1e-6)
-    assert told["limb_scaling"]["max"] == 0.0
-    assert set(told["residues_m"]) == {"left_foot", "right_foot"}
+    assert report["limb_scaling"]["max"] == 0.0
+    assert set(report["residues_m"]) == {"left_foot", "right_foot"}
     again = ["clean", str(tmp_path / "walk.bvh"), str(tmp_path / "o.bvh"), "--rigid", "--max-stretch", "0.1"]
     assert cli.main(again) == 2
     assert "--rigid allows no stretch" in capsys.readouterr().err

@@ -52,8 +52,8 @@ def motion_parts(motion: Any) -> list[Any]:
 def walk_of(rng: int, seconds: float, turn: float = 0.0, fps: float = 30.0) -> Any:
     from marey.samples import sample
 
-    made = sample("walk", rng=rng, fps=fps, seconds=seconds, turn_rate=turn).motion
-    return replace(made, name=f"walk{rng}")
+    result = sample("walk", rng=rng, fps=fps, seconds=seconds, turn_rate=turn).motion
+    return replace(result, name=f"walk{rng}")
 
 
 def run_of(rng: int, seconds: float) -> Any:
@@ -206,11 +206,11 @@ def stream_clips() -> Results:
     from marey.edit import cycle
     from marey.samples import sample
 
-    made = [sample("walk", fps=30.0, seconds=5.0, turn_rate=turn, variation=0.0) for turn in (-1.0, 0.0, 1.0)]
+    samples = [sample("walk", fps=30.0, seconds=5.0, turn_rate=turn, variation=0.0) for turn in (-1.0, 0.0, 1.0)]
     names = ("right", "ahead", "left")
-    walks = [replace(each.motion, name=name) for each, name in zip(made, names, strict=True)]
+    walks = [replace(each.motion, name=name) for each, name in zip(samples, names, strict=True)]
     strides = {}
-    for each, walk in zip(made, walks, strict=True):
+    for each, walk in zip(samples, walks, strict=True):
         first, last = (int(each.phase.searchsorted(phase)) for phase in (1.0, 2.0))
         strides[walk.name] = walk[first - 5 : last + 6]
     matching = MatchingData.build(walks)

@@ -48,9 +48,9 @@ def strides() -> dict[str, Motion]:
     """One stride each, from and to the same phase, with 0.15 s more at both ends."""
     out = {}
     for turn, name in zip(TURNS, NAMES, strict=True):
-        made = sample("walk", seconds=6, turn_rate=turn, variation=0.0)
-        first, last = (int(np.searchsorted(made.phase, phase)) for phase in (1.0, 2.0))
-        out[name] = replace(made.motion[first - 9 : last + 10], name=name)
+        result = sample("walk", seconds=6, turn_rate=turn, variation=0.0)
+        first, last = (int(np.searchsorted(result.phase, phase)) for phase in (1.0, 2.0))
+        out[name] = replace(result.motion[first - 9 : last + 10], name=name)
     return out
 
 

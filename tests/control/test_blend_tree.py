@@ -63,15 +63,15 @@ def test_rows_of_names_make_a_tree_by_how_the_loops_go():
 def test_one_loop_alone_is_played_as_it_is(name):
     loop, turn = loops()[name], AT[NAMES.index(name)]
     stream = BlendTreeStream(BlendTree.build(loops(), three()), direction=None, turn=turn, feet=None)
-    made = record(stream, 2 * len(loop))
+    result = record(stream, 2 * len(loop))
     travel = loop.source.provenance[-1]["travel"]
     again = np.concatenate([loop.world().positions, loop.moved(travel).world().positions])
-    positions = made.world().positions
+    positions = result.world().positions
     # Loops are turned to begin at one phase, and put to the origin: compare what that leaves alone.
     lengths = [np.linalg.norm(np.diff(p, axis=0), axis=-1) for p in (positions, again)]
     offsets = [np.abs(np.roll(lengths[1], -k, axis=0)[20:60] - lengths[0][20:60]).max() for k in range(len(loop))]
     assert min(offsets) < 0.005
-    gone = np.linalg.norm(made.travel[len(loop)] - made.travel[0])
+    gone = np.linalg.norm(result.travel[len(loop)] - result.travel[0])
     assert gone == pytest.approx(np.hypot(*travel[1:]), abs=0.02)
 
 
@@ -79,14 +79,14 @@ def test_a_constant_blend_is_that_of_the_blend_room():
     given = list(loops().values())
     reg = register(given, cyclic=True)
     tree = BlendTree.build(loops(), three(), registration=reg)
-    made = record(BlendTreeStream(tree, direction=None, turn=0.5, feet=None), 180)
+    result = record(BlendTreeStream(tree, direction=None, turn=0.5, feet=None), 180)
     wanted = blend(reg, [0.0, 0.5, 0.5], seconds=179 / 60, feet=None)
-    assert np.linalg.norm(made.travel[-1] - made.travel[0]) == pytest.approx(
+    assert np.linalg.norm(result.travel[-1] - result.travel[0]) == pytest.approx(
         np.linalg.norm(wanted.travel[-1] - wanted.travel[0]), rel=0.02
     )
-    apart = quat.angle_between(made.rotations[:, 1:], wanted.rotations[:, 1:])
+    apart = quat.angle_between(result.rotations[:, 1:], wanted.rotations[:, 1:])
     assert np.degrees(apart).max() < 3.0
-    np.testing.assert_allclose(made.travel[:, 1], wanted.travel[:, 1], atol=0.005)
+    np.testing.assert_allclose(result.travel[:, 1], wanted.travel[:, 1], atol=0.005)
 
 
 def test_layers_take_their_joints_alone_and_go_where_the_base_goes():
@@ -113,11 +113,11 @@ def test_it_turns_to_the_requested_direction(direction):
     stream = BlendTreeStream(walking_tree(), feet="lock")
     assert isinstance(stream, Stream)
     stream.request(direction=direction)
-    made = record(stream, 360)
-    way = made.travel[-1] - made.travel[-60]
+    result = record(stream, 360)
+    way = result.travel[-1] - result.travel[-60]
     assert abs(rigid2d.wrap_angle(np.arctan2(way[0], way[2]) - direction)) < 0.1
-    assert largest_bend(made) < 1.5 * max(map(largest_bend, walks()))
-    assert made.contacts.mask.any()
+    assert largest_bend(result) < 1.5 * max(map(largest_bend, walks()))
+    assert result.contacts.mask.any()
 
 
 def test_loops_whose_bones_change_are_played():
@@ -128,9 +128,9 @@ def test_loops_whose_bones_change_are_played():
         if name != "ahead"
     }
     tree = BlendTree.build({**ready, **bent}, three())
-    made = record(BlendTreeStream(tree, direction=None, turn=0.5, feet="lock"), 30)
+    result = record(BlendTreeStream(tree, direction=None, turn=0.5, feet="lock"), 30)
     np.testing.assert_allclose(
-        made.bone_offsets[:, 1:], np.tile(1.005 * made.skeleton.offsets[1:], (30, 1, 1)), rtol=1e-3
+        result.bone_offsets[:, 1:], np.tile(1.005 * result.skeleton.offsets[1:], (30, 1, 1)), rtol=1e-3
     )
 
 
@@ -148,12 +148,12 @@ def test_knobs_go_smoothly_to_where_they_are_wanted():
 
 
 def test_the_same_requests_give_the_same_frames():
-    made = []
+    result = []
     for _ in range(2):
         stream = BlendTreeStream(walking_tree(), direction=1.0, place=(0.5, 1.0, 2.0), feet="lock")
-        made.append(record(stream, 60))
-    np.testing.assert_array_equal(made[0].rotations, made[1].rotations)
-    np.testing.assert_allclose(made[0].travel[0, [0, 2]], [1.0, 2.0], atol=1e-9)
+        result.append(record(stream, 60))
+    np.testing.assert_array_equal(result[0].rotations, result[1].rotations)
+    np.testing.assert_allclose(result[0].travel[0, [0, 2]], [1.0, 2.0], atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -117,8 +117,8 @@ def test_recording_steers_and_joins():
         asked.append((i, before is None))
         stream.request(direction=1.0)
 
-    made = record(Puppet(2.0), 5, steer)
-    assert len(made) == 5
+    result = record(Puppet(2.0), 5, steer)
+    assert len(result) == 5
     assert asked[:2] == [(0, True), (1, False)]
 
 

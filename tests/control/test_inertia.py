@@ -30,8 +30,8 @@ def played(player: InertialPlayer, n: int) -> Motion:
 def test_without_jumps_a_clip_is_played_as_it_is():
     walk = walks()[2]
     player = InertialPlayer(make_reel([walk]), place=(0.3, 1.0, -2.0))
-    made, wanted = played(player, 50), walk.moved((0.3, 1.0, -2.0))[1:51]
-    np.testing.assert_allclose(made.world().positions, wanted.world().positions, atol=1e-12)
+    result, wanted = played(player, 50), walk.moved((0.3, 1.0, -2.0))[1:51]
+    np.testing.assert_allclose(result.world().positions, wanted.world().positions, atol=1e-12)
     assert player.remaining == len(walk) - 51
 
 
@@ -48,9 +48,9 @@ def test_a_jump_keeps_pose_and_velocity():
     root, rotations, *_ = player.shown()
     np.testing.assert_array_equal(rotations, before.rotations[-1])
     np.testing.assert_array_equal(root, before.root_positions[-1])
-    made = pose_world(reel.skeleton, *player.step()[:2])[0]
+    result = pose_world(reel.skeleton, *player.step()[:2])[0]
     # The first frame after the jump goes on at the old velocity; the spring has had one frame to pull by then.
-    off = np.linalg.norm(made - after.world().positions[-1], axis=-1).max()
+    off = np.linalg.norm(result - after.world().positions[-1], axis=-1).max()
     jump = np.linalg.norm(reel.motion()[504].world().positions - after.world().positions[-1], axis=-1).max()
     assert off < 0.02 < 0.2 < jump
 
@@ -84,9 +84,9 @@ def test_offsets_die_away():
     reel = make_reel(walks())
     player = InertialPlayer(reel, half_life=0.05, row=100)
     player.jump(450)
-    made = played(player, 75)[-1]
+    result = played(player, 75)[-1]
     wanted = reel.motion()[525].moved(player.place)
-    np.testing.assert_allclose(made.world().positions, wanted.world().positions, atol=1e-6)
+    np.testing.assert_allclose(result.world().positions, wanted.world().positions, atol=1e-6)
 
 
 def test_a_jump_may_take_another_place_and_follow_another_jump():
@@ -95,16 +95,16 @@ def test_a_jump_may_take_another_place_and_follow_another_jump():
     place = rigid2d.compose((0.1, 0.02, 0.0), player.place)
     player.jump(110, place)
     player.jump(450)
-    made = played(player, 100)
-    steps = np.diff(made.world().positions, axis=0)
+    result = played(player, 100)
+    steps = np.diff(result.world().positions, axis=0)
     assert np.linalg.norm(steps, axis=-1).max() * reel.fps < 6.0
 
 
 def test_the_root_rotates_with_the_hips_and_poses_stay():
     walk = walks()[2]
-    made = rotate_root_with_hips(below_a_stand(walk))
-    np.testing.assert_allclose(made.world().positions[:, 1:], walk.world().positions, atol=1e-9)
-    np.testing.assert_allclose(made.world().rotations[:, 0], made.world().rotations[:, 1], atol=1e-12)
+    result = rotate_root_with_hips(below_a_stand(walk))
+    np.testing.assert_allclose(result.world().positions[:, 1:], walk.world().positions, atol=1e-9)
+    np.testing.assert_allclose(result.world().rotations[:, 0], result.world().rotations[:, 1], atol=1e-12)
     assert rotate_root_with_hips(walk) is walk
 
 

@@ -31,29 +31,29 @@ def locked(walk: Motion, **options) -> tuple[Motion, FootLock]:
 
 def test_planted_feet_are_unchanged():
     walk = walks()[2]
-    made, lock = locked(walk)
-    np.testing.assert_allclose(made.rotations, walk.rotations, atol=1e-6)
+    result, lock = locked(walk)
+    np.testing.assert_allclose(result.rotations, walk.rotations, atol=1e-6)
     np.testing.assert_allclose(lock.moved, 0.0, atol=1e-6)
 
 
 def test_feet_that_slide_are_held():
     walk = drifting(walks()[1], 0.1)
-    made, _ = locked(walk)
-    slides = [measure(one)["slide_contact"].value for one in (walk, made)]
+    result, _ = locked(walk)
+    slides = [measure(one)["slide_contact"].value for one in (walk, result)]
     assert slides[0] == pytest.approx(0.1, rel=1e-6)
     assert slides[1] < 0.01
-    assert largest_bend(made) < 1.6 * largest_bend(walk)
+    assert largest_bend(result) < 1.6 * largest_bend(walk)
 
 
 def test_only_legs_turn_and_feet_keep_their_orientation_and_height():
     walk = drifting(walks()[1], 0.1)
-    made, _ = locked(walk)
+    result, _ = locked(walk)
     roles = walk.skeleton.roles
     legs = [roles[f"{side}_{part}"] for side in ("left", "right") for part in ("upper_leg", "lower_leg", "foot")]
     others = np.setdiff1d(np.arange(len(walk.skeleton)), legs)
-    np.testing.assert_array_equal(made.rotations[:, others], walk.rotations[:, others])
+    np.testing.assert_array_equal(result.rotations[:, others], walk.rotations[:, others])
     feet = [roles["left_foot"], roles["right_foot"]]
-    before, after = walk.world(), made.world()
+    before, after = walk.world(), result.world()
     np.testing.assert_allclose(np.abs((before.rotations * after.rotations).sum(axis=-1))[:, feet], 1.0, atol=1e-9)
     np.testing.assert_allclose(before.positions[:, feet, 1], after.positions[:, feet, 1], atol=0.01)
 
@@ -105,8 +105,8 @@ def test_the_frames_of_any_stream_can_be_held():
 
     stream = LockedStream(Film())
     stream.request(direction=1.0)
-    made = np.concatenate([stream.frame().rotations for _ in range(100)])
-    np.testing.assert_array_equal(made, locked(walk)[0].rotations[:100])
+    result = np.concatenate([stream.frame().rotations for _ in range(100)])
+    np.testing.assert_array_equal(result, locked(walk)[0].rotations[:100])
     assert commands == [{"direction": 1.0}]
     frames = iter([replace(walk[3], contacts=None)])
     np.testing.assert_array_equal(stream.frame().rotations, walk[3].rotations)

@@ -64,23 +64,23 @@ def quickest(motion):
 def test_a_look_turns_the_head_and_goes_back_and_leaves_hips_and_legs_alone():
     layered = LayeredStream(walking(), [GazeLayer()])
     assert isinstance(layered, Stream)
-    made = played(layered, 150, f30={"gaze": (0.9, 0.0)}, f90={"gaze": None})
+    result = played(layered, 150, f30={"gaze": (0.9, 0.0)}, f90={"gaze": None})
     plain = played(walking(), 150)
-    same_legs(made, plain)
-    np.testing.assert_array_equal(made.rotations[:30], plain.rotations[:30])
-    extra = head_yaw(made) - head_yaw(plain)
+    same_legs(result, plain)
+    np.testing.assert_array_equal(result.rotations[:30], plain.rotations[:30])
+    extra = head_yaw(result) - head_yaw(plain)
     assert extra[70:90].min() > 0.4
     assert abs(extra[-1]) < 1e-6
-    assert made.contacts is not None
+    assert result.contacts is not None
 
 
 def test_no_jump_when_the_goal_changes_in_the_middle_of_a_look():
     goals = {"f30": {"gaze": (1.2, 0.2)}, "f38": {"gaze": (-1.2, -0.2)}, "f44": {"gaze": (5.0, 1.0, 5.0)}}
-    made = played(LayeredStream(walking(), [GazeLayer()]), 110, **goals, f80={"gaze": None})
-    spine = list(made.skeleton.roles.spine) + [made.skeleton.roles["neck"], made.skeleton.roles["head"]]
-    rates = np.linalg.norm(quat.log(quat.inv_mul(made.rotations[:-1, spine], made.rotations[1:, spine])), axis=-1)
+    result = played(LayeredStream(walking(), [GazeLayer()]), 110, **goals, f80={"gaze": None})
+    spine = list(result.skeleton.roles.spine) + [result.skeleton.roles["neck"], result.skeleton.roles["head"]]
+    rates = np.linalg.norm(quat.log(quat.inv_mul(result.rotations[:-1, spine], result.rotations[1:, spine])), axis=-1)
     assert rates.max() < 0.15  # radians in a thirtieth of a second, by any one joint
-    assert quickest(made) < 0.08
+    assert quickest(result) < 0.08
 
 
 def test_looks_stay_within_the_map():
@@ -103,15 +103,15 @@ def test_gaze_follows_a_point_while_the_character_passes_it():
 
 def test_a_cue_looks_before_the_body_turns_and_ends_when_it_faces_there():
     layer = GazeLayer(cue=True)
-    made = played(LayeredStream(walking(), [layer]), 240, f60={"direction": 1.4})
+    result = played(LayeredStream(walking(), [layer]), 240, f60={"direction": 1.4})
     plain = played(walking(), 240, f60={"direction": 1.4})
-    same_legs(made, plain)
-    body = find_facing(made.skeleton, made.world().positions)
-    seen = body + head_yaw(made)
+    same_legs(result, plain)
+    body = find_facing(result.skeleton, result.world().positions)
+    seen = body + head_yaw(result)
     first = [int(np.argmax(each[60:] > 0.5)) for each in (seen, body)]
     assert first[0] + 5 < first[1]
     assert layer.target_angles is None
-    assert abs(head_yaw(made)[-1] - head_yaw(plain)[-1]) < 1e-6
+    assert abs(head_yaw(result)[-1] - head_yaw(plain)[-1]) < 1e-6
 
 
 def test_a_requested_gaze_takes_precedence_over_a_cue():
@@ -136,20 +136,20 @@ def test_an_upper_body_keeps_step_fades_and_leaves_hips_and_legs_alone(uppers):
             stream.request(upper="box" if i == 60 else None)
         frames.append(stream.frame())
         cycles.append(layer._steps.cycle)
-    made = record(_Kept(frames), len(frames))
+    result = record(_Kept(frames), len(frames))
     plain = played(walking(RandomWalk(0)), 360)
-    same_legs(made, plain)
-    np.testing.assert_array_equal(made.rotations[:60], plain.rotations[:60])
-    np.testing.assert_array_equal(made.rotations[-60:], plain.rotations[-60:])
-    arm = made.skeleton.roles["left_upper_arm"]
+    same_legs(result, plain)
+    np.testing.assert_array_equal(result.rotations[:60], plain.rotations[:60])
+    np.testing.assert_array_equal(result.rotations[-60:], plain.rotations[-60:])
+    arm = result.skeleton.roles["left_upper_arm"]
     # An arm that carries does not swing; one that swings passes it by twice in a cycle.
-    swings = [np.linalg.norm(np.std(each.rotations[120:240, arm], axis=0)) for each in (made, plain)]
+    swings = [np.linalg.norm(np.std(each.rotations[120:240, arm], axis=0)) for each in (result, plain)]
     assert swings[0] < 0.5 * swings[1]
     phase, first, last = find_gait(plain, "clip").run_phase()
     off = (np.array(cycles) - phase)[max(first, 45) : last]
     assert np.quantile(np.abs(off - np.median(off)), 0.95) < 0.05
     assert (np.diff(cycles) >= 0.0).all()
-    assert quickest(made) < 0.06
+    assert quickest(result) < 0.06
 
 
 class _Kept:
@@ -169,18 +169,18 @@ class _Kept:
 
 def test_changing_the_upper_body_twice_in_one_fade_does_not_jump(uppers):
     asked = {"f40": {"upper": "box"}, "f44": {"upper": None}, "f47": {"upper": "box"}}
-    made = played(LayeredStream(walking(), [SpliceLayer(uppers)]), 90, **asked)
-    joints = [made.skeleton.roles[role] for role in ("left_upper_arm", "right_upper_arm", "left_forearm")]
-    turned = quat.angle_between(made.rotations[1:, joints], made.rotations[:-1, joints])
+    result = played(LayeredStream(walking(), [SpliceLayer(uppers)]), 90, **asked)
+    joints = [result.skeleton.roles[role] for role in ("left_upper_arm", "right_upper_arm", "left_forearm")]
+    turned = quat.angle_between(result.rotations[1:, joints], result.rotations[:-1, joints])
     assert turned[38:60].max() < 0.35
 
 
 def test_upper_body_and_gaze_go_together(uppers):
     layers = [SpliceLayer(uppers), GazeLayer()]
-    made = played(LayeredStream(walking(), layers), 90, f10={"upper": "box", "gaze": (0.8, 0.0)})
-    same_legs(made, played(walking(), 90))
+    result = played(LayeredStream(walking(), layers), 90, f10={"upper": "box", "gaze": (0.8, 0.0)})
+    same_legs(result, played(walking(), 90))
     assert layers[0].playing == "box"
-    assert head_yaw(made)[80] > 0.3
+    assert head_yaw(result)[80] > 0.3
 
 
 def test_a_node_may_be_layered():
@@ -194,9 +194,9 @@ def test_a_node_may_be_layered():
     char.add("walk", space)
     char.connect("walk", "walk", n_source=24, n_target=60)
     stream = char.stream(RandomWalk(0), feet=None)
-    made = stream.record(6.0)
+    result = stream.record(6.0)
     assert all(each.cost <= each.bad for each in stream.transitions)
-    assert np.ptp(head_yaw(made)) > 0.2
+    assert np.ptp(head_yaw(result)) > 0.2
 
 
 def test_a_layered_node_survives_files(tmp_path):
@@ -211,11 +211,11 @@ def test_a_layered_node_survives_files(tmp_path):
     [walk] = tmp_path.glob("looker.walk.*.npz")
     assert set(tmp_path.iterdir()) == {tmp_path / "looker.json", gaze, walk}
     again = ParametricMotionGraph.load(tmp_path / "looker.json")
-    made = again["walk"].space
-    assert made.names == space.names
-    assert again["stare"].space is made
-    assert again["stroll"].space is made.space
-    a, b = space([0.3, 0.6, -0.1]), made([0.3, 0.6, -0.1])
+    result = again["walk"].space
+    assert result.names == space.names
+    assert again["stare"].space is result
+    assert again["stroll"].space is result.space
+    a, b = space([0.3, 0.6, -0.1]), result([0.3, 0.6, -0.1])
     np.testing.assert_allclose(a.rotations, b.rotations, atol=1e-5)
     np.testing.assert_allclose(again["stare"].low, [-0.2, 0.5, 0.0])
     gaze.write_bytes(b"other")

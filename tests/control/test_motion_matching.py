@@ -92,16 +92,16 @@ def test_the_requested_path_follows_springs(limits):
 def test_it_turns_to_the_requested_direction(direction):
     stream = MotionMatching(matching(), feet="lock")
     assert isinstance(stream, Stream)
-    made = turned(stream, direction, 300)
-    way = made.travel[-1] - made.travel[-60]
+    result = turned(stream, direction, 300)
+    way = result.travel[-1] - result.travel[-60]
     assert abs(rigid2d.wrap_angle(np.arctan2(way[0], way[2]) - direction)) < 0.2
     assert stream.jumps > 0
 
 
 def test_its_motion_is_as_smooth_as_the_clips():
     stream = MotionMatching(matching(), feet="lock")
-    made = turned(stream, np.pi / 2)
-    assert largest_bend(made) < 1.5 * max(map(largest_bend, walks()))
+    result = turned(stream, np.pi / 2)
+    assert largest_bend(result) < 1.5 * max(map(largest_bend, walks()))
 
 
 def test_it_keeps_the_requested_speed():
@@ -109,8 +109,8 @@ def test_it_keeps_the_requested_speed():
     stream = MotionMatching(clips, feet="lock")
     for speed in (0.8, 1.7):
         stream.request(speed=speed)
-        made = record(stream, 240)
-        assert np.linalg.norm(made.travel[-1] - made.travel[-121]) / 2.0 == pytest.approx(speed, abs=0.1)
+        result = record(stream, 240)
+        assert np.linalg.norm(result.travel[-1] - result.travel[-121]) / 2.0 == pytest.approx(speed, abs=0.1)
 
 
 def test_the_same_requests_give_the_same_frames():
@@ -122,15 +122,15 @@ def test_the_same_requests_give_the_same_frames():
 def test_one_clip_continues_beyond_its_end():
     walk = walks()[1]
     stream = MotionMatching([walk], feet="lock")
-    made = record(stream, 3 * len(walk))
+    result = record(stream, 3 * len(walk))
     assert stream.jumps >= 2
-    assert np.linalg.norm(made.travel[-1] - made.travel[0]) > 2.5 * np.linalg.norm(walk.travel[-1] - walk.travel[0])
+    assert np.linalg.norm(result.travel[-1] - result.travel[0]) > 2.5 * np.linalg.norm(walk.travel[-1] - walk.travel[0])
 
 
 def test_frames_carry_contacts_and_can_be_planted():
     plain, planted = (turned(MotionMatching(matching(), feet=feet), 1.5) for feet in ("lock", "clean"))
     assert plain.contacts.mask.any()
-    slides = [measure(made)["slide_contact"].value for made in (plain, planted)]
+    slides = [measure(result)["slide_contact"].value for result in (plain, planted)]
     assert slides[1] < 0.1 * slides[0]
     assert MotionMatching(matching()).delay > 0 == MotionMatching(matching(), feet="lock").delay
 
@@ -185,6 +185,6 @@ def test_real_walks_answer_to_both_sides(data_folder):
     clips = [resample(load(folder / f"16_{n}.bvh"), 60) for n in (15, 17)]
     stream = MotionMatching([*clips, *map(mirror, clips)], feet="lock")
     for direction in (np.pi / 2, -np.pi / 2):
-        made = turned(stream, direction)
-        way = made.travel[-1] - made.travel[-60]
+        result = turned(stream, direction)
+        way = result.travel[-1] - result.travel[-60]
         assert abs(rigid2d.wrap_angle(np.arctan2(way[0], way[2]) - direction)) < 0.3

@@ -21,25 +21,25 @@ def test_a_clip_is_played_as_it_is_until_it_is_left():
     stream = MoveTreeStream(stride_tree(), start="left", place=(0.0, 0.0, 0.0), feet=None)
     assert isinstance(stream, Stream)
     leave = len(strides()["left"]) - 1 - 18
-    made = record(stream, leave + 1)
-    np.testing.assert_allclose(made.world().positions, strides()["left"][: leave + 1].world().positions, atol=1e-12)
+    result = record(stream, leave + 1)
+    np.testing.assert_allclose(result.world().positions, strides()["left"][: leave + 1].world().positions, atol=1e-12)
     assert stream.moves == ()
     stream.frame()
     assert len(stream.moves) == 1
 
 
 def test_it_begins_at_the_origin_facing_ahead():
-    made = record(MoveTreeStream(stride_tree(), feet=None), 2)
-    np.testing.assert_allclose(made.travel[0, [0, 2]], 0.0, atol=1e-9)
-    assert abs(ground_path(made)[0, 0]) < 0.15
+    result = record(MoveTreeStream(stride_tree(), feet=None), 2)
+    np.testing.assert_allclose(result.travel[0, [0, 2]], 0.0, atol=1e-9)
+    assert abs(ground_path(result)[0, 0]) < 0.15
 
 
 def test_strides_that_fit_make_one_walk():
     stream = MoveTreeStream(stride_tree(), start="ahead", move="ahead", feet=None)
-    made = record(stream, 400)
+    result = record(stream, 400)
     assert set(stream.moves) == {"ahead"}
-    assert largest_bend(made) < 1.2 * largest_bend(walks()[1])
-    assert np.linalg.norm(made.travel[-1] - made.travel[0]) == pytest.approx(1.3 * 399 / 60, rel=0.03)
+    assert largest_bend(result) < 1.2 * largest_bend(walks()[1])
+    assert np.linalg.norm(result.travel[-1] - result.travel[0]) == pytest.approx(1.3 * 399 / 60, rel=0.03)
 
 
 def test_the_requested_move_is_next():
@@ -70,8 +70,8 @@ def test_the_shortest_path_leads_over_other_moves():
 @pytest.mark.parametrize("direction", [2.2, -2.2])
 def test_it_turns_towards_the_direction(direction):
     stream = MoveTreeStream(stride_tree(), start="ahead", direction=direction, feet="lock")
-    made = record(stream, 600)
-    way = made.travel[-1] - made.travel[-120]
+    result = record(stream, 600)
+    way = result.travel[-1] - result.travel[-120]
     # Strides turn by 63 degrees or not at all, so half of that is as near as it may come.
     assert abs(rigid2d.wrap_angle(np.arctan2(way[0], way[2]) - direction)) < 0.7
 
@@ -88,8 +88,8 @@ def test_speed_counts_too():
 def test_the_best_moment_is_where_clips_are_similar():
     clips = {"a": walks()[1][:150], "b": walks()[1][40:220]}
     tree = MoveTree.build(clips, {"a": ["b"], "b": ["b"]}, position="best")
-    made = record(MoveTreeStream(tree, start="a", feet=None), 200)
-    assert largest_bend(made) < 1.3 * largest_bend(walks()[1])
+    result = record(MoveTreeStream(tree, start="a", feet=None), 200)
+    assert largest_bend(result) < 1.3 * largest_bend(walks()[1])
 
 
 def test_clips_whose_bones_change_are_played():
@@ -99,16 +99,16 @@ def test_clips_whose_bones_change_are_played():
         if name == "left"
     }
     tree = MoveTree.build({**strides(), **bent}, dict.fromkeys(NAMES, NAMES))
-    made = record(MoveTreeStream(tree, start="ahead", move="left", feet="lock"), 160)
-    scale = np.linalg.norm(made.bone_offsets, axis=(1, 2)) / np.linalg.norm(made.skeleton.offsets)
+    result = record(MoveTreeStream(tree, start="ahead", move="left", feet="lock"), 160)
+    scale = np.linalg.norm(result.bone_offsets, axis=(1, 2)) / np.linalg.norm(result.skeleton.offsets)
     assert scale[0] == pytest.approx(1.0)
     assert scale[-1] == pytest.approx(1.01)
     assert np.abs(np.diff(scale)).max() < 0.002
 
 
 def test_the_same_requests_give_the_same_frames():
-    made = [record(MoveTreeStream(stride_tree(), direction=1.0, feet="lock"), 200) for _ in range(2)]
-    np.testing.assert_array_equal(made[0].rotations, made[1].rotations)
+    result = [record(MoveTreeStream(stride_tree(), direction=1.0, feet="lock"), 200) for _ in range(2)]
+    np.testing.assert_array_equal(result[0].rotations, result[1].rotations)
 
 
 def test_contacts_are_carried_and_planted_feet_held():

@@ -91,14 +91,14 @@ def test_every_operation_is_there_and_explained(capsys):
 def test_each_operation(arguments, frames, op, capsys):
     before = Path("walk.npz").read_bytes()
     assert main(["edit", *arguments]) == 0
-    made = marey.load("out.npz")
-    assert len(made) == frames
-    assert last_step(made)["op"] == op
+    result = marey.load("out.npz")
+    assert len(result) == frames
+    assert last_step(result)["op"] == op
     assert capsys.readouterr().out.startswith(f"wrote out.npz: {op}, {frames} frames at ")
     assert Path("walk.npz").read_bytes() == before
     side = json.loads(Path("out.marey.json").read_text())
     assert side["provenance"][-1]["op"] == op
-    assert made.contacts is not None
+    assert result.contacts is not None
 
 
 def test_warps_record_their_keys():

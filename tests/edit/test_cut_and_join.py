@@ -33,11 +33,11 @@ def usual(motion):
 
 def test_crop_takes_frames_with_their_notes():
     motion = walk()
-    made = crop(motion, 20, 90)
-    assert same(made, motion[20:90])
-    assert same_notes(made, motion[20:90])
-    assert Label("left_part", 0, 30) in made.labels.items
-    assert last_step(made) == {"op": "crop", "start": 20, "stop": 90, "of": len(motion)}
+    result = crop(motion, 20, 90)
+    assert same(result, motion[20:90])
+    assert same_notes(result, motion[20:90])
+    assert Label("left_part", 0, 30) in result.labels.items
+    assert last_step(result) == {"op": "crop", "start": 20, "stop": 90, "of": len(motion)}
     assert same(crop(motion), motion)
 
 
@@ -54,16 +54,16 @@ def test_crop_refuses_frames_that_are_not_there(start, stop):
 
 def test_a_cycle_closes():
     motion = walk(4.0)
-    made = cycle(motion, 20, 90, repeats=3, feet=None)
-    assert len(made) == 3 * 70
-    assert keeps_bones(made)
+    result = cycle(motion, 20, 90, repeats=3, feet=None)
+    assert len(result) == 3 * 70
+    assert keeps_bones(result)
     # Every cycle is the one before, carried on.
-    travel = np.array(last_step(made)["travel"])
-    assert same(made[:70].moved(travel), made[70:140], 1e-9)
+    travel = np.array(last_step(result)["travel"])
+    assert same(result[:70].moved(travel), result[70:140], 1e-9)
     for seam in (70, 140):
-        assert jerkiness(made, seam) < 1.5 * usual(motion)
-    assert made.contacts.mask[:70].tolist() == made.contacts.mask[70:140].tolist()
-    assert [x for x in made.labels if x.name == "left_part"] == [
+        assert jerkiness(result, seam) < 1.5 * usual(motion)
+    assert result.contacts.mask[:70].tolist() == result.contacts.mask[70:140].tolist()
+    assert [x for x in result.labels if x.name == "left_part"] == [
         Label("left_part", 0, 30),
         Label("left_part", 70, 100),
         Label("left_part", 140, 170),
@@ -76,18 +76,18 @@ def test_a_perfect_stride_hardly_changes():
     motion = straight_walk(seconds=4.0)
     heel = motion.contacts.intervals("left_heel")
     start, stop = heel[1][0], heel[2][0]
-    made = cycle(motion, start, stop, feet=None)
-    assert np.abs(made.world().positions - motion[start:stop].world().positions).max() < 0.03
+    result = cycle(motion, start, stop, feet=None)
+    assert np.abs(result.world().positions - motion[start:stop].world().positions).max() < 0.03
 
 
 def test_a_turning_motion_keeps_turning():
     motion = walk(4.0, 0.8)
-    made = cycle(motion, 30, 100, repeats=4)
-    path = made.travel[:, [0, 2]]
+    result = cycle(motion, 30, 100, repeats=4)
+    path = result.travel[:, [0, 2]]
     steps = np.diff(path, axis=0)
     heading = np.unwrap(np.arctan2(steps[:, 0], steps[:, 1]))
     assert heading[-1] - heading[0] == pytest.approx(0.8 * 280 / 60, abs=0.5)
-    assert np.ptp(made.travel[:, 1]) < 0.12
+    assert np.ptp(result.travel[:, 1]) < 0.12
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_a_single_frame_has_no_cycle():
 
 @pytest.mark.parametrize("name", ["walk", "run"])
 def test_the_best_loop_is_one_stride(name):
-    made = sample(name, seconds=6.0)
-    motion, phase = made.motion, made.phase
+    result = sample(name, seconds=6.0)
+    motion, phase = result.motion, result.phase
     step = last_step(cycle(motion, feet=None))
     assert phase[step["stop"]] - phase[step["start"]] == pytest.approx(1.0, abs=0.05)
 
@@ -148,12 +148,12 @@ def test_a_long_motion_is_searched_coarsely_and_then_finely():
 
 @pytest.mark.parametrize("name", ["walk", "run", "hop", "stand", "kick"])
 def test_feet_hold_over_the_seam(name):
-    made = cycle(sample(name).motion, repeats=3)
-    step = last_step(made)
+    result = cycle(sample(name).motion, repeats=3)
+    step = last_step(result)
     assert step["replanted"]
-    assert slide(made) < 1e-6
-    n = len(made) // 3
-    assert same(made[:n].moved(step["travel"]), made[n : 2 * n], 1e-9)
+    assert slide(result) < 1e-6
+    n = len(result) // 3
+    assert same(result[:n].moved(step["travel"]), result[n : 2 * n], 1e-9)
     seam = step["seam"]
     assert seam["position"] < max(1.5 * seam["usual_position"], 1e-3)
     assert seam["velocity"] < max(1.5 * seam["usual_velocity"], 0.1)
@@ -168,11 +168,11 @@ def test_standing_on_one_foot_does_not_drift():
 @pytest.mark.parametrize("clip", ["16_15", "16_21", "16_35", "16_45"])
 def test_loops_of_real_walks_and_runs(clip, data_folder):
     motion = marey.load(data_folder / "cmu" / "016" / f"{clip}.bvh")
-    made = cycle(motion, repeats=3)
-    step = last_step(made)
+    result = cycle(motion, repeats=3)
+    step = last_step(result)
     rate = marey.measure(motion)["stride_rate"].value
     assert (step["stop"] - step["start"]) / motion.fps == pytest.approx(1.0 / rate, rel=0.08)
-    assert slide(made) < 1e-6
+    assert slide(result) < 1e-6
     seam = step["seam"]
     assert seam["position"] < seam["usual_position"]
     assert seam["velocity"] < seam["usual_velocity"]
@@ -204,27 +204,27 @@ def test_a_walk_that_turns_once_gives_a_straight_loop():
 def test_connect_keeps_both_and_fills_smoothly():
     motion = walk()
     other = mirror(motion)[40:]
-    made = connect(motion, other, gap=0.5, feet=None)
+    result = connect(motion, other, gap=0.5, feet=None)
     n, gap = len(motion), 29
-    assert len(made) == n + gap + len(other)
-    assert same(made[:n], motion)
-    aligned = np.array(last_step(made)["aligned"])
-    assert same(made[n + gap :], other.moved(aligned), 1e-9)
-    assert keeps_bones(made)
+    assert len(result) == n + gap + len(other)
+    assert same(result[:n], motion)
+    aligned = np.array(last_step(result)["aligned"])
+    assert same(result[n + gap :], other.moved(aligned), 1e-9)
+    assert keeps_bones(result)
     for seam in (n, n + gap):
-        assert jerkiness(made, seam) < 1.5 * usual(motion)
-    speed = np.linalg.norm(np.diff(made.travel[:, [0, 2]], axis=0), axis=1) * made.fps
+        assert jerkiness(result, seam) < 1.5 * usual(motion)
+    speed = np.linalg.norm(np.diff(result.travel[:, [0, 2]], axis=0), axis=1) * result.fps
     assert speed[n - 1 : n + gap].min() > 0.6 * speed[:n].mean()
 
 
 def test_connect_joins_contacts_and_labels():
     motion = walk()
-    made = connect(motion, motion, gap=0.5, feet=None)
+    result = connect(motion, motion, gap=0.5, feet=None)
     n, gap = len(motion), 29
-    assert np.array_equal(made.contacts.mask[:n], motion.contacts.mask)
-    assert not made.contacts.mask[n : n + gap].any()
-    assert np.array_equal(made.contacts.mask[n + gap :], motion.contacts.mask)
-    assert Label("left_part", 10 + n + gap, 50 + n + gap) in made.labels.items
+    assert np.array_equal(result.contacts.mask[:n], motion.contacts.mask)
+    assert not result.contacts.mask[n : n + gap].any()
+    assert np.array_equal(result.contacts.mask[n + gap :], motion.contacts.mask)
+    assert Label("left_part", 10 + n + gap, 50 + n + gap) in result.labels.items
     bare = connect(replace(motion, contacts=None), motion, gap=0.5, feet=None)
     assert not bare.contacts.mask[: n + gap].any()
 
@@ -232,48 +232,48 @@ def test_connect_joins_contacts_and_labels():
 def test_connect_without_alignment_leaves_the_second_in_place():
     motion = walk()
     other = motion.moved((1.0, 2.0, 3.0))
-    made = connect(motion, other, gap=1.0, align=False)
-    assert same(made[-len(other) :], other, 1e-12)
-    assert last_step(made)["aligned"] is None
+    result = connect(motion, other, gap=1.0, align=False)
+    assert same(result[-len(other) :], other, 1e-12)
+    assert last_step(result)["aligned"] is None
 
 
 def test_connect_of_a_motion_cut_in_two_is_nearly_the_motion():
     motion = walk(3.0, 0.0)
-    made = connect(motion[:60], motion[64:], gap=4 / 60 + 1 / 60, align=True)
-    assert np.abs(made.world().positions - motion.world().positions).max() < 0.03
+    result = connect(motion[:60], motion[64:], gap=4 / 60 + 1 / 60, align=True)
+    assert np.abs(result.world().positions - motion.world().positions).max() < 0.03
 
 
 def test_still_single_frames_are_connected_by_an_eased_slerp():
     a, b = walk()[10], walk()[40]
-    made = connect(a, b, gap=1.0, align=False, feet=None)
-    assert len(made) == 61
-    assert quat.angle_between(made.rotations[30], quat.slerp(a.rotations[0], b.rotations[0], 0.5)).max() < 1e-6
+    result = connect(a, b, gap=1.0, align=False, feet=None)
+    assert len(result) == 61
+    assert quat.angle_between(result.rotations[30], quat.slerp(a.rotations[0], b.rotations[0], 0.5)).max() < 1e-6
 
 
 def test_feet_next_to_the_gap_are_planted_and_the_rest_stays():
     motion = walk(4.0)
     first, second = motion[:120], walk(4.0, -0.2)[25:]
-    plain, made = (connect(first, second, gap=0.3, feet=feet) for feet in (None, "clean"))
-    start, stop = last_step(made)["start"], last_step(made)["stop"]
-    assert last_step(made)["replanted"]
+    plain, result = (connect(first, second, gap=0.3, feet=feet) for feet in (None, "clean"))
+    start, stop = last_step(result)["start"], last_step(result)["stop"]
+    assert last_step(result)["replanted"]
     assert not last_step(plain)["replanted"]
-    paths = point_paths(made, made.contacts.points)
+    paths = point_paths(result, result.contacts.points)
     assert paths[start:stop, :, 1].min() > -1e-4  # interpolation alone goes through the floor
     assert point_paths(plain, plain.contacts.points)[start:stop, :, 1].min() < -0.01
-    assert slide(made) < 1e-6
-    moved = np.abs(made.world().positions - plain.world().positions).max(axis=(1, 2))
+    assert slide(result) < 1e-6
+    moved = np.abs(result.world().positions - plain.world().positions).max(axis=(1, 2))
     changed = np.flatnonzero(moved > 0.0)
     assert 0 < changed[0] < start
-    assert stop < changed[-1] < len(made) - 30
-    assert np.array_equal(made.rotations[: changed[0]], plain.rotations[: changed[0]])
+    assert stop < changed[-1] < len(result) - 30
+    assert np.array_equal(result.rotations[: changed[0]], plain.rotations[: changed[0]])
 
 
 def test_a_foot_planted_on_both_sides_stays_planted_in_the_gap():
     motion = sample("stand").motion
-    made = connect(motion[:100], motion[115:], gap=0.25)
-    start, stop = last_step(made)["start"], last_step(made)["stop"]
-    assert made.contacts.mask[start:stop].all()
-    assert slide(made) < 1e-6
+    result = connect(motion[:100], motion[115:], gap=0.25)
+    start, stop = last_step(result)["start"], last_step(result)["stop"]
+    assert result.contacts.mask[start:stop].all()
+    assert slide(result) < 1e-6
 
 
 def test_a_motion_without_feet_is_connected_all_the_same():
@@ -285,9 +285,9 @@ def test_a_motion_without_feet_is_connected_all_the_same():
     assert "left_foot" not in body.roles
     torso = replace(motion, skeleton=body, rotations=motion.rotations[:, keep], contacts=None)
     with pytest.warns(MareyWarning, match="feet were not replanted"):
-        made = connect(torso[:60], torso[70:], gap=0.2)
-    assert np.isfinite(made.world().positions).all()
-    assert not last_step(made)["replanted"]
+        result = connect(torso[:60], torso[70:], gap=0.2)
+    assert np.isfinite(result.world().positions).all()
+    assert not last_step(result)["replanted"]
 
 
 def test_connect_refuses_what_does_not_fit():
@@ -321,30 +321,30 @@ def seamed():
 def test_a_seam_is_gone_and_the_past_untouched():
     motion = seamed()
     before = jerkiness(motion, 80)
-    for made in (deseam(motion, 80), deseam(motion, 80, half_life=0.15), deseam(motion, 80, seconds=20 / 60)):
-        assert same(made[:80], motion[:80])
-        assert keeps_bones(made)
-        assert jerkiness(made, 80) < 0.3 * before
+    for result in (deseam(motion, 80), deseam(motion, 80, half_life=0.15), deseam(motion, 80, seconds=20 / 60)):
+        assert same(result[:80], motion[:80])
+        assert keeps_bones(result)
+        assert jerkiness(result, 80) < 0.3 * before
 
 
 def test_a_decayed_offset_ends_after_n_frames():
     motion = seamed()
-    made = deseam(motion, 80, seconds=0.25)
-    assert same(made[95:], motion[95:])
-    assert not same(made[80:95], motion[80:95], 1e-3)
+    result = deseam(motion, 80, seconds=0.25)
+    assert same(result[95:], motion[95:])
+    assert not same(result[80:95], motion[80:95], 1e-3)
 
 
 def test_inertia_starts_with_the_old_velocity():
     motion = seamed()
-    made = deseam(motion, 80, half_life=0.1)
-    steps = quat.log(quat.inv_mul(made.rotations[:-1], made.rotations[1:]))
+    result = deseam(motion, 80, half_life=0.1)
+    steps = quat.log(quat.inv_mul(result.rotations[:-1], result.rotations[1:]))
     # The step over the seam is the step before it, and so to first order is the next; what does not jump stays.
     before = quat.log(quat.inv_mul(motion.rotations[:-1], motion.rotations[1:]))
     jumps = np.linalg.norm(before[79] - before[78], axis=1) > 0.08
     assert jumps.sum() >= 4
     assert np.abs(steps[79] - steps[78])[jumps].max() < 1e-3
     assert np.abs(steps[80] - steps[79])[jumps].max() < 0.05
-    assert same(made[-1], motion[-1], 0.02)
+    assert same(result[-1], motion[-1], 0.02)
 
 
 def test_the_spring_halves_an_offset_at_rest():
@@ -363,10 +363,10 @@ def test_the_spring_halves_an_offset_at_rest():
 @pytest.mark.parametrize("how", [{}, {"seconds": 0.2}])
 def test_without_a_seam_nothing_is_done(at, how):
     motion = walk()
-    made = deseam(motion, at, **how)
-    assert same(made, motion)
-    assert same_notes(made, motion)
-    assert (last_step(made)["jump"], last_step(made)["jump_turn"]) == (0.0, 0.0)
+    result = deseam(motion, at, **how)
+    assert same(result, motion)
+    assert same_notes(result, motion)
+    assert (last_step(result)["jump"], last_step(result)["jump_turn"]) == (0.0, 0.0)
 
 
 def test_a_real_walk_is_left_alone_where_it_does_not_jump(data_folder):
@@ -381,11 +381,11 @@ def test_one_joint_that_jumps_takes_no_other_along():
     rotations = motion.rotations.copy()
     arm = motion.skeleton.roles["left_upper_arm"]
     rotations[80:, arm] = quat.mul(rotations[80:, arm], quat.from_axis_angle([0.0, 0.0, 1.0], 0.4))
-    made = deseam(replace(motion, rotations=rotations), 80, seconds=20 / 60)
+    result = deseam(replace(motion, rotations=rotations), 80, seconds=20 / 60)
     others = [j for j in range(len(motion.skeleton)) if j != arm]
-    assert np.array_equal(made.rotations[:, others], motion.rotations[:, others])
-    assert last_step(made)["jump_turn"] == pytest.approx(0.4, abs=0.02)
-    assert quat.angle_between(made.rotations[80, arm], motion.rotations[80, arm]) < 0.02
+    assert np.array_equal(result.rotations[:, others], motion.rotations[:, others])
+    assert last_step(result)["jump_turn"] == pytest.approx(0.4, abs=0.02)
+    assert quat.angle_between(result.rotations[80, arm], motion.rotations[80, arm]) < 0.02
 
 
 def test_frames_are_converted_to_seconds_with_a_warning():
@@ -398,10 +398,10 @@ def test_frames_are_converted_to_seconds_with_a_warning():
 
 def test_contacts_that_the_offset_drags_are_dropped():
     motion = seamed()
-    made = deseam(motion, 80, half_life=0.2)
-    assert np.array_equal(made.contacts.mask[:80], motion.contacts.mask[:80])
-    assert not (made.contacts.mask & ~motion.contacts.mask).any()
-    assert made.contacts.mask.sum() < motion.contacts.mask.sum()
+    result = deseam(motion, 80, half_life=0.2)
+    assert np.array_equal(result.contacts.mask[:80], motion.contacts.mask[:80])
+    assert not (result.contacts.mask & ~motion.contacts.mask).any()
+    assert result.contacts.mask.sum() < motion.contacts.mask.sum()
 
 
 def test_seams_that_are_none():

@@ -36,21 +36,21 @@ def directions(motion: Motion) -> np.ndarray:
 
 def test_onto_itself_nothing_changes():
     motion = walk()
-    made = retarget(motion, motion.skeleton)
-    assert same(made, motion, 1e-9)
-    assert same_notes(made, motion)
-    assert last_step(made)["scale"] == 1.0
+    result = retarget(motion, motion.skeleton)
+    assert same(result, motion, 1e-9)
+    assert same_notes(result, motion)
+    assert last_step(result)["scale"] == 1.0
 
 
 @pytest.mark.parametrize("rig", SHAPELY, ids=lambda rig: rig.label)
 def test_limbs_point_where_the_sources_do(rig):
     motion = walk()
     body = skeleton_of(rig)
-    made = retarget(motion, body, feet=None)
-    assert made.skeleton is body
-    assert keeps_bones(made)
-    assert np.abs(directions(made) - directions(motion)).max() < 1e-6
-    assert made.labels == motion.labels
+    result = retarget(motion, body, feet=None)
+    assert result.skeleton is body
+    assert keeps_bones(result)
+    assert np.abs(directions(result) - directions(motion)).max() < 1e-6
+    assert result.labels == motion.labels
 
 
 @pytest.mark.parametrize("rig", [MIXAMO, CMU, SMPL], ids=lambda rig: rig.label)
@@ -67,11 +67,11 @@ def test_there_and_back_again(rig):
 def test_the_path_is_scaled_by_leg_length_and_soles_stay_on_the_floor():
     motion = walk()
     small = replace(FIGURE, offsets=FIGURE.offsets * 0.5)
-    made = retarget(motion, small, feet=None)
-    assert last_step(made)["scale"] == pytest.approx(0.5)
-    assert np.allclose(made.world().positions, 0.5 * motion.world().positions, atol=1e-9)
-    assert np.array_equal(made.contacts.mask, motion.contacts.mask)
-    assert slide(made) < 1e-6
+    result = retarget(motion, small, feet=None)
+    assert last_step(result)["scale"] == pytest.approx(0.5)
+    assert np.allclose(result.world().positions, 0.5 * motion.world().positions, atol=1e-9)
+    assert np.array_equal(result.contacts.mask, motion.contacts.mask)
+    assert slide(result) < 1e-6
 
 
 def test_spines_of_other_lengths_divide_the_bend():
@@ -82,12 +82,12 @@ def test_spines_of_other_lengths_divide_the_bend():
         bent[:, joint] = quat.mul(bent[:, joint], quat.exp(np.array([0.2, 0.0, 0.0])))
     motion = replace(motion, rotations=bent)
     for rig in (CMU, SMPL, MIXAMO):
-        made = retarget(motion, skeleton_of(rig), feet=None)
+        result = retarget(motion, skeleton_of(rig), feet=None)
         ours, theirs = (
             quat.angle_between(
                 m.world().rotations[:, m.skeleton.roles["hips"]], m.world().rotations[:, m.skeleton.roles["chest"]]
             )
-            for m in (motion, made)
+            for m in (motion, result)
         )
         assert np.allclose(ours, theirs, atol=1e-6)
 
@@ -95,13 +95,13 @@ def test_spines_of_other_lengths_divide_the_bend():
 @pytest.mark.parametrize("rig", [MIXAMO, CMU], ids=lambda rig: rig.label)
 def test_feet_are_planted_again(rig):
     motion = walk()
-    made = retarget(motion, skeleton_of(rig))
-    assert made.contacts.names == motion.contacts.names
-    assert np.array_equal(made.contacts.mask, motion.contacts.mask)
-    assert slide(made) < (1e-5 if last_step(made)["replanted"] else 0.05)
+    result = retarget(motion, skeleton_of(rig))
+    assert result.contacts.names == motion.contacts.names
+    assert np.array_equal(result.contacts.mask, motion.contacts.mask)
+    assert slide(result) < (1e-5 if last_step(result)["replanted"] else 0.05)
     from marey.clean import point_paths
 
-    heights = point_paths(made, made.contacts.points)[..., 1][made.contacts.mask]
+    heights = point_paths(result, result.contacts.points)[..., 1][result.contacts.mask]
     assert np.abs(heights).max() < 0.03
 
 
@@ -135,12 +135,12 @@ def test_hands_stay_together(rig):
 
 def test_hands_are_put_in_their_places():
     motion = clapping()
-    made = retarget(motion, skeleton_of(MIXAMO), hands="targets", feet=None)
-    scale = last_step(made)["scale"]
+    result = retarget(motion, skeleton_of(MIXAMO), hands="targets", feet=None)
+    scale = last_step(result)["scale"]
     for role in ("left_hand", "right_hand"):
         wanted = scale * motion.world().positions[:, motion.skeleton.roles[role]]
-        apart = np.linalg.norm(made.world().positions[:, made.skeleton.roles[role]] - wanted, axis=1)
-        assert apart.max() <= last_step(made)["residue"][role] + 1e-9
+        apart = np.linalg.norm(result.world().positions[:, result.skeleton.roles[role]] - wanted, axis=1)
+        assert apart.max() <= last_step(result)["residue"][role] + 1e-9
 
 
 # --- The map
@@ -217,14 +217,14 @@ def test_points_without_a_counterpart_are_dropped_with_a_note():
         (*motion.contacts.points, ContactPoint("crown", end, np.zeros(3))), np.zeros((len(motion), 5), bool)
     )
     with pytest.warns(MareyWarning, match="contact point 'crown' was dropped"):
-        made = retarget(replace(motion, contacts=contacts), skeleton_of(SMPL), feet=None)
-    assert made.contacts.names == motion.contacts.names
+        result = retarget(replace(motion, contacts=contacts), skeleton_of(SMPL), feet=None)
+    assert result.contacts.names == motion.contacts.names
 
 
 def test_single_frames():
-    made = retarget(walk()[3], skeleton_of(MIXAMO), feet=None)
-    assert len(made) == 1
-    assert np.isfinite(made.rotations).all()
+    result = retarget(walk()[3], skeleton_of(MIXAMO), feet=None)
+    assert len(result) == 1
+    assert np.isfinite(result.rotations).all()
 
 
 # --- Recorded motion
@@ -246,7 +246,7 @@ def test_rigs_without_a_rest_pose_take_a_frame(data_folder):
     assert same(retarget(motion, motion, pose=0, target_pose=0), motion, 1e-9)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MareyWarning)
-        made = retarget(motion, FIGURE, pose=0, feet=None)
+        result = retarget(motion, FIGURE, pose=0, feet=None)
         onto = retarget(walk(), motion, target_pose=0, feet=None)
-    assert np.abs(directions(made) - directions(motion)).max() < 1e-6
+    assert np.abs(directions(result) - directions(motion)).max() < 1e-6
     assert np.abs(directions(onto) - directions(walk())).max() < 1e-6

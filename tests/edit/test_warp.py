@@ -84,10 +84,10 @@ def test_keys_of_nothing_change_nothing(continuity):
         TurnKey("head", 1.5, (0, 0, 0)),
         MoveKey("hips", 2.0, (0, 0, 0)),
     ]
-    made = warp(motion, keys, continuity=continuity)
-    assert same(made, motion)
-    assert same_notes(made, motion)
-    assert last_step(made)["op"] == "warp"
+    result = warp(motion, keys, continuity=continuity)
+    assert same(result, motion)
+    assert same_notes(result, motion)
+    assert last_step(result)["op"] == "warp"
 
 
 @pytest.mark.parametrize("continuity", [1, 2])
@@ -99,19 +99,19 @@ def test_an_end_effector_meets_its_key_and_the_rest_is_untouched(role, orientati
     hip = f"{role.split('_')[0]}_{'upper_arm' if role.endswith('hand') else 'upper_leg'}"
     inwards = path_of(motion, hip)[frame] - path_of(motion, role)[frame]
     offset = 0.2 * inwards + np.array([0.03, -0.02, 0.05])
-    made = warp(
+    result = warp(
         motion, [MoveKey(role, frame / 60, offset=offset)], ease=0.3, continuity=continuity, orientation=orientation
     )
-    moved = path_of(made, role) - path_of(motion, role)
+    moved = path_of(result, role) - path_of(motion, role)
     assert np.allclose(moved[frame], offset, atol=1e-9)
-    assert changed(made, motion).min() > frame - 18
-    assert changed(made, motion).max() < frame + 18
+    assert changed(result, motion).min() > frame - 18
+    assert changed(result, motion).max() < frame + 18
     limb = {"hand": ("upper_arm", "forearm", "hand"), "foot": ("upper_leg", "lower_leg", "foot")}[role.split("_")[1]]
     allowed = [motion.skeleton.roles[f"{role.split('_')[0]}_{part}"] for part in limb]
     others = [j for j in range(len(motion.skeleton)) if j not in allowed]
-    assert np.array_equal(made.rotations[:, others], motion.rotations[:, others])
-    assert keeps_bones(made)
-    assert last_step(made)["residue"][role] < 1e-9
+    assert np.array_equal(result.rotations[:, others], motion.rotations[:, others])
+    assert keeps_bones(result)
+    assert last_step(result)["residue"][role] < 1e-9
     # Smooth where it begins and ends: the displacement's second difference has no jump of its own.
     bend = np.abs(np.diff(moved, 2, axis=0)).max(axis=1)
     assert bend[frame - 20] < 0.2 * bend.max() + 1e-4
@@ -120,15 +120,15 @@ def test_an_end_effector_meets_its_key_and_the_rest_is_untouched(role, orientati
 def test_a_reach_goes_to_its_target():
     motion = walk()
     goal = path_of(motion, "right_hand")[90] + np.array([0.1, 0.2, 0.1])
-    made = warp(motion, [MoveKey("right_hand", 1.5, target=goal)])
-    assert np.allclose(path_of(made, "right_hand")[90], goal, atol=1e-9)
+    result = warp(motion, [MoveKey("right_hand", 1.5, target=goal)])
+    assert np.allclose(path_of(result, "right_hand")[90], goal, atol=1e-9)
 
 
 def test_orientation_in_the_world_does_not_change():
     motion = walk()
-    made = warp(motion, [MoveKey("left_hand", 1.5, offset=(0, 0.1, 0.1))], orientation="world")
+    result = warp(motion, [MoveKey("left_hand", 1.5, offset=(0, 0.1, 0.1))], orientation="world")
     hand = motion.skeleton.roles["left_hand"]
-    assert quat.angle_between(made.world().rotations[:, hand], motion.world().rotations[:, hand]).max() < 1e-7
+    assert quat.angle_between(result.world().rotations[:, hand], motion.world().rotations[:, hand]).max() < 1e-7
 
 
 def test_a_duck_lowers_the_head_and_holds_the_feet():
@@ -137,13 +137,13 @@ def test_a_duck_lowers_the_head_and_holds_the_feet():
         MoveKey("hips", 1.4, offset=(0, -0.25, 0), hold=0.2),
         TurnKey("spine", 1.4, (0.5, 0, 0), hold=0.2),
     ]
-    made = warp(motion, keys, ease=0.5)
-    assert path_of(made, "head")[90, 1] < path_of(motion, "head")[90, 1] - 0.25
+    result = warp(motion, keys, ease=0.5)
+    assert path_of(result, "head")[90, 1] < path_of(motion, "head")[90, 1] - 0.25
     for role in ("left_foot", "right_foot"):
-        assert np.abs(path_of(made, role) - path_of(motion, role)).max() < 1e-6
-    assert same_notes(made, motion)
-    assert slide(made) < 1e-6
-    assert keeps_bones(made)
+        assert np.abs(path_of(result, role) - path_of(motion, role)).max() < 1e-6
+    assert same_notes(result, motion)
+    assert slide(result) < 1e-6
+    assert keeps_bones(result)
     free = warp(motion, keys, ease=0.5, feet=None)
     assert np.abs(path_of(free, "left_foot") - path_of(motion, "left_foot")).max() > 0.2
 
@@ -152,21 +152,21 @@ def test_a_duck_lowers_the_head_and_holds_the_feet():
 def test_turns_are_about_the_axes_that_are_named(axes):
     motion = walk()
     turn = np.array([0.0, 0.4, 0.0])
-    made = warp(motion, [TurnKey("head", 1.5, turn, axes=axes)])
+    result = warp(motion, [TurnKey("head", 1.5, turn, axes=axes)])
     head, frame = motion.skeleton.roles["head"], 90
-    before, after = motion.world().rotations[frame, head], made.world().rotations[frame, head]
+    before, after = motion.world().rotations[frame, head], result.world().rotations[frame, head]
     if axes == "joint":
         assert np.allclose(quat.log(quat.inv_mul(before, after)), turn, atol=1e-9)
     else:  # the figure's up is the world's
         assert np.allclose(quat.log(quat.mul_inv(after, before)), turn, atol=1e-9)
-    assert changed(made, motion).min() == 61
-    assert changed(made, motion).max() == 119
+    assert changed(result, motion).min() == 61
+    assert changed(result, motion).max() == 119
 
 
 def test_the_bodys_axes_rotate_with_it():
     motion = walk().moved((np.pi / 2, 0.0, 0.0))
-    made = warp(motion, [MoveKey("hips", 0.0, offset=(0, 0, 0.1), axes="body")], feet=None)
-    moved = (path_of(made, "hips") - path_of(motion, "hips"))[0]
+    result = warp(motion, [MoveKey("hips", 0.0, offset=(0, 0, 0.1), axes="body")], feet=None)
+    moved = (path_of(result, "hips") - path_of(motion, "hips"))[0]
     left = find_left_axis(motion.skeleton, motion.world().positions[0])
     assert np.allclose(moved, 0.1 * np.cross(left, [0.0, 1.0, 0.0]), atol=1e-9)
     assert moved[0] > 0.08  # it faces +X there, by and large
@@ -178,34 +178,34 @@ def test_a_longer_step_keeps_the_plant_while_it_is_held():
     at, hold = (start - 12) / 60, (stop - start + 24) / 60
     # A longer step with the same legs is a deeper one.
     keys = [MoveKey("left_foot", at, (0, 0, 0.06), hold=hold), MoveKey("hips", at, (0, -0.05, 0.03), hold=hold)]
-    made = warp(motion, keys, ease=0.3)
-    shift = path_of(made, "left_foot") - path_of(motion, "left_foot")
+    result = warp(motion, keys, ease=0.3)
+    shift = path_of(result, "left_foot") - path_of(motion, "left_foot")
     assert np.allclose(shift[start:stop], [0, 0, 0.06], atol=1e-9)
-    assert np.abs(path_of(made, "right_foot") - path_of(motion, "right_foot")).max() < 1e-9
-    assert made.contacts.mask[start:stop, made.contacts.index("left_ball")].all()
+    assert np.abs(path_of(result, "right_foot") - path_of(motion, "right_foot")).max() < 1e-9
+    assert result.contacts.mask[start:stop, result.contacts.index("left_ball")].all()
 
 
 def test_contacts_that_are_lifted_are_taken_away():
     motion = walk()
     start, stop = motion.contacts.intervals("left_ball")[1]
     middle = (start + stop) // 2
-    made = warp(motion, [MoveKey("left_foot", middle / 60, offset=(0, 0.1, 0))], ease=0.4)
-    assert not made.contacts.mask[middle, made.contacts.index("left_ball")]
-    assert np.array_equal(made.contacts.mask[:, 2:], motion.contacts.mask[:, 2:])
+    result = warp(motion, [MoveKey("left_foot", middle / 60, offset=(0, 0.1, 0))], ease=0.4)
+    assert not result.contacts.mask[middle, result.contacts.index("left_ball")]
+    assert np.array_equal(result.contacts.mask[:, 2:], motion.contacts.mask[:, 2:])
 
 
 def test_out_of_reach_is_reported_and_never_more_than_the_limit():
     motion = walk()
     with pytest.warns(MareyWarning, match=r"left_hand cannot reach its target and misses it by .* m"):
-        made = warp(motion, [MoveKey("left_hand", 1.5, offset=(0, 2.0, 0))])
-    assert last_step(made)["residue"]["left_hand"] > 0.5
-    assert keeps_bones(made)
-    assert np.isfinite(made.rotations).all()
+        result = warp(motion, [MoveKey("left_hand", 1.5, offset=(0, 2.0, 0))])
+    assert last_step(result)["residue"]["left_hand"] > 0.5
+    assert keeps_bones(result)
+    assert np.isfinite(result.rotations).all()
     with pytest.warns(MareyWarning):
         stretched = warp(motion, [MoveKey("left_hand", 1.5, offset=(0, 2.0, 0))], max_stretch=0.1)
     forearm = motion.skeleton.roles["left_hand"]
     assert np.linalg.norm(stretched.bone_offsets[90, forearm]) == pytest.approx(0.25 * 1.1)
-    assert last_step(stretched)["residue"]["left_hand"] < last_step(made)["residue"]["left_hand"]
+    assert last_step(stretched)["residue"]["left_hand"] < last_step(result)["residue"]["left_hand"]
 
 
 def test_a_limb_that_runs_out_of_reach_does_not_snap():
@@ -213,21 +213,21 @@ def test_a_limb_that_runs_out_of_reach_does_not_snap():
     hand = path_of(motion, "left_hand")[90]
     outwards = hand - path_of(motion, "left_upper_arm")[90]
     with pytest.warns(MareyWarning):
-        made = warp(motion, [MoveKey("left_hand", 1.5, offset=0.3 * outwards)], ease=0.5)
-    steps = [quat.log(quat.inv_mul(m.rotations[:-1], m.rotations[1:])) for m in (motion, made)]
+        result = warp(motion, [MoveKey("left_hand", 1.5, offset=0.3 * outwards)], ease=0.5)
+    steps = [quat.log(quat.inv_mul(m.rotations[:-1], m.rotations[1:])) for m in (motion, result)]
     bends = [np.abs(np.diff(step, axis=0)).max() for step in steps]
     assert bends[1] < bends[0] + 0.02
     # A key within reach is met, whatever other keys there are.
     keys = [MoveKey("left_hand", 1.0, offset=0.3 * outwards), MoveKey("left_hand", 1.5, offset=-0.2 * outwards)]
     with pytest.warns(MareyWarning):
-        made = warp(motion, keys)
-    assert np.allclose(path_of(made, "left_hand")[90], hand - 0.2 * outwards, atol=1e-9)
+        result = warp(motion, keys)
+    assert np.allclose(path_of(result, "left_hand")[90], hand - 0.2 * outwards, atol=1e-9)
 
 
 def test_a_single_frame_can_be_warped():
     motion = walk()[20]
-    made = warp(motion, [MoveKey("right_hand", 0.0, offset=(0, 0.1, 0))])
-    assert np.allclose(path_of(made, "right_hand") - path_of(motion, "right_hand"), [0, 0.1, 0], atol=1e-9)
+    result = warp(motion, [MoveKey("right_hand", 0.0, offset=(0, 0.1, 0))])
+    assert np.allclose(path_of(result, "right_hand") - path_of(motion, "right_hand"), [0, 0.1, 0], atol=1e-9)
 
 
 @LAWS
@@ -241,17 +241,17 @@ def test_any_keys_are_met_or_reported(role, drawn):
     keys = [MoveKey(role, f / 60, offset=(dx, dy, 0)) for f, (_, dx, dy) in zip(frames, drawn, strict=False)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MareyWarning)
-        made = warp(motion, keys, ease=0.25)
-    missed = max(last_step(made)["residue"].values(), default=0.0)
-    moved = path_of(made, role) - path_of(motion, role)
+        result = warp(motion, keys, ease=0.25)
+    missed = max(last_step(result)["residue"].values(), default=0.0)
+    moved = path_of(result, role) - path_of(motion, role)
     for key in keys:
         apart = np.linalg.norm(moved[round(key.at * 60)] - np.asarray(key.offset))
         assert apart <= (missed if role != "hips" else 0.0) + 1e-9
-    assert np.isfinite(made.rotations).all()
+    assert np.isfinite(result.rotations).all()
     outside = [
         f for f in range(len(motion)) if all(abs(f - g) >= 15 for g in frames) and not frames[0] < f < frames[-1]
     ]
-    assert same(made[outside[0] : outside[0] + 1], motion[outside[0] : outside[0] + 1]) if outside else True
+    assert same(result[outside[0] : outside[0] + 1], motion[outside[0] : outside[0] + 1]) if outside else True
 
 
 @pytest.mark.parametrize(
@@ -324,15 +324,15 @@ def test_a_higher_kick(data_folder):
     motion = marey.load(data_folder / "cmu" / "144" / "144_05.bvh")[700:900]
     frame = int(path_of(motion, "right_foot")[:, 1].argmax())
     at = frame / motion.fps
-    made = warp(motion, [TurnKey("right_upper_leg", at, (-0.3, 0, 0), axes="body")], ease=0.35)
-    rise = path_of(made, "right_foot")[frame, 1] - path_of(motion, "right_foot")[frame, 1]
+    result = warp(motion, [TurnKey("right_upper_leg", at, (-0.3, 0, 0), axes="body")], ease=0.35)
+    rise = path_of(result, "right_foot")[frame, 1] - path_of(motion, "right_foot")[frame, 1]
     assert 0.1 < rise < 0.4
     offset = np.array([0.0, 0.15, -0.2])
-    made = warp(motion, [MoveKey("right_foot", at, offset=offset)], ease=0.35, orientation="limb")
-    moved = path_of(made, "right_foot") - path_of(motion, "right_foot")
+    result = warp(motion, [MoveKey("right_foot", at, offset=offset)], ease=0.35, orientation="limb")
+    moved = path_of(result, "right_foot") - path_of(motion, "right_foot")
     assert np.allclose(moved[frame], offset, atol=1e-9)
-    assert same(made[: frame - 43], motion[: frame - 43])
-    assert same(made[frame + 43 :], motion[frame + 43 :])
+    assert same(result[: frame - 43], motion[: frame - 43])
+    assert same(result[frame + 43 :], motion[frame + 43 :])
 
 
 # --- Time warps
@@ -340,18 +340,18 @@ def test_a_higher_kick(data_folder):
 
 def test_keys_on_the_diagonal_change_nothing():
     motion = walk()
-    made = timewarp(motion, [(0.5, 0.5), (2.0, 2.0)])
-    assert same(made, motion)
-    assert same_notes(made, motion)
+    result = timewarp(motion, [(0.5, 0.5), (2.0, 2.0)])
+    assert same(result, motion)
+    assert same_notes(result, motion)
 
 
 def test_what_was_then_is_now():
     motion = walk()
-    made = timewarp(motion, [(1.0, 1.5), (2.0, 2.25)])
-    assert made.duration == pytest.approx(3.25)
+    result = timewarp(motion, [(1.0, 1.5), (2.0, 2.25)])
+    assert result.duration == pytest.approx(3.25)
     for now, then in ((1.0, 1.5), (2.0, 2.25), (3.0, 3.25)):
-        assert same(made[round(then * 60)], motion[round(now * 60)], 1e-9)
-    assert keeps_bones(made)
+        assert same(result[round(then * 60)], motion[round(now * 60)], 1e-9)
+    assert keeps_bones(result)
 
 
 @pytest.mark.slow("warps a walk in many random ways")
@@ -363,21 +363,21 @@ def test_time_never_runs_back(steps):
     pairs[:, 0] *= motion.duration / max(pairs[-1, 0], motion.duration)
     # Labels that follow one another frame by frame show the time.
     marked = replace(motion, labels=Labels(tuple(Label(f"{i:03d}", i, i + 1) for i in range(0, 181, 20))))
-    made = timewarp(marked, [tuple(p) for p in pairs.tolist()])
-    starts = [label.start for label in sorted(made.labels, key=lambda x: x.name)]
+    result = timewarp(marked, [tuple(p) for p in pairs.tolist()])
+    starts = [label.start for label in sorted(result.labels, key=lambda x: x.name)]
     assert starts == sorted(starts)
-    assert len(made.contacts) == len(made)
-    assert np.isfinite(made.rotations).all()
+    assert len(result.contacts) == len(result)
+    assert np.isfinite(result.rotations).all()
 
 
 def test_contacts_and_labels_move_with_the_time():
     motion = walk()
-    made = timewarp(motion, [(3.0, 6.0)])
-    assert made.contacts.mask.mean() == pytest.approx(motion.contacts.mask.mean(), abs=0.01)
-    label = next(x for x in made.labels if x.name == "left_part")
+    result = timewarp(motion, [(3.0, 6.0)])
+    assert result.contacts.mask.mean() == pytest.approx(motion.contacts.mask.mean(), abs=0.01)
+    label = next(x for x in result.labels if x.name == "left_part")
     assert abs(label.start - 20) <= 1
     assert abs(label.stop - 100) <= 1
-    assert slide(made) < 5e-3
+    assert slide(result) < 5e-3
 
 
 @pytest.mark.parametrize(

@@ -120,41 +120,41 @@ def test_a_lifted_body_matches_if_height_is_removed():
 
 
 def test_rates_names_and_progress():
-    told = []
-    made = MatchWeb.build([clips()[0], clips()[0]], fps=15, progress=told.append)
-    assert made.fps == 15
-    assert made.names == ("walk0", "walk0#2")
-    assert told == sorted(told)
-    assert told[-1] == 1.0
-    assert len(told) == 3
-    assert made.index("walk0#2") == made.index(1) == made.index(-1) == 1
+    fractions = []
+    result = MatchWeb.build([clips()[0], clips()[0]], fps=15, progress=fractions.append)
+    assert result.fps == 15
+    assert result.names == ("walk0", "walk0#2")
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert len(fractions) == 3
+    assert result.index("walk0#2") == result.index(1) == result.index(-1) == 1
     with pytest.raises(UnknownName, match="no clip 'walk2' in this match web"):
-        made.index("walk2")
+        result.index("walk2")
     with pytest.raises(UnknownName, match="an index from 0 to 1, not 2"):
-        made.index(2)
+        result.index(2)
     with pytest.raises(InvalidValue, match="0 <= p <= q <= 1, not 1 and 0"):
-        made.cells(1, 0)
+        result.cells(1, 0)
 
 
 def test_statistics_compare_the_size_with_that_of_the_motion():
-    told = web().statistics()
+    report = web().statistics()
     joints = len(web().skeleton)
-    assert told.motion_nbytes == (95 + 115 + 70) * (4 * joints + 3) * 8
+    assert report.motion_nbytes == (95 + 115 + 70) * (4 * joints + 3) * 8
     # A clip's own grid is symmetric: half of it is saved.
     own = [web().cells(p, p) for p in range(3)]
     both = sum(cells.nbytes for cells in web().pairs)
-    assert told.nbytes == both - sum(cells.nbytes - cells.upper().nbytes for cells in own) < both
-    assert told.size_ratio == told.nbytes / told.motion_nbytes
-    assert told.cells == sum(len(cells) for cells in web().pairs)
+    assert report.nbytes == both - sum(cells.nbytes - cells.upper().nbytes for cells in own) < both
+    assert report.size_ratio == report.nbytes / report.motion_nbytes
+    assert report.cells == sum(len(cells) for cells in web().pairs)
     assert "3 clips, 280 frames at 30 Hz" in repr(web())
     with pytest.warns(DeprecationWarning, match="use MatchWeb.statistics"):
-        assert web().info() == told.to_dict()
+        assert web().info() == report.to_dict()
 
 
 def test_saved_and_loaded(tmp_path):
     path = tmp_path / "web.npz"
-    made = MatchWeb.build(clips(), markers=["hips", "left_foot", "right_hand"], remove_height=True, labels=["walk"])
-    for each in (web(), made):
+    result = MatchWeb.build(clips(), markers=["hips", "left_foot", "right_hand"], remove_height=True, labels=["walk"])
+    for each in (web(), result):
         each.save(path)
         back = MatchWeb.load(path)
         assert same(back, each)
@@ -204,8 +204,8 @@ def test_bad_input():
 
 
 def test_clips_shorter_than_a_chain_keep_no_cells():
-    made = MatchWeb.build([clips()[0], replace(clips()[1][:3], name="short")])
-    assert len(made.cells(0, 1)) == len(made.cells(1, 1)) == 0
+    result = MatchWeb.build([clips()[0], replace(clips()[1][:3], name="short")])
+    assert len(result.cells(0, 1)) == len(result.cells(1, 1)) == 0
 
 
 def test_tiles_cover_each_cell_once_and_the_upper_triangle_of_a_clips_own_grid():

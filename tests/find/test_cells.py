@@ -105,7 +105,7 @@ def test_wide_grids_have_wide_columns():
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"row_counts": [1, 0]}, "row_counts must add up to the number of runs, 2, not 1"),
         ({"row_counts": [2]}, r"row_counts must have shape \(2,\)"),
@@ -123,8 +123,8 @@ def test_wide_grids_have_wide_columns():
         ({"rises": [1, -3, 1]}, "cell values must be from 0 to 6553, not -1 to 10"),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(change, told):
+def test_arrays_that_do_not_fit_are_refused(change, message):
     good = {"row_counts": [2, 0], "run_first": [0, 5], "run_lengths": [3, 2], "run_bases": [1, 9], "rises": [1, 1, 1]}
     assert len(Cells((2, 8), **good)) == 5
-    with pytest.raises(InvalidValue, match=told):
+    with pytest.raises(InvalidValue, match=message):
         Cells((2, 8), **(good | change))

@@ -71,7 +71,7 @@ def test_roots_are_rounded_to_units_and_capped():
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [("max_rise", -1.0, "max_rise must be from 0 to 10"),
      ("max_distance", 0.7, "max_distance must be from 1e-05 to 0.65535 meters, not 0.7"),
      ("max_bridge_seconds", "x", "max_bridge_seconds must be a number of seconds, not 'x'"),
@@ -80,6 +80,6 @@ def test_roots_are_rounded_to_units_and_capped():
      ("min_level_seconds", -1.0, "min_level_seconds must be from 0 to 60 seconds, not -1"),
      ("min_chain_seconds", 3.0, "a chain of 3 s covers 360 cells at 60 fps .maximum 250")],
 )  # fmt: skip
-def test_invalid_options_are_refused(name, value, told):
-    with pytest.raises(InvalidValue, match=told):
+def test_invalid_options_are_refused(name, value, message):
+    with pytest.raises(InvalidValue, match=message):
         Rules.from_options(WebSettings(**{name: value}), 60.0)

@@ -135,9 +135,9 @@ def test_an_external_query_finds_what_a_clip_of_the_web_finds():
 
 
 def test_a_small_reach_does_not_match_standing_still():
-    made = sample("medley", rng=5, fps=30.0, kicks=0, punches=0, reaches=10)
-    own = MatchWeb.build([made.motion])
-    reaches = [(round(30 * each.start), round(30 * each.stop)) for each in made.actions if each.name == "reach"]
+    result = sample("medley", rng=5, fps=30.0, kicks=0, punches=0, reaches=10)
+    own = MatchWeb.build([result.motion])
+    reaches = [(round(30 * each.start), round(30 * each.stop)) for each in result.actions if each.name == "reach"]
     smallest = min(reaches, key=lambda reach: Query.make(own, 0, *reach, None).still(0, *reach))
     query = Query.make(own, 0, *smallest, None)
     threshold = 1.2 * query.still(0, *smallest)

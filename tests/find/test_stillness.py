@@ -22,10 +22,10 @@ def stretches(n_frames):
 @pytest.mark.parametrize("options", [WebSettings(), WebSettings(markers="upper", remove_height=True, window=0.4)])
 def test_the_kernel_gives_what_the_grid_gives(options):
     far = replace(clips()[0], root_positions=clips()[0].root_positions + [400.0, 0.0, -300.0])
-    made = MatchWeb.build([far], settings=options)
-    still = make_stillness(made)
+    result = MatchWeb.build([far], settings=options)
+    still = make_stillness(result)
     for start, stop in stretches(len(far)):
-        wanted = twin.stillness(made, made.clips[0], start, stop)
+        wanted = twin.stillness(result, result.clips[0], start, stop)
         assert still(0, start, stop) == pytest.approx(wanted, abs=1e-6)
 
 

@@ -33,23 +33,23 @@ def test_the_plateau_that_stands_out():
 @pytest.mark.parametrize("kind", ["kick", "punch"])
 def test_suggested_thresholds_find_the_kind_and_nothing_else(kind):
     for clip, start, stop in truth(kind):
-        told = suggest_threshold(web(), clip, start, stop)
-        assert told.plateau[0] < told.threshold < told.plateau[1]
-        assert told.plateau[1] <= told.still_distance  # beyond that anything will do
-        assert told.n_matches == len(truth(kind)) - 1
-        seen, _, others = hits(search(web(), clip, start, stop, told.threshold), kind)
+        report = suggest_threshold(web(), clip, start, stop)
+        assert report.plateau[0] < report.threshold < report.plateau[1]
+        assert report.plateau[1] <= report.still_distance  # beyond that anything will do
+        assert report.n_matches == len(truth(kind)) - 1
+        seen, _, others = hits(search(web(), clip, start, stop, report.threshold), kind)
         assert len(seen) == len(truth(kind))
         assert others == 0
-        assert told.is_complete
-        assert (np.diff(told.thresholds) > 0).all()
-        assert f"finds {told.n_matches} matches, and so does nearly any threshold" in str(told)
+        assert report.is_complete
+        assert (np.diff(report.thresholds) > 0).all()
+        assert f"finds {report.n_matches} matches, and so does nearly any threshold" in str(report)
 
 
 def test_the_counts_of_a_suggestion_are_what_searches_find():
     clip, start, stop = truth("punch")[1]
-    told = suggest_threshold(web(), clip, start, stop, max_matches=30)
-    assert (told.counts[:-1] <= 30).all()
-    for threshold, n in [*zip(told.thresholds, told.counts, strict=True)][::9]:
+    report = suggest_threshold(web(), clip, start, stop, max_matches=30)
+    assert (report.counts[:-1] <= 30).all()
+    for threshold, n in [*zip(report.thresholds, report.counts, strict=True)][::9]:
         assert len(search(web(), clip, start, stop, threshold, max_matches=30)) - 1 == n
 
 

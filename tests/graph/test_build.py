@@ -290,15 +290,15 @@ def test_unknown_labels_are_named(graph):
 
 
 @pytest.mark.parametrize(
-    ("clips", "told"),
+    ("clips", "message"),
     [
         ("clips/", "a graph needs motions, got the name 'clips/'; open a folder with marey.MotionSet.open"),
         ([1], "got a list with int"),
         (walks()[0], "a list of motions or a set of them, got Motion"),
     ],
 )
-def test_anything_but_clips_is_refused(clips, told):
-    with pytest.raises(InvalidValue, match=told):
+def test_anything_but_clips_is_refused(clips, message):
+    with pytest.raises(InvalidValue, match=message):
         MotionGraph.build(clips)
 
 

@@ -69,9 +69,11 @@ def test_progress_ends_at_one_and_never_goes_back(clouds, weights):
     assert report[-1] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(("coarse", "told"), [(0, "at least 1, not 0"), (-1, "at least 1, not -1"), (8, "from 2 to 7")])
-def test_a_step_that_leaves_no_window_is_refused(coarse, told):
-    with pytest.raises(InvalidValue, match=told):
+@pytest.mark.parametrize(
+    ("coarse", "message"), [(0, "at least 1, not 0"), (-1, "at least 1, not -1"), (8, "from 2 to 7")]
+)
+def test_a_step_that_leaves_no_window_is_refused(coarse, message):
+    with pytest.raises(InvalidValue, match=message):
         MotionGraph.build(walks(), 0.08, coarse_step=coarse)
 
 

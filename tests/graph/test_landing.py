@@ -105,7 +105,7 @@ def test_an_adjustment_beyond_the_limit_is_refused_with_its_size(walk, plain, sh
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"position": (1.0,)}, "the position to land at"),
         ({"position": (0.0, 0.0), "heading": np.nan}, "heading must be a number of radians"),
@@ -114,6 +114,6 @@ def test_an_adjustment_beyond_the_limit_is_refused_with_its_size(walk, plain, sh
         ({"position": (0.0, 0.0), "max_shift": -1.0}, "max_shift must be at least 0 meters"),
     ],
 )
-def test_what_makes_no_sense_is_refused(walk, options, told):
-    with pytest.raises(InvalidValue, match=told):
+def test_what_makes_no_sense_is_refused(walk, options, message):
+    with pytest.raises(InvalidValue, match=message):
         land_at(walk, **options)

@@ -104,13 +104,13 @@ def test_missing_registered_transitions_are_reported(plain):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"lengths": ()}, "at least one"),
         ({"lengths": (0.0,)}, "lengths in seconds"),
         ({"max_transitions": 0}, "at least 1"),
     ],
 )
-def test_what_makes_no_sense_is_refused(plain, options, told):
-    with pytest.raises(InvalidValue, match=told):
+def test_what_makes_no_sense_is_refused(plain, options, message):
+    with pytest.raises(InvalidValue, match=message):
         with_registered_transitions(plain, **options)

@@ -100,7 +100,7 @@ def test_too_different_clips_are_reported():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"threshold": 0.0}, "greater than 0 and at most 1"),
         ({"threshold": 1.5}, "greater than 0 and at most 1"),
@@ -109,8 +109,8 @@ def test_too_different_clips_are_reported():
         ({"velocity": -1.0}, "velocity"),
     ],
 )
-def test_what_makes_no_sense_is_refused(options, told):
-    with pytest.raises(InvalidValue, match=told):
+def test_what_makes_no_sense_is_refused(options, message):
+    with pytest.raises(InvalidValue, match=message):
         build_by_similarity(walks()[:1], **options)
 
 

@@ -85,15 +85,15 @@ def test_a_graph_takes_them_as_clips(takes, variants):
 
 
 @pytest.mark.parametrize(
-    ("n", "options", "told"),
+    ("n", "options", "message"),
     [
         (0, {}, "n, the number of variations, must be at least 1, not 0"),
         (2, {"spread": 2.0}, "spread must be from 0 to 1.5"),
         (2, {"spread": -1.0}, "spread"),
     ],
 )
-def test_what_makes_no_sense_is_refused(registered, n, options, told):
-    with pytest.raises(InvalidValue, match=told):
+def test_what_makes_no_sense_is_refused(registered, n, options, message):
+    with pytest.raises(InvalidValue, match=message):
         variations(registered, n, **options)
 
 

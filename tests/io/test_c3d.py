@@ -35,7 +35,7 @@ def test_cmu_markers(data_folder):
     assert (markers.fps, markers.name) == (120.0, "85_02")
     assert markers.names[:2] == ("Male:LFWT", "Male:RFWT")
     assert (markers.source.unit, markers.source.up, markers.source.format) == (0.001, "z", "c3d")
-    assert any("Z up: along it the lowest marker stays near the floor" in told for told in markers.source.evidence)
+    assert any("Z up: along it the lowest marker stays near the floor" in text for text in markers.source.evidence)
     raw = decode_points(path.read_bytes())
     assert np.array_equal(markers.valid, raw[..., 3] >= 0)
     x, y, z = np.moveaxis(raw[..., :3], -1, 0) * 0.001
@@ -68,10 +68,10 @@ def test_plug_in_gait_trial_without_its_angles(data_folder):
     assert "LASI" in markers.names
     assert "*111" in markers.names
     assert "LHipAngles" not in markers.names
-    told = " / ".join(markers.source.evidence)
-    assert "26 of 141 points are left out" in told
-    assert "unit mm from POINT:UNITS" in told
-    assert "Z up from POINT:Y_SCREEN" in told
+    evidence = " / ".join(markers.source.evidence)
+    assert "26 of 141 points are left out" in evidence
+    assert "unit mm from POINT:UNITS" in evidence
+    assert "Z up from POINT:Y_SCREEN" in evidence
     heights = markers.positions[0, [markers.index(name) for name in ("LTOE", "LKNE", "LASI", "C7", "LFHD")], 1]
     assert (np.diff(heights) > 0.1).all()
     assert 1.4 < heights[-1] < 1.9
@@ -192,7 +192,7 @@ def test_a_unit_that_is_not_stated_is_recognised(read, meters):
         with pytest.warns(MareyWarning, match="; pass `unit=` if this is wrong"):
             markers = read(c3d_bytes(points, UNITS=units))
         assert markers.source.unit == meters
-        assert any("and with it the markers are" in told for told in markers.source.evidence)
+        assert any("and with it the markers are" in text for text in markers.source.evidence)
     assert read(c3d_bytes(points, UNITS=None), unit=meters).source.unit == meters
 
 
@@ -245,7 +245,7 @@ def test_computed_values_are_left_out(read):
         )
     )
     assert markers.names == ("M0", "M2", "M3", "M4")
-    assert any("4 of 8 points are left out" in told for told in markers.source.evidence)
+    assert any("4 of 8 points are left out" in text for text in markers.source.evidence)
     with pytest.raises(ParseError, match="the file has no markers: all of its 8 points are computed values"):
         read(c3d_bytes(standing(), FORCES=texts(*(f"M{i}" for i in range(8)))))
 

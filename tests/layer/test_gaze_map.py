@@ -107,8 +107,8 @@ def test_a_map_from_noisy_markers_is_the_same_person():
 def test_the_shipped_map_is_what_the_samples_make(gaze):
     assert len(gaze.examples) == 33
     for take, example in zip(gaze_takes()[:5], gaze.examples[1:6], strict=True):
-        made = gaze_example(take.markers(noise=0.0), take.goal, GAZE_TRIADS)
-        np.testing.assert_allclose(example.to_row(), made.to_row(), atol=2e-4)
+        result = gaze_example(take.markers(noise=0.0), take.goal, GAZE_TRIADS)
+        np.testing.assert_allclose(example.to_row(), result.to_row(), atol=2e-4)
     shipped = Path(gaze_map.__file__).with_name("gaze_default.json")
     assert shipped.stat().st_size < 10_000
     assert GazeMap.default() is GazeMap.default()

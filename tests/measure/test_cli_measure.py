@@ -26,11 +26,11 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def clips(tmp_path: Path) -> tuple[str, str]:
-    source, made = tmp_path / "source.bvh", tmp_path / "made.bvh"
+    source, result = tmp_path / "source.bvh", tmp_path / "made.bvh"
     marey.save(WALK, source)
     slid = WALK.root_positions * np.array([1.0, 1.0, 1.1])
-    marey.save(replace(WALK, root_positions=slid), made)
-    return str(made), str(source)
+    marey.save(replace(WALK, root_positions=slid), result)
+    return str(result), str(source)
 
 
 def test_the_table_has_every_metric_with_its_unit(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -45,8 +45,8 @@ def test_the_table_has_every_metric_with_its_unit(clips: tuple[str, str], capsys
 
 
 def test_the_source_has_its_own_column(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    made, source = clips
-    assert main(["measure", made, "--against", source, "--full"]) == 0
+    result, source = clips
+    assert main(["measure", result, "--against", source, "--full"]) == 0
     out = capsys.readouterr().out
     assert f"against {source}: 121 frames" in out
     title = "  distance from start to end "
@@ -56,10 +56,10 @@ def test_the_source_has_its_own_column(clips: tuple[str, str], capsys: pytest.Ca
 
 
 def test_json(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    made, source = clips
-    assert main(["measure", made, source, "--against", source, "--json"]) == 0
+    result, source = clips
+    assert main(["measure", result, source, "--against", source, "--json"]) == 0
     first, second = json.loads(capsys.readouterr().out)
-    assert first["file"] == made
+    assert first["file"] == result
     assert first["against"]["file"] == source
     figure = first["metrics"]["slide_contact"]
     assert figure["unit"] == "m/s"
@@ -89,9 +89,9 @@ def test_bad_files_are_one_sentence_and_exit_code_2(
     assert main(["measure", clips[0], "--against", absent]) == 2
     assert capsys.readouterr().err.count("absent.bvh") == 2
     assert main(["measure", absent, clips[0], "--json"]) == 2
-    told = capsys.readouterr()
-    assert len(json.loads(told.out)) == 1
-    assert told.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert len(json.loads(output.out)) == 1
+    assert output.err.count("\n") == 1
 
 
 def test_a_leading_rest_pose_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

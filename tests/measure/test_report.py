@@ -73,11 +73,11 @@ def test_measuring_changes_nothing() -> None:
 
 
 def test_metrics_go_to_json_and_back() -> None:
-    told = json.loads(json.dumps(measure(WALK, against=WALK).to_dict()))
-    assert told["name"] == WALK.name
-    assert told["frames"] == len(WALK)
-    assert told["against"]["frames"] == len(WALK)
-    for name, figure in told["metrics"].items():
+    report = json.loads(json.dumps(measure(WALK, against=WALK).to_dict()))
+    assert report["name"] == WALK.name
+    assert report["frames"] == len(WALK)
+    assert report["against"]["frames"] == len(WALK)
+    for name, figure in report["metrics"].items():
         assert figure["value"] == figure["against"] == measure(WALK)[name].value
         assert figure["definition"]
         assert figure["source"]

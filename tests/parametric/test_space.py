@@ -360,11 +360,11 @@ def test_takes_of_walks_are_cropped_to_a_common_phase(data_folder):
     """All takes can be used, though they begin and end at other phases; without the crop, most are left out."""
     numbers = (11, 13, 15, 17, 19, 21, 23, 25, 27, 29)
     takes = [load_motion(data_folder / "cmu" / "016" / f"16_{k}.bvh", fps=30) for k in numbers]
-    made = ParametricMotion.build(takes, "turn,speed", samples=0)
-    assert len(made.parameters) == len(takes)
-    turns = np.degrees(made.parameters[:, 0])
+    result = ParametricMotion.build(takes, "turn,speed", samples=0)
+    assert len(result.parameters) == len(takes)
+    turns = np.degrees(result.parameters[:, 0])
     assert turns.min() < -80.0
     assert turns.max() > 80.0
-    assert "cropped to 3 half cycles" in made.notes[0]
+    assert "cropped to 3 half cycles" in result.notes[0]
     with pytest.raises(NotBlendable, match="only 1 of 10 can be used"):
         ParametricMotion.build(takes, "turn,speed", samples=0, crop=None)

@@ -126,8 +126,8 @@ def dying_first(folder: str, item: int) -> int:
 def slow_square(folder: str, item: int) -> int:
     """Slow enough to be killed; records what it has done in a file of its process."""
     time.sleep(0.05)
-    with open(Path(folder, f"{os.getpid()}.done"), "a") as told:
-        told.write(f"{item}\n")
+    with open(Path(folder, f"{os.getpid()}.done"), "a") as log:
+        log.write(f"{item}\n")
     return item * item
 
 

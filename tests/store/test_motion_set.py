@@ -421,13 +421,13 @@ def test_leftovers_of_killed_builds_are_swept_away_when_old(folder):
 
 
 def test_progress_goes_from_nothing_to_all(folder):
-    told: list[float] = []
-    MotionSet.open(folder, mirrored=True).prepare(progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
-    assert len(told) == 7
-    MotionSet.open(folder, mirrored=True).prepare(progress=told.append)
-    assert told[7:] == [1.0]
+    fractions: list[float] = []
+    MotionSet.open(folder, mirrored=True).prepare(progress=fractions.append)
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert len(fractions) == 7
+    MotionSet.open(folder, mirrored=True).prepare(progress=fractions.append)
+    assert fractions[7:] == [1.0]
 
 
 @pytest.mark.parametrize("run", [threads(2), processes(2)], ids=["threads", "processes"])
@@ -456,9 +456,9 @@ def mixed(tmp_path):
 
 def test_clips_of_different_skeletons_are_grouped_and_one_can_be_chosen(mixed):
     clips = MotionSet.open(mixed, mirrored=True)
-    with pytest.raises(InvalidValue) as told:
+    with pytest.raises(InvalidValue) as error:
         _ = clips.names
-    assert str(told.value) == (
+    assert str(error.value) == (
         f"{mixed}: the clips have 2 different skeletons (0: walk0, walk1, walk0_mirrored, walk1_mirrored; 1: tall, "
         "tall_mirrored); retarget them onto one skeleton with `retarget=True`, or select one with `group=`, by its "
         "number or by a clip's name"
@@ -506,9 +506,9 @@ def test_each_reason_is_reported_if_no_clip_can_be_read(tmp_path):
     (tmp_path / "a.bvh").write_text("HIERARCHY\nNONSENSE\n")
     (tmp_path / "b.npz").write_text("no archive")
     (tmp_path / "c.bvh").touch()
-    with pytest.raises(UnreadableFile) as told:
+    with pytest.raises(UnreadableFile) as error:
         MotionSet.open(tmp_path).prepare()
-    text = str(told.value)
+    text = str(error.value)
     assert text.startswith(f"{tmp_path}: none of its clips could be loaded: a (a.bvh:2: expected")
     assert "b (b.npz: not a readable NPZ file" in text
     assert text.endswith("c (c.bvh: the file is empty)")
@@ -524,9 +524,9 @@ def test_what_cannot_be_read_is_skipped_by_name_and_not_tried_again(folder, load
     (folder / "walk1.marey.json").write_text("{")
     os.mkfifo(folder / "pipe.bvh")
     for _ in range(2):
-        with pytest.warns(MareyWarning) as told:
+        with pytest.warns(MareyWarning) as caught:
             clips = MotionSet.open(folder).prepare()
-        texts = sorted(str(each.message) for each in told)
+        texts = sorted(str(each.message) for each in caught)
         assert texts[0].startswith(f"{folder}: skipped bad: bad.bvh:2: expected")
         assert texts[1] == f"{folder}: skipped link.bvh: no such file or directory"
         assert texts[2] == f"{folder}: skipped pipe.bvh: is a pipe or a device, expected a file"
@@ -551,9 +551,9 @@ def test_a_body_without_sides_has_no_mirror_image(folder, tmp_path):
         walk(), skeleton=body, rotations=np.tile([1.0, 0, 0, 0], (91, 3, 1)), root_positions=np.zeros((91, 3))
     )
     save(stick, tmp_path / "stick.npz")
-    with pytest.warns(MareyWarning) as told:
+    with pytest.warns(MareyWarning) as caught:
         clips = MotionSet.open(tmp_path, pattern="stick*", mirrored=True).prepare()
-    texts = [str(each.message) for each in told]
+    texts = [str(each.message) for each in caught]
     assert any("stick.npz: no contacts can be found" in text for text in texts)
     assert any("skipped stick_mirrored: no joint of" in text for text in texts)
     assert clips.names == ("stick",)

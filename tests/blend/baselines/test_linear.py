@@ -27,45 +27,45 @@ def places(motion: Motion) -> np.ndarray:
 @pytest.mark.parametrize("angles", ["quaternion", "euler"])
 @pytest.mark.parametrize("root", ["positions", "velocities"])
 def test_all_weight_on_one_motion_gives_it_back(angles: str, root: str) -> None:
-    made = linear_blend([WALK, OTHER], (1.0, 0.0), angles=angles, root=root)  # type: ignore[arg-type]
-    assert len(made) == len(WALK)
-    np.testing.assert_allclose(places(made), places(WALK), atol=1e-9)
+    result = linear_blend([WALK, OTHER], (1.0, 0.0), angles=angles, root=root)  # type: ignore[arg-type]
+    assert len(result) == len(WALK)
+    np.testing.assert_allclose(places(result), places(WALK), atol=1e-9)
     other = linear_blend([WALK, OTHER], (0.0, 1.0), angles=angles, root=root, align=False)  # type: ignore[arg-type]
     np.testing.assert_allclose(places(other), places(OTHER)[: len(WALK)], atol=1e-9)
 
 
 def test_frames_are_averaged_without_time_alignment() -> None:
-    made = linear_blend([WALK, OTHER], (0.25, 0.75), align=False)
+    result = linear_blend([WALK, OTHER], (0.25, 0.75), align=False)
     n = len(WALK)
     mean = 0.25 * WALK.root_positions + 0.75 * OTHER.root_positions[:n]
-    np.testing.assert_allclose(made.root_positions, mean, atol=1e-12)
+    np.testing.assert_allclose(result.root_positions, mean, atol=1e-12)
     turned = quat.slerp(WALK.rotations, OTHER.rotations[:n], 0.75)
-    assert quat.angle_between(made.rotations, turned).max() < 1e-9
-    assert made.contacts is None
-    assert made.source.provenance[-1]["weights"] == [0.25, 0.75]
+    assert quat.angle_between(result.rotations, turned).max() < 1e-9
+    assert result.contacts is None
+    assert result.source.provenance[-1]["weights"] == [0.25, 0.75]
 
 
 def test_three_motions() -> None:
     third = straight_walk(speed=1.7, seconds=2.0, fps=30.0)
-    made = linear_blend([WALK, OTHER, third], (2.0, 1.0, 1.0), align=False)
+    result = linear_blend([WALK, OTHER, third], (2.0, 1.0, 1.0), align=False)
     n = len(WALK)
     mean = 0.5 * WALK.root_positions + 0.25 * OTHER.root_positions[:n] + 0.25 * third.root_positions[:n]
-    np.testing.assert_allclose(made.root_positions, mean, atol=1e-12)
+    np.testing.assert_allclose(result.root_positions, mean, atol=1e-12)
     same = linear_blend([third, WALK, OTHER], (1.0, 2.0, 1.0), align=False)
-    np.testing.assert_allclose(places(same), places(made), atol=1e-9)
+    np.testing.assert_allclose(places(same), places(result), atol=1e-9)
 
 
 def test_euler_angles_are_averaged_in_the_files_order() -> None:
     order = "XZY"
     channels = tuple(tuple(f"{letter}rotation" for letter in order) for _ in WALK.skeleton.names)
     first = replace(WALK, source=replace(WALK.source, channels=channels))
-    made = linear_blend([first, OTHER], (0.5, 0.5), angles="euler", align=False)
+    result = linear_blend([first, OTHER], (0.5, 0.5), angles="euler", align=False)
     n = len(WALK)
     angles = [euler.to_euler(clip.rotations[:n], order) for clip in (first, OTHER)]
     assert np.abs(angles[0] - angles[1]).max() < np.pi  # no wrap in between
-    assert quat.angle_between(made.rotations, euler.from_euler(0.5 * sum(angles), order)).max() < 1e-9
+    assert quat.angle_between(result.rotations, euler.from_euler(0.5 * sum(angles), order)).max() < 1e-9
     plain = linear_blend([WALK, OTHER], (0.5, 0.5), angles="euler", align=False)
-    assert quat.angle_between(made.rotations, plain.rotations).max() > 1e-6
+    assert quat.angle_between(result.rotations, plain.rotations).max() > 1e-6
 
 
 def test_euler_angles_on_either_side_of_a_half_turn_are_neighbors() -> None:
@@ -74,9 +74,9 @@ def test_euler_angles_on_either_side_of_a_half_turn_are_neighbors() -> None:
     turned = [named.moved([np.pi + by, 0.0, 0.0]) for by in (-0.3, 0.3)]
     starts = [euler.to_euler(clip.rotations[0, 0], "YXZ")[0] for clip in turned]
     assert starts[0] > 2.0 > -2.0 > starts[1]  # just before and just after a half turn
-    made = linear_blend(turned, (0.5, 0.5), angles="euler", align=False)
+    result = linear_blend(turned, (0.5, 0.5), angles="euler", align=False)
     plain = linear_blend(turned, (0.5, 0.5), align=False)
-    assert quat.angle_between(made.rotations, plain.rotations).max() < 0.02
+    assert quat.angle_between(result.rotations, plain.rotations).max() < 0.02
 
 
 def test_velocities_differ_from_positions_only_where_weights_change() -> None:
@@ -108,27 +108,27 @@ def test_velocities_differ_from_positions_only_where_weights_change() -> None:
 
 def test_opposite_curves_collapse() -> None:
     left, right = curved(0.5), curved(-0.5)
-    made = linear_blend([left, right], (0.5, 0.5))
+    result = linear_blend([left, right], (0.5, 0.5))
 
     def walked(motion: Motion) -> float:
         return float(np.linalg.norm(np.diff(motion.travel[:, [0, 2]], axis=0), axis=1).sum())
 
-    assert walked(made) < 0.75 * min(walked(left), walked(right))  # the root's path collapses (Kovar figure 5.4)
-    hips = made.world().rotations[:, made.skeleton.roles["hips"]]
+    assert walked(result) < 0.75 * min(walked(left), walked(right))  # the root's path collapses (Kovar figure 5.4)
+    hips = result.world().rotations[:, result.skeleton.roles["hips"]]
     assert np.degrees(quat.angle_between(hips[1:], hips[:-1]).max()) > 90.0  # and the figure flips round
 
 
 def test_aligned_motions_start_together() -> None:
     moved = OTHER.moved([2.0, -3.0, 1.0])
-    made = linear_blend([WALK, moved], (0.5, 0.5))
+    result = linear_blend([WALK, moved], (0.5, 0.5))
     same = linear_blend([WALK, OTHER], (0.5, 0.5))
-    np.testing.assert_allclose(places(made), places(same), atol=1e-6)
+    np.testing.assert_allclose(places(result), places(same), atol=1e-6)
 
 
 def test_a_resting_root_blends_as_the_hips_travel() -> None:
-    made = linear_blend([under_resting_root(WALK), under_resting_root(OTHER)], (0.5, 0.5))
+    result = linear_blend([under_resting_root(WALK), under_resting_root(OTHER)], (0.5, 0.5))
     plain = linear_blend([WALK, OTHER], (0.5, 0.5))
-    np.testing.assert_allclose(made.travel, plain.travel, atol=1e-9)
+    np.testing.assert_allclose(result.travel, plain.travel, atol=1e-9)
 
 
 def test_inputs_are_left_alone() -> None:
@@ -139,8 +139,8 @@ def test_inputs_are_left_alone() -> None:
 
 def test_clips_of_different_rates_get_the_higher_one() -> None:
     with pytest.warns(MareyWarning, match="was resampled from 30 to 60 Hz"):
-        made = linear_blend([WALK, straight_walk(seconds=2.0)], (0.5, 0.5))
-    assert made.fps == 60.0
+        result = linear_blend([WALK, straight_walk(seconds=2.0)], (0.5, 0.5))
+    assert result.fps == 60.0
 
 
 def test_bad_input_is_refused() -> None:
@@ -164,15 +164,15 @@ def test_bad_input_is_refused() -> None:
 
 def test_a_transition_is_the_first_motion_then_the_second() -> None:
     moved = OTHER.moved([1.0, 4.0, -2.0])
-    made = linear_transition(WALK, moved, (1.2, 1.0), 0.6)
-    frames = made.source.provenance[-1]
+    result = linear_transition(WALK, moved, (1.2, 1.0), 0.6)
+    frames = result.source.provenance[-1]
     assert (frames["at"], frames["length"]) == ([1.2, 1.0], 0.6)
     before = int(np.floor((1.2 - 0.3) * 30.0)) + 1
-    np.testing.assert_allclose(places(made)[:before], places(WALK)[:before], atol=1e-9)
-    assert made.duration == pytest.approx(1.2 + OTHER.duration - 1.0)
+    np.testing.assert_allclose(places(result)[:before], places(WALK)[:before], atol=1e-9)
+    assert result.duration == pytest.approx(1.2 + OTHER.duration - 1.0)
     after = int(np.ceil((1.2 + 0.3) * 30.0))
     # The rest is the second motion, carried to where the first one was: the same steps, relative to the body.
-    rest = places(made)[after:]
+    rest = places(result)[after:]
     own = places(OTHER)[after - 6 :]
     np.testing.assert_allclose(
         np.linalg.norm(np.diff(rest, axis=0), axis=-1), np.linalg.norm(np.diff(own, axis=0), axis=-1), atol=1e-9
@@ -183,27 +183,27 @@ def test_a_transition_is_the_first_motion_then_the_second() -> None:
 def test_weights_run_over_the_length_about_the_middle(eased: bool) -> None:
     still = replace(WALK, root_positions=np.zeros_like(WALK.root_positions) + [0.0, 0.9, 0.0])
     ahead = replace(still, root_positions=still.root_positions + [1.0, 0.0, 0.0])
-    made = linear_transition(still, ahead, (1.0, 1.0), 1.0, eased=eased, align=False)
-    times = np.arange(len(made)) / 30.0
+    result = linear_transition(still, ahead, (1.0, 1.0), 1.0, eased=eased, align=False)
+    times = np.arange(len(result)) / 30.0
     alpha = np.clip((times - 1.0) / 1.0 + 0.5, 0.0, 1.0)
     assert alpha[30] == 0.5
-    np.testing.assert_allclose(made.root_positions[:, 0], ease_in(alpha) if eased else alpha, atol=1e-9)
+    np.testing.assert_allclose(result.root_positions[:, 0], ease_in(alpha) if eased else alpha, atol=1e-9)
 
 
 def test_the_most_similar_frames_are_used_by_default() -> None:
-    made = linear_transition(WALK, WALK, None, 0.5)
-    first, second = made.source.provenance[-1]["at"]
+    result = linear_transition(WALK, WALK, None, 0.5)
+    first, second = result.source.provenance[-1]["at"]
     assert first == pytest.approx(second, abs=1e-9)  # a motion is most similar to itself
     assert 0.25 <= first <= WALK.duration - 0.25
-    np.testing.assert_allclose(places(made), places(WALK), atol=1e-6)
+    np.testing.assert_allclose(places(result), places(WALK), atol=1e-6)
     into = linear_transition(WALK, OTHER, None, 0.5)
     assert 0.25 <= into.source.provenance[-1]["at"][1] <= OTHER.duration - 0.25
 
 
 def test_times_between_frames() -> None:
-    made = linear_transition(WALK, WALK, (1.01, 0.99), 0.4)
-    assert len(made) == int(np.floor((1.01 + 2.0 - 0.99) * 30.0)) + 1
-    ahead = np.diff(made.travel[:, 2])
+    result = linear_transition(WALK, WALK, (1.01, 0.99), 0.4)
+    assert len(result) == int(np.floor((1.01 + 2.0 - 0.99) * 30.0)) + 1
+    ahead = np.diff(result.travel[:, 2])
     assert ahead.min() > 0.5 * np.diff(WALK.travel[:, 2]).min()
 
 

@@ -156,9 +156,9 @@ def test_the_start_is_searched_in_the_first_third_of_both_borders() -> None:
 def test_the_threshold_that_a_refusal_names_will_do() -> None:
     values = gait_grid(30, 25)
     values[10, :] += 0.2
-    with pytest.raises(NoResult, match=r"at most 5 % of the largest; it takes [\d.]+ %, so raise") as told:
+    with pytest.raises(NoResult, match=r"at most 5 % of the largest; it takes [\d.]+ %, so raise") as error:
         threshold_search(values, threshold=0.05)
-    named = float(str(told.value).rsplit(" ", 1)[1])
+    named = float(str(error.value).rsplit(" ", 1)[1])
     assert threshold_search(values, threshold=named).complete
     with pytest.raises(NoTimewarp):
         threshold_search(values, threshold=named - 0.002)
