@@ -51,23 +51,23 @@ def test_functions_are_timed_in_turns() -> None:
 def test_results_are_complete(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cleanup, "STREAMED", 1_000)
     monkeypatch.setattr(cleanup, "_WATCHED", 200)
-    figures = list(run_benches([name]))
-    assert figures
-    for figure in figures:
-        assert figure.bench == name
-        assert figure.value > 0
-        assert (figure.ratio is None) == (figure.floor is None)
+    results = list(run_benches([name]))
+    assert results
+    for result in results:
+        assert result.bench == name
+        assert result.value > 0
+        assert (result.ratio is None) == (result.floor is None)
 
 
 def test_command_gives_json_and_judges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "clip.bvh"
     path.write_bytes(bench_bvh(200))
     code = main(["bench", "fk", "--file", str(path), "--json"])
-    figures = json.loads(capsys.readouterr().out)
-    assert code == (1 if any(figure["ok"] is False for figure in figures) else 0)
-    assert {figure["bench"] for figure in figures} == {"fk"}
-    assert all(figure["value"] > 0 for figure in figures)
-    assert all((figure["ratio"] is None) == (figure["floor"] is None) for figure in figures)
+    results = json.loads(capsys.readouterr().out)
+    assert code == (1 if any(result["ok"] is False for result in results) else 0)
+    assert {result["bench"] for result in results} == {"fk"}
+    assert all(result["value"] > 0 for result in results)
+    assert all((result["ratio"] is None) == (result["floor"] is None) for result in results)
 
 
 def test_help_names_every_bench(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,18 +11,18 @@ def test_results(monkeypatch):
     monkeypatch.setattr(grids, "SIZES", ((60, 2),))
     monkeypatch.setattr(grids, "SMALL", (40, 5))
     monkeypatch.setattr(grids, "MEMORY", 4 * 1024**2)
-    figures = list(grids.bench_grid(""))
-    assert [figure.what.split(",")[0] for figure in figures[:3]] == [
+    results = list(grids.bench_grid(""))
+    assert [result.what.split(",")[0] for result in results[:3]] == [
         "grid of two clips",
         "grid of one clip",
         "grid of two clips",
     ]
-    for figure in figures[:2]:
-        assert figure.ratio == pytest.approx(figure.value / figure.floor)
-        assert figure.goal == "at most 3 x"
-    memory = figures[3:]
+    for result in results[:2]:
+        assert result.ratio == pytest.approx(result.value / result.floor)
+        assert result.goal == "at most 3 x"
+    memory = results[3:]
     assert len(memory) == 2
-    assert all(0.1 < figure.value <= 4 and figure.ok for figure in memory)
+    assert all(0.1 < result.value <= 4 and result.ok for result in memory)
 
 
 def test_the_floor_is_the_products_that_the_grid_needs():

@@ -32,13 +32,13 @@ def registration(motions, seconds, *, reference=0, knot_every=4, contacts=True):
     """The registration of motions whose corresponding seconds (N, n) are known."""
     timewarp = TimewarpCurve.fit(seconds, knot_every=knot_every)
     clouds = [point_clouds(motion) for motion in motions]
-    share = frame_weights(0.1, motions[0].fps)
+    weights = frame_weights(0.1, motions[0].fps)
     at = timewarp(np.linspace(0.0, 1.0, len(seconds)))
     frames = [np.clip(at[:, j] * motions[j].fps, 0, len(motions[j]) - 1) for j in range(len(motions))]
     moves = np.zeros((len(seconds), len(motions), 3))
     for j in range(len(motions)):
         if j != reference:
-            moves[:, j] = align_frames(clouds[reference], frames[reference], clouds[j], frames[j], share)
+            moves[:, j] = align_frames(clouds[reference], frames[reference], clouds[j], frames[j], weights)
     return RegistrationCurve(
         motions=tuple(motions),
         timewarp=timewarp,

@@ -112,8 +112,8 @@ def test_a_single_euler_step_a_frame_would_drift(curve):
 
 def test_changing_weights_solve_the_differential_equation(curve):
     def weights_at(seconds):
-        share = 0.5 + 0.5 * np.sin(3.0 * np.asarray(seconds))
-        return np.stack([share, 0.7 * (1.0 - share), 0.3 * (1.0 - share)], axis=-1)
+        fraction = 0.5 + 0.5 * np.sin(3.0 * np.asarray(seconds))
+        return np.stack([fraction, 0.7 * (1.0 - fraction), 0.3 * (1.0 - fraction)], axis=-1)
 
     seconds = np.arange(0.0, 1.5, 1 / 60)
     u = integrate_u(slopes_of(curve), weights_at, seconds)
@@ -131,8 +131,8 @@ def test_constant_weights_as_a_function_give_the_same_result(curve):
 
 def test_backwards_undoes_forwards(curve):
     def weights_at(seconds):
-        share = np.clip(seconds, 0.0, 1.0)
-        return np.stack([share, 1.0 - share, 0.0 * share], axis=-1)
+        fraction = np.clip(seconds, 0.0, 1.0)
+        return np.stack([fraction, 1.0 - fraction, 0.0 * fraction], axis=-1)
 
     seconds = np.linspace(0.0, 1.0, 61)
     ahead = integrate_u(slopes_of(curve), weights_at, seconds, start=0.1)

@@ -158,8 +158,8 @@ def test_weights_that_change_smoothly_leave_no_jump_in_velocity(three):
     """Second differences stay where those of the motions themselves are."""
 
     def weights(t):
-        share = 0.5 + 0.5 * np.sin(2.0 * t)
-        return [share, 0.6 * (1.0 - share), 0.4 * (1.0 - share)]
+        fraction = 0.5 + 0.5 * np.sin(2.0 * t)
+        return [fraction, 0.6 * (1.0 - fraction), 0.4 * (1.0 - fraction)]
 
     def jump(motion):
         return float(np.linalg.norm(np.diff(motion.world().positions, n=2, axis=0), axis=-1).max())

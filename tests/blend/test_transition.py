@@ -56,8 +56,8 @@ def test_after_it_is_the_second_motion_somewhere_else(made, run):
     # The transition ends at `to`, and the next frame on the first motion's clock comes up to a frame later.
     from marey.core.placement import find_placement
 
-    def gap(share: float) -> float:
-        times = record["to"] + (share + np.arange(len(rest))) / FPS
+    def gap(fraction: float) -> float:
+        times = record["to"] + (fraction + np.arange(len(rest))) / FPS
         if times[-1] > run.duration:
             return math.inf
         there = run.at(times)
@@ -65,8 +65,8 @@ def test_after_it_is_the_second_motion_somewhere_else(made, run):
         return furthest(there.moved(carried), rest)
 
     shares = np.linspace(0.0, 1.0, 26)
-    near = shares[int(np.argmin([gap(share) for share in shares]))]
-    assert min(gap(share) for share in np.clip(near + np.linspace(-0.04, 0.04, 41), 0.0, 1.0)) < 2e-3
+    near = shares[int(np.argmin([gap(fraction) for fraction in shares]))]
+    assert min(gap(fraction) for fraction in np.clip(near + np.linspace(-0.04, 0.04, 41), 0.0, 1.0)) < 2e-3
 
 
 def test_integer_boundaries_use_exact_frames_of_the_second_motion(walk, run):

@@ -163,9 +163,9 @@ def turned(fps, degrees, seconds):
     """Clouds of a walk, and of the same that is turned by so much about its middle, within so long."""
     motion = sample("walk", fps=fps, seconds=4.0).motion
     clouds = point_clouds(motion)
-    share = np.clip((np.arange(len(motion)) / fps - 2.0) / seconds, 0.0, 1.0)
+    fraction = np.clip((np.arange(len(motion)) / fps - 2.0) / seconds, 0.0, 1.0)
     moves = np.zeros((len(motion), 3))
-    moves[:, 0] = np.radians(degrees) * share
+    moves[:, 0] = np.radians(degrees) * fraction
     points = rigid2d.apply(moves[:, None], clouds.points)
     curve = TimewarpCurve.fit(np.linspace(np.zeros(2), np.full(2, motion.duration), len(motion)))
     return [clouds, Clouds(points, clouds.weights, fps, "turned", clouds.names)], curve

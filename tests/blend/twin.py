@@ -18,8 +18,8 @@ def advance(timewarp, weights_at, seconds):
             left, width = knots[span], knots[span + 1] - knots[span]
 
             def speed(time, at, low=low, high=high, left=left, width=width):
-                share = weights_at(time)
-                return [(share / (low + (high - low) * (at[0] - left) / width)).sum()]
+                fraction = weights_at(time)
+                return [(fraction / (low + (high - low) * (at[0] - left) / width)).sum()]
 
             def border(time, at, end=knots[span + 1]):
                 return at[0] - end

@@ -26,8 +26,8 @@ class Foot:
         values = np.empty((len(t), 4))
         which = np.clip(np.searchsorted(keys[:, 0], t, side="right") - 1, 0, len(keys) - 2)
         span = keys[which + 1, 0] - keys[which, 0]
-        share = ease_in(np.clip((t - keys[which, 0]) / span, 0.0, 1.0))[:, None]
-        values = keys[which, 1:] * (1 - share) + keys[which + 1, 1:] * share
+        fraction = ease_in(np.clip((t - keys[which, 0]) / span, 0.0, 1.0))[:, None]
+        values = keys[which, 1:] * (1 - fraction) + keys[which + 1, 1:] * fraction
         return values[:, :3], values[:, 3]
 
 

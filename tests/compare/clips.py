@@ -16,5 +16,5 @@ def wandering(n_frames, n_markers=5, seed=0, far=(0.0, 0.0, 0.0), speed=1.4, fps
     body = rng.normal(0, 0.35, (n_markers, 3)) + [0.0, 1.0, 0.0]
     sway = 0.2 * np.sin(time[:, :, None] * rng.uniform(2, 8, (n_markers, 3)) + rng.uniform(0, 6, (n_markers, 3)))
     points = np.cumsum(steps, axis=0)[:, None] + body + sway + np.asarray(far)
-    share = np.full(n_markers, 1.0 / n_markers) if weights is None else np.asarray(weights) / np.sum(weights)
-    return Clouds(points, share, fps, f"clip{seed}")
+    normalized = np.full(n_markers, 1.0 / n_markers) if weights is None else np.asarray(weights) / np.sum(weights)
+    return Clouds(points, normalized, fps, f"clip{seed}")

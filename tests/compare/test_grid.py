@@ -110,10 +110,10 @@ def test_transforms_of_any_cells():
 
 def test_markers_without_weight_do_not_count():
     a, b = wandering(40, 6, seed=12), wandering(30, 6, seed=13)
-    share = np.array([0.5, 0.0, 0.25, 0.0, 0.25, 0.0])
-    weighted = distance_grid(replace(a, weights=share), replace(b, weights=share)).values
-    kept = share > 0
-    fewer = [Clouds(c.points[:, kept], share[kept], c.fps) for c in (a, b)]
+    weights = np.array([0.5, 0.0, 0.25, 0.0, 0.25, 0.0])
+    weighted = distance_grid(replace(a, weights=weights), replace(b, weights=weights)).values
+    kept = weights > 0
+    fewer = [Clouds(c.points[:, kept], weights[kept], c.fps) for c in (a, b)]
     assert weighted == pytest.approx(distance_grid(*fewer).values, abs=1e-14)
 
 

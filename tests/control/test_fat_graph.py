@@ -87,10 +87,10 @@ def test_every_clip_begins_and_ends_in_the_one_pose_and_at_its_rate():
         np.testing.assert_allclose(pace, np.broadcast_to(graph.hubs[edge.source].ground_rate, pace.shape), atol=1e-9)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
-def test_blends_turn_by_the_requested_angle(share):
+@pytest.mark.parametrize("fraction", [0.0, 0.3, 0.5, 1.0])
+def test_blends_turn_by_the_requested_angle(fraction):
     (edge,) = one_hub().edges
-    turn = edge.low + share * (edge.high - edge.low)
+    turn = edge.low + fraction * (edge.high - edge.low)
     weights = edge.weights(turn)
     assert weights.min() >= 0.0
     assert weights.sum() == pytest.approx(1.0)
@@ -152,8 +152,8 @@ def test_moving_bones_and_hips_below_the_root_are_played():
 
     graph = FatGraph.build([replace(given[0], bone_offsets=offsets), *given[1:]])
     frame = FatGraphStream(graph, feet="lock").frame()
-    share = np.linalg.norm(frame.bone_offsets[0, -1]) / np.linalg.norm(given[0].skeleton.offsets[-1])
-    assert 1.0 < share < 1.1
+    fraction = np.linalg.norm(frame.bone_offsets[0, -1]) / np.linalg.norm(given[0].skeleton.offsets[-1])
+    assert 1.0 < fraction < 1.1
 
 
 def test_bad_input():

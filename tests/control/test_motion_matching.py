@@ -137,7 +137,7 @@ def test_frames_carry_contacts_and_can_be_planted():
 
 def test_jumps_with_little_gain_are_skipped():
     eager, calm = (
-        MotionMatching(matching(), feet="lock", settings=MatchingSettings(min_gain=share)) for share in (0.0, 0.9)
+        MotionMatching(matching(), feet="lock", settings=MatchingSettings(min_gain=fraction)) for fraction in (0.0, 0.9)
     )
     for stream in (eager, calm):
         record(stream, 200)

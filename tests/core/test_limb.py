@@ -235,14 +235,14 @@ def test_swivel_0_spares_the_hip_and_1_the_ankle():
     np.testing.assert_allclose(of_ankle, ankles.min(axis=0), atol=2 * np.pi / 720)
 
 
-@pytest.mark.parametrize("share", [0.25, 0.5, 0.75])
-def test_between_them_the_turn_is_shared(share):
+@pytest.mark.parametrize("fraction", [0.25, 0.5, 0.75])
+def test_between_them_the_turn_is_shared(fraction):
     limb = random_limbs((40,))
     target, orientation = reachable(limb)
-    none, some, full = (limb.solve(target, orientation, swivel=s) for s in (0.0, share, 1.0))
+    none, some, full = (limb.solve(target, orientation, swivel=s) for s in (0.0, fraction, 1.0))
     whole = quat.angle_between(none.hip, full.hip)
-    np.testing.assert_allclose(quat.angle_between(none.hip, some.hip), share * whole, atol=1e-9)
-    np.testing.assert_allclose(quat.angle_between(some.hip, full.hip), (1 - share) * whole, atol=1e-9)
+    np.testing.assert_allclose(quat.angle_between(none.hip, some.hip), fraction * whole, atol=1e-9)
+    np.testing.assert_allclose(quat.angle_between(some.hip, full.hip), (1 - fraction) * whole, atol=1e-9)
     for solved in (none, some, full):
         after = limb.posed(solved)
         np.testing.assert_allclose(after.ankle_position, target, rtol=0, atol=1e-9)

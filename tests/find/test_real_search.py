@@ -78,6 +78,6 @@ def test_a_web_of_real_clips_finds_what_the_reference_finds(data_folder):
             for match in expected.matches[1:]:
                 total += 1
                 shared = (min(other.stop, match.stop) - max(other.start, match.start) for other in found)
-                again += any(share > 0.5 * len(match) for share in shared)
+                again += any(fraction > 0.5 * len(match) for fraction in shared)
     assert total > 40
     assert again >= 0.95 * total

@@ -57,10 +57,10 @@ def test_best_paths_are_the_best_of_all_paths(seed, extra):
             assert found[j][1:] == (n_cells, first)
 
 
-@pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
-def test_kept_cells_give_what_whole_rows_give(share):
+@pytest.mark.parametrize("fraction", [0.3, 0.6, 0.95])
+def test_kept_cells_give_what_whole_rows_give(fraction):
     rng = np.random.default_rng(7)
-    units, stored, cells = some_cells(rng, (40, 160), share)
+    units, stored, cells = some_cells(rng, (40, 160), fraction)
     values = np.where(stored, (units * STEP) ** 2, np.inf)
     for start, stop in ((0, 12), (5, 6), (11, 40)):
         totals, counts, firsts = best_ends(values[start:stop])

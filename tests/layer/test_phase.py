@@ -15,10 +15,10 @@ from marey.samples import sample
 
 def phase_error(lower, upper, times):
     """95th percentile in cycles, by the phases that the samples were made with, outside of seams."""
-    first, _, share = times.frames()
+    first, _, fraction = times.frames()
     n = len(first)
     ahead = np.interp(first, np.arange(len(upper.motion)), upper.phase) - lower.phase[:n]
-    ahead = (ahead - np.rint(ahead))[(share == 0.0) & np.isfinite(lower.phase[:n]) & np.isfinite(ahead)]
+    ahead = (ahead - np.rint(ahead))[(fraction == 0.0) & np.isfinite(lower.phase[:n]) & np.isfinite(ahead)]
     return float(np.quantile(np.abs(ahead), 0.95))
 
 
@@ -117,8 +117,8 @@ def test_the_loop_is_full_cycles_long_and_its_passes_blend_smoothly():
     one = make_loop(motion, halves, gait, max_cycles=1)
     assert abs((one.stop - one.start) / gait.cycle - 1.0) < 0.1 < line.stop - line.start
     times = np.linspace(0.0, 3.0 * line.stop, 4000)
-    first, second, share = line.frames(times)
-    shown = np.where(share < 0.5, first, second)
+    first, second, fraction = line.frames(times)
+    shown = np.where(fraction < 0.5, first, second)
     assert shown.min() >= 0.0
     assert shown.max() <= len(motion) - 1
     before = times < line.stop - line.before
@@ -127,7 +127,7 @@ def test_the_loop_is_full_cycles_long_and_its_passes_blend_smoothly():
     late = times > line.stop + line.after
     again = line.frames(times[late] + period)
     np.testing.assert_allclose(again[0], first[late], atol=1e-8)
-    mixed = (1.0 - share) * first + share * second
+    mixed = (1.0 - fraction) * first + fraction * second
     quickest = 1.5 * period / (line.before + line.after) * (times[1] - times[0])
     assert np.abs(np.diff(mixed)).max() < 1.2 * quickest  # no seam is a jump
 

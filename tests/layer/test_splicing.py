@@ -93,8 +93,8 @@ def test_every_joint_except_the_attachment_is_from_its_source(curve, carry, made
     np.testing.assert_array_equal(made.rotations[:, lower], curve.rotations[:, lower])
     np.testing.assert_array_equal(made.root_positions, curve.root_positions)
     found = align_motions(curve, carry)
-    first, _, share = found.frames()
-    plain = share == 0.0
+    first, _, fraction = found.frames()
+    plain = fraction == 0.0
     want = carry.at(first[plain] / carry.fps).rotations[:, halves.upper]
     assert np.abs(np.abs(quat.dot(made.rotations[plain][:, halves.upper], want)) - 1.0).max() < 1e-12
     assert quat.angle_between(made.rotations[plain][:, halves.upper], want).max() < 1e-7
@@ -102,19 +102,19 @@ def test_every_joint_except_the_attachment_is_from_its_source(curve, carry, made
 
 def test_hands_are_as_far_apart_as_in_the_source(curve, carry, made):
     roles = curve.skeleton.roles
-    first, _, share = align_motions(curve, carry).frames()
+    first, _, fraction = align_motions(curve, carry).frames()
 
     def hands(motion):
         at = motion.world().positions
         return np.linalg.norm(at[:, roles["left_hand"]] - at[:, roles["right_hand"]], axis=-1)
 
     changed = np.abs(hands(made) - hands(carry.at(first / carry.fps)))
-    assert changed[share == 0.0].max() < 1e-9
+    assert changed[fraction == 0.0].max() < 1e-9
     report = made.source.provenance[-1]["seams"]
     if report is not None:
         assert report["hands"] < 0.05
         assert report["angle"] < 0.5
-        assert sum(stop - start for start, stop in report["frames"]) == (share > 0.0).sum()
+        assert sum(stop - start for start, stop in report["frames"]) == (fraction > 0.0).sum()
 
 
 def test_seams_are_reported_for_a_short_upper_clip(curve):
@@ -179,8 +179,8 @@ def test_contacts_of_feet_are_the_lower_clips_and_of_hands_the_upper_clips(curve
     got = splice(curve, holding)
     assert got.contacts.names == (*curve.contacts.names, "left_wrist")
     np.testing.assert_array_equal(got.contacts.mask[:, :-1], curve.contacts.mask)
-    first, second, share = align_motions(curve, holding).frames()
-    at = np.rint(np.where(share < 0.5, first, second)).astype(int)
+    first, second, fraction = align_motions(curve, holding).frames()
+    at = np.rint(np.where(fraction < 0.5, first, second)).astype(int)
     np.testing.assert_array_equal(got.contacts.mask[:, -1], mask[at, 0])
     plain = dataclasses.replace(curve, contacts=None)
     assert splice(plain, dataclasses.replace(carry, contacts=None)).contacts is None

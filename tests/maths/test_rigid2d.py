@@ -96,14 +96,14 @@ def test_wrap_angle_at_the_seam():
 @given(st.data())
 def test_average_moves_along_with_its_samples(data):
     n = data.draw(st.integers(1, 5))
-    share = data.draw(weights(n))
+    fraction = data.draw(weights(n))
     t = data.draw(rigid2ds((n,)))
     t[:, 0] = 0.4 * np.sin(t[:, 0])
-    out = rigid2d.average(t, share)
-    np.testing.assert_allclose(out[1:], np.average(t[:, 1:], axis=0, weights=share), **NEAR)
+    out = rigid2d.average(t, fraction)
+    np.testing.assert_allclose(out[1:], np.average(t[:, 1:], axis=0, weights=fraction), **NEAR)
     assert t[:, 0].min() - 1e-12 <= out[0] <= t[:, 0].max() + 1e-12
     move = data.draw(rigid2ds())
-    assert_same_move(rigid2d.average(rigid2d.compose(move, t), share), rigid2d.compose(move, out))
+    assert_same_move(rigid2d.average(rigid2d.compose(move, t), fraction), rigid2d.compose(move, out))
 
 
 def test_average_of_headings_across_the_seam():

@@ -23,9 +23,9 @@ def warped_copy(
     motion: Motion, move: ArrayLike = (2.5, 3.0, -7.0), strength: float = 0.25
 ) -> tuple[Motion, NDArray[np.float64]]:
     """The motion at another pace, up to 1.4 times slower and faster, turned and moved; and the old seconds (F,)."""
-    share = np.linspace(0.0, 1.0, len(motion))
-    swing = np.sin(4.0 * np.pi * share) / (4.0 * np.pi) + 0.5 * np.sin(2.0 * np.pi * share) / (2.0 * np.pi)
-    seconds = (share + strength * swing) * motion.duration
+    fraction = np.linspace(0.0, 1.0, len(motion))
+    swing = np.sin(4.0 * np.pi * fraction) / (4.0 * np.pi) + 0.5 * np.sin(2.0 * np.pi * fraction) / (2.0 * np.pi)
+    seconds = (fraction + strength * swing) * motion.duration
     copy = replace(motion.at(seconds), name="copy", contacts=None)
     return copy.moved(move), seconds
 

@@ -111,8 +111,8 @@ def test_targets_are_met(name: str, seed: int) -> None:
     assert one.targets
     for target in one.targets:
         frame = target.seconds * motion.fps
-        i, share = int(frame), frame - int(frame)
+        i, fraction = int(frame), frame - int(frame)
         joint = motion.skeleton.index(target.joint)
-        there = positions[i, joint] + share * (positions[i + 1, joint] - positions[i, joint])
+        there = positions[i, joint] + fraction * (positions[i + 1, joint] - positions[i, joint])
         assert np.linalg.norm(there - target.position) < 1e-3
         assert motion.labels.at(i)

@@ -50,9 +50,9 @@ def test_targets_are_met_inside_the_interval(seed: int) -> None:
         for (start, stop), action in zip(_spans(one.motion, kind), actions, strict=True):
             frame = action.apex * 240.0
             assert start < frame < stop
-            i, share = int(frame), frame - int(frame)
+            i, fraction = int(frame), frame - int(frame)
             joint = one.motion.skeleton.index(action.joint)
-            there = (1 - share) * positions[i, joint] + share * positions[i + 1, joint]
+            there = (1 - fraction) * positions[i, joint] + fraction * positions[i + 1, joint]
             assert np.linalg.norm(there - action.position) < 2e-3
 
 

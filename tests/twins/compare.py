@@ -19,11 +19,11 @@ def window(n_a, i, n_b, j, weights):
 def clouds_at(a, i, b, j, marker_weights, frame_weights):
     """Points p, p' (N, 3) and weights (N,) of two windows."""
     p, q, w = [], [], []
-    for r, share in window(len(a), i, len(b), j, frame_weights):
+    for r, fraction in window(len(a), i, len(b), j, frame_weights):
         for m, own in enumerate(marker_weights):
             p.append(a[i + r, m])
             q.append(b[j + r, m])
-            w.append(share * own)
+            w.append(fraction * own)
     return np.array(p), np.array(q), np.array(w)
 
 

@@ -115,4 +115,4 @@ def level_shares(heights, low, high, width, needed):
     if level is None:
         return None
     about = [h for h in near if level - width <= h < level + width]
-    return [about[len(about) * share // 100] for share in (10, 25, 50)]
+    return [about[len(about) * percent // 100] for percent in (10, 25, 50)]

@@ -13,11 +13,11 @@ def turned_joints(motion, shift, begin, spine, neck):
         turns = shift.rotations_at([frame / motion.fps - begin])[0]
         whole = quat.identity()
         above = world[frame, motion.skeleton.parents[spine[0]]]
-        for joint, part, share in [
+        for joint, part, fraction in [
             *((joint, part, 1.0) for part, joint in enumerate(spine)),
             *((joint, 3, 1.0 / len(neck)) for joint in neck),
         ]:
-            whole = quat.mul(whole, quat.power(turns[part], share))
+            whole = quat.mul(whole, quat.power(turns[part], fraction))
             now = quat.mul(whole, world[frame, joint])
             out[frame, joint] = quat.inv_mul(above, now)
             above = now

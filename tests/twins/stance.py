@@ -43,18 +43,18 @@ def counts(levels):
 
 
 def corrections(steps, wanted, levels):
-    share = counts(levels)
-    total = (share[..., None] * (wanted - steps)).sum(axis=1)
-    return total / np.maximum(share.sum(axis=1), 1.0)[:, None]
+    weights = counts(levels)
+    total = (weights[..., None] * (wanted - steps)).sum(axis=1)
+    return total / np.maximum(weights.sum(axis=1), 1.0)[:, None]
 
 
 def carry(points, wanted, levels, give):
     """Frame by frame, the turn and shift that weighted least squares ask for, one after another."""
-    share = counts(levels)
+    weights = counts(levels)
     place, heading = np.zeros(2), 0.0
     out = [np.zeros(3)]
     for f in range(len(points) - 1):
-        w = share[f]
+        w = weights[f]
         if w.sum() > 0.0:
             here, gone = points[f, :, [0, 2]].T, points[f + 1, :, [0, 2]].T
             missing = wanted[f] - (gone - here)

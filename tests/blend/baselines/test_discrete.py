@@ -32,7 +32,7 @@ def test_deletion_and_insertion(directions: str, pairs: list[tuple[int, int, flo
     assert found.frames.tolist() == list(range(len(pairs)))
     assert found.low.tolist() == [low for low, _, _ in pairs]
     assert found.high.tolist() == [high for _, high, _ in pairs]
-    np.testing.assert_allclose(found.fraction, [share for _, _, share in pairs], atol=1e-12)
+    np.testing.assert_allclose(found.fraction, [fraction for _, _, fraction in pairs], atol=1e-12)
 
 
 def test_every_path_gives_each_frame_of_the_first_motion_one_time_in_the_second() -> None:

@@ -98,10 +98,10 @@ def test_velocities_differ_from_positions_only_where_weights_change() -> None:
     # Step by step, with the weights of the moment halfway.
     place = by_place.root_positions[0, 2]
     for f in range(1, len(by_step)):
-        share = fade((f - 0.5) / 30.0)
+        weights = fade((f - 0.5) / 30.0)
         place += sum(
             w * (clip.root_positions[f, 2] - clip.root_positions[f - 1, 2])
-            for w, clip in zip(share, (WALK, far), strict=True)
+            for w, clip in zip(weights, (WALK, far), strict=True)
         )
         assert by_step.root_positions[f, 2] == pytest.approx(place, abs=1e-9)
 

@@ -43,15 +43,15 @@ def test_the_thresholded_recursion_is_the_cheapest_below_its_threshold(end: str)
     for values in grids(60):
         if end == "corner" and not all_paths(values.shape, (0, 0), end, 2):
             continue
-        share = 0.6
-        walled = np.where(values <= share * values.max(), values, np.inf)
+        fraction = 0.6
+        walled = np.where(values <= fraction * values.max(), values, np.inf)
         best = cheapest(walled, (0, 0), end, 2)
         if np.isinf(best):
             refused += 1
             with pytest.raises(NoTimewarp, match="raise the threshold"):
-                threshold_search(values, threshold=share, end=end)
+                threshold_search(values, threshold=fraction, end=end)
         else:
-            assert threshold_search(values, threshold=share, end=end).cost == pytest.approx(best, abs=1e-12)
+            assert threshold_search(values, threshold=fraction, end=end).cost == pytest.approx(best, abs=1e-12)
     assert refused > 5
 
 
