@@ -29,11 +29,17 @@ CASES = {
         [walk()], markers=6
     ),
     "against must be a Motion, not int; load files with marey.load": lambda: marey.measure(walk(), against=3),
-    "planes must be a list of heights or slopes, not 3": lambda: marey.clean(walk(), planes=3),
+    "planes must be a list, not 3": lambda: marey.clean(walk(), planes=3),
     "labels must be a list of str, not 3": lambda: marey.MatchWeb.build([walk()], labels=3),
     "threshold must be at least 0 m, or a percentage such as '10%', not": lambda: marey.MotionGraph.build(
         [walk()], threshold=[3]
     ),
+    "thresholds must be a dict, not 3": lambda: marey.MotionGraph.build([walk()], thresholds=3),
+    "roles must be a dict, a string or a path, not": lambda: marey.load("walk.bvh", roles=[3]),
+    "unit must be one of m, cm, mm, in, cmu, or meters per unit": lambda: marey.load("walk.bvh", unit=[3]),
+    "contacts must be a number or a string, not": lambda: marey.transition(walk(), walk(), contacts=[3]),
+    "times must be a TimeMap, not int": lambda: marey.splice(walk(), walk(), times=3),
+    "keys must be pairs .old seconds, new seconds., not 3": lambda: timewarp(walk(), 3),
     "skeleton must be a Skeleton, not int": lambda: Motion(3, 4, 5, 6),
     "labels must be a Labels, not int": lambda: Motion(walk().skeleton, 4, 5, 6, labels=3),
     "motion must be a list of Motion, not 3": lambda: marey.save(3, "walk.bvh"),
@@ -42,7 +48,7 @@ CASES = {
     "folder must be a str or PathLike, not int": lambda: marey.MotionSet.open(3),
     "a parametric space needs a list of motions": lambda: marey.ParametricMotion.build(3, feature="turn"),
     "each motion of a splice must be a Motion, not str": lambda: marey.splice(walk(), "carry.bvh"),
-    "joints must be a list of str, not 5": lambda: marey.transplant(walk(), walk(), joints=5),
+    "joints must be a string, a list of str or a dict, not 5": lambda: marey.transplant(walk(), walk(), joints=5),
     "second must be a Motion, not int": lambda: connect(walk(), 3),
     "the target must be a Skeleton or Motion, not int": lambda: retarget(walk(), 3),
     "keys must be TurnKey or MoveKey objects, not 3": lambda: warp(walk(), 3),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -235,8 +235,6 @@ def _measure_plane_clearance(
 
 def check_planes(planes: Sequence[Plane] | None) -> list[tuple[float, float, float]] | None:
     """Return supports as (height, slope along x, slope along z); None for None."""
-    if planes is not None and not isinstance(planes, Iterable):
-        raise InvalidValue(f"planes must be a list of heights or slopes, not {planes!r}", parameter="planes")
     return None if planes is None else [_check_plane(plane) for plane in planes]
 
 

@@ -16,6 +16,13 @@ class MarkerSettings(Settings):
 
     markers: str | Sequence[str] = option("body", "Markers to compare; see `marey.compare.point_clouds`.")
 
+    def check(self) -> None:
+        """Raise `InvalidValue` if the markers are neither a name nor a list."""
+        if not isinstance(self.markers, str):
+            from marey.compare.clouds import list_markers
+
+            list_markers(self.markers)
+
 
 class GridSettings(MarkerSettings):
     """How frames are compared; settings of `distance_grid`."""

@@ -99,6 +99,7 @@ class Option:
     min, above, max, below : limits of a number; None for no limit. `above` and `below` are excluded.
     is_advanced : whether the studio folds the control away.
     is_seed : whether a random generator is allowed in place of an integer.
+    type_names : the types of an "object", such as "Sequence[str]".
     """
 
     name: str
@@ -115,6 +116,7 @@ class Option:
     below: float | None
     is_advanced: bool
     is_seed: bool
+    type_names: tuple[str, ...] = ()
 
     @property
     def limits(self) -> tuple[tuple[float | None, float | None], tuple[float | None, float | None]]:
@@ -155,6 +157,21 @@ class Option:
         near = similar(value, self.choices) if isinstance(value, str) else ""
         raise InvalidValue(f"{self.name} must be {words}, not {value!r}{near}", parameter=self.name)
 
+    def check_object(self, value: Any) -> None:
+        """Raise `InvalidValue` if an "object" is not of its types, as far as they are lists, maps and plain values."""
+        if (value is None and self.is_optional) or not self.type_names:
+            return
+        tests = [_PLAIN_TYPES.get(name.partition("[")[0]) for name in self.type_names]
+        if all(tests) and not any(test and test[1](value) for test in tests):
+            inner = [name.partition("[")[2][:-1] for name in self.type_names]
+            *others, last = dict.fromkeys(
+                f"{test[0]} of {each}" if each in _KINDS and test[0] == "a list" else test[0]
+                for test, each in zip(tests, inner, strict=True)
+                if test
+            )
+            words = f"{', '.join(others)} or {last}" if others else last
+            raise InvalidValue(f"{self.name} must be {words}, not {value!r}", parameter=self.name)
+
     def _is_within(self, number: float) -> bool:
         return (
             (self.min is None or number >= self.min)
@@ -173,6 +190,25 @@ class Option:
         }[self.kind]  # fmt: skip
         what += f" of {UNITS[self.unit]}" if self.unit in UNITS else ""
         return f"{what} or None" if self.is_optional else what
+
+
+def _is_list(value: Any) -> bool:
+    return hasattr(value, "__iter__") and not isinstance(value, str | bytes)
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str) or hasattr(value, "__fspath__")
+
+
+# Types of options that can be checked here: how a message names them, and whether a value fits.
+_PLAIN_TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "Sequence": ("a list", _is_list), "Iterable": ("a list", _is_list),
+    "Mapping": ("a dict", lambda value: hasattr(value, "items")), "Callable": ("a function", callable),
+    "str": ("a string", lambda value: isinstance(value, str)),
+    "Literal": ("a string", lambda value: isinstance(value, str)),
+    "StrPath": ("a path", _is_path), "os.PathLike": ("a path", _is_path),
+    "float": ("a number", lambda value: _to_number(value, "number") is not None),
+}  # fmt: skip
 
 
 def _is_generator(value: Any) -> bool:
@@ -274,6 +310,8 @@ def _set_options(self: Any, *values: Any, settings: Settings | None = None, **op
         default = each.default if settings is None else getattr(settings, each.name)
         object.__setattr__(self, each.name, each.check(options.get(each.name, default)))
     self.check()
+    for each in options_of(kind):
+        each.check_object(getattr(self, each.name))
 
 
 class Settings(_Checked):
@@ -353,8 +391,20 @@ def _read_option(field: dataclasses.Field[Any]) -> Option:
     about["label"] = about["label"] or field.name.replace("_", " ").capitalize()
     return Option(
         name=field.name, kind=kind, default=field.default, is_optional=words != field.type, choices=choices,
-        is_seed=words == "Seed", **about,
+        is_seed=words == "Seed", type_names=_split_union(words) if kind == "object" else (), **about,
     )  # fmt: skip
+
+
+def _split_union(words: str) -> tuple[str, ...]:
+    """Split an annotation at each ``|`` that is not within brackets."""
+    names, depth = [""], 0
+    for letter in words:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "|" and not depth:
+            names.append("")
+        else:
+            names[-1] += letter
+    return tuple(name.strip() for name in names)
 
 
 class _TakesTwo(Protocol[A_contra, B_contra, S_contra, R_co]):

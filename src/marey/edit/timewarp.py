@@ -29,7 +29,11 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
         old time 0.
     """
     check_motion(motion)
-    pairs = freeze_array(np.array(sorted(map(tuple, keys)), dtype=np.float64).reshape(-1, 2), "keys", (None, 2))
+    try:
+        rows = np.array(sorted(map(tuple, keys)), dtype=np.float64).reshape(-1, 2)
+    except (TypeError, ValueError):
+        raise InvalidValue(f"keys must be pairs (old seconds, new seconds), not {keys!r}", parameter="keys") from None
+    pairs = freeze_array(rows, "keys", (None, 2))
     if not len(pairs):
         raise InvalidValue("keys must have at least one (old seconds, new seconds) pair, got none")
     outside = pairs[(pairs[:, 0] < 0.0) | (pairs[:, 0] > motion.duration + 1e-9), 0]

@@ -59,7 +59,12 @@ def find_style_edges(
     listed = [(total, styles)] if isinstance(styles, str) else list(styles)
     if not listed:
         raise InvalidValue("styles must contain at least one label, not none", parameter="styles")
-    ends = np.array([float(end) for end, _ in listed])
+    try:
+        ends = np.array([float(end) for end, _ in listed])
+    except (TypeError, ValueError):
+        raise InvalidValue(
+            f"styles must be a label, or a list of (meters, label), not {styles!r}", parameter="styles"
+        ) from None
     ends[-1] = total
     if (np.diff(ends) <= 0.0).any() or ends[0] <= 0.0:
         raise InvalidValue(

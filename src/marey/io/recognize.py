@@ -60,7 +60,7 @@ def parse_unit(unit: str | float) -> float:
         return UNITS[unit.strip().lower()]
     try:
         meters = float(unit)
-    except ValueError:
+    except (TypeError, ValueError):
         meters = math.nan
     if not (math.isfinite(meters) and meters > 0):
         near = similar(unit, UNITS) if isinstance(unit, str) else ""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.annotations import add_provenance
-from marey.core.arrays import Bools, Floats, Ints, find_runs, set_readonly
+from marey.core.arrays import Bools, Floats, Ints, check_type, find_runs, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.kinematics import forward_kinematics
 from marey.core.labels import Label, Labels
@@ -54,6 +54,7 @@ def splice(lower: Motion, upper: Motion, settings: SpliceSettings) -> Motion:
     transfer, found = settings.posture, settings.times
     if found is None:
         found = align_motions(lower, upper, **settings.select(AlignSettings))
+    check_type(found, TimeMap, "times")
     lower = _crop_lower(lower, upper, found)
     taken = take_frames(upper, found)
     trunk = align_trunk_frames(halves, lower, taken)
@@ -94,6 +95,7 @@ def splice_naive(lower: Motion, upper: Motion, settings: NaiveSpliceSettings) ->
     times = settings.times
     if times is None:
         times = align_motions(lower, upper) if settings.aligned else _start_at_zero(lower, upper, halves)
+    check_type(times, TimeMap, "times")
     lower = _crop_lower(lower, upper, times)
     taken = take_frames(upper, times)
     result = join_halves(halves, lower, upper, taken, taken.rotations[:, halves.attachment], times)

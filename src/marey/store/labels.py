@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from marey.core.arrays import check_index
+from marey.core.arrays import check_index, check_type
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, ParseError, UnreadableFile, UnwritableFile, similar
@@ -136,6 +136,7 @@ def label_rows(folder: Path, given: Sequence[StrPath], files: tuple[str, ...]) -
     """
     out: dict[str, tuple[LabelRow, ...]] = {}
     for source in given:
+        check_type(source, (str, os.PathLike), "each of labels")
         if source == "sidecar":
             continue
         if source == "folders":
