@@ -238,6 +238,11 @@ def _register(motions: list[Motion], options: dict[str, Any]) -> RegistrationCur
     return reg
 
 
+def describe_saved(motion: Motion, output: str) -> dict[str, Any]:
+    """Return the facts about a written motion that `written` prints."""
+    return {"written": output, "frames": len(motion), "fps": motion.fps, "seconds": motion.duration}
+
+
 def save_as(motion: Motion, output: str, rigid: bool | None, name: str | None = None) -> Motion:
     """Save the motion, named after the file unless a name is given, and return it."""
     from dataclasses import replace
@@ -365,8 +370,6 @@ def _text(report: Mapping[str, Any]) -> str:
     lines += format_metrics(report["metrics"], [each["name"] for each in report["inputs"]], "blend")
     if "compare" in report:
         lines += ["", *_comparison(report["compare"])]
-    if "pictures" in report:
-        lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from marey.core.motion import Motion
 
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Mapping[str, Any])
 # The arguments and options of all commands that name a file or folder to write. All others may name inputs.
 OUTPUTS = (
     *("output", "--output", "--plot", "--plot-graph", "--plot-threshold", "--csv", "--npz", "--save-map"),
@@ -146,11 +146,13 @@ def print_json(report: Any) -> None:
 
 
 def print_report(report: R, as_json: bool, describe: Callable[[R], str]) -> None:
-    """Print a report as JSON, or as the text that `describe` makes of it."""
+    """Print a report as JSON, or as the text that `describe` makes of it, followed by its plots."""
     if as_json:
         print_json(report)
-    else:
-        click.echo(describe(report))
+        return
+    click.echo(describe(report))
+    if "pictures" in report:
+        click.echo(f"plots: {', '.join(report['pictures'])}")
 
 
 def _replace_nonfinite(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.blend import Clock, save_as, written
+from marey.cli.blend import Clock, describe_saved, save_as, written
 from marey.cli.files import check_output, make_plot_folder, plural, print_report, warn_of_rate, write_report
 from marey.cli.gaze_params import Forward, Look, Point, Take, read_takes
 from marey.cli.options import read_motion, reading, reading_options
@@ -119,10 +119,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
         saved = save_as(track.motion, output, options["rigid"])
     report: dict[str, Any] = {
         "op": "gaze",
-        "written": output,
-        "frames": len(saved),
-        "fps": saved.fps,
-        "seconds": saved.duration,
+        **describe_saved(saved, output),
         "input": {"file": file, "name": motion.name},
         "map": options["map_file"] or "default",
         "looks": _looks(track),
@@ -325,8 +322,6 @@ def _text(report: dict[str, Any]) -> str:
             missed += " because it is out of reach"
         lines.append(f"  {look['time_s']:.2f} s: {what}; {end}{missed}, overshoot {100 * look['overshoot']:.0f} %")
     lines.append(f"  the eyes rotate in the head by up to {report['eyes_max_deg']:.0f} degrees")
-    if "pictures" in report:
-        lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)
 
 
@@ -345,6 +340,4 @@ def _map_text(report: dict[str, Any]) -> str:
         )
     if report["left_out"]:
         lines.append(f"  {plural(len(report['left_out']), 'look')} skipped")
-    if "pictures" in report:
-        lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.blend import Clock, save_as, written
+from marey.cli.blend import Clock, describe_saved, save_as, written
 from marey.cli.files import check_output, make_plot_folder, plural, print_report, warn_of_rate, write_report
 from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
@@ -75,10 +75,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
     step = result.source.provenance[-1]
     report: dict[str, Any] = {
         "op": step["op"],
-        "written": output,
-        "frames": len(saved),
-        "fps": saved.fps,
-        "seconds": saved.duration,
+        **describe_saved(saved, output),
         "inputs": [
             {"file": path, "name": motion.name, "frames": list(span), "fps": motion.fps}
             for path, motion, span in zip((lower, upper), (legs, arms), spans, strict=True)
@@ -170,8 +167,6 @@ def _text(report: dict[str, Any]) -> str:
         turn = math.degrees(math.hypot(*report["posture_turn"]))
         lines.append(f"  posture {report['posture'] or 'none'}: upper body rotated by {turn:.1f} degrees")
     lines += _metric_lines(report["metrics"], legs)
-    if "pictures" in report:
-        lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)
 
 

@@ -147,6 +147,4 @@ def _text(report: dict[str, Any]) -> str:
         )
     lines += describe_notes(report)
     lines += format_metrics(report["metrics"], [a, b], "result")
-    if "pictures" in report:
-        lines.append(f"plots: {', '.join(report['pictures'])}")
     return "\n".join(lines)

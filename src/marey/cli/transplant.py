@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from marey.cli.blend import save_as, written
+from marey.cli.blend import describe_saved, save_as, written
 from marey.cli.files import check_output, print_report, warn_of_rate
 from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
@@ -54,10 +54,7 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
     saved = save_as(result, output, options["rigid"])
     report = {
         "op": "transplant",
-        "written": output,
-        "frames": len(saved),
-        "fps": saved.fps,
-        "seconds": saved.duration,
+        **describe_saved(saved, output),
         "transplanted_frames": step["frames"],
         "weights": step["weights"],
         "notes": step["notes"],

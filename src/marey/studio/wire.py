@@ -12,7 +12,7 @@ import functools
 import json
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from marey.core.settings import Settings, options_of
@@ -74,12 +74,7 @@ def _dataclass(kind: Any, value: Any, where: str) -> Any:
         raise InvalidValue(f"{where}: expected an object, got {_preview(value)}")
     hints = _find_types(kind)
     known = {field.name: field for field in dataclasses.fields(kind)}
-    for name in value:
-        if name not in known:
-            raise InvalidValue(
-                f"{where}: unknown field {name[:_MAX_SHOWN_CHARS]!r}; known fields: {', '.join(known) or 'none'}"
-                f"{similar(name[:_MAX_SHOWN_CHARS], known)}"
-            )
+    _check_names(value, known, where)
     for name, field in known.items():
         if name not in value and field.default is dataclasses.MISSING:
             raise InvalidValue(f"{where}: the field {name!r} is missing")
@@ -90,13 +85,16 @@ def _settings(kind: type[Settings], value: Any, where: str) -> Settings:
     """Check the options of an operation; those that are missing have their defaults."""
     _expect(isinstance(value, dict), value, where, "an object")
     known = [each.name for each in options_of(kind) if each.kind != "object"]
-    for name in value:
-        if name not in known:
-            raise InvalidValue(
-                f"{where}: unknown field {name[:_MAX_SHOWN_CHARS]!r}; known fields: {', '.join(known) or 'none'}"
-                f"{similar(name[:_MAX_SHOWN_CHARS], known)}"
-            )
+    _check_names(value, known, where)
     return kind(**value)
+
+
+def _check_names(value: dict[str, Any], known: Collection[str], where: str) -> None:
+    for name in value.keys() - set(known):
+        shown = name[:_MAX_SHOWN_CHARS]
+        raise InvalidValue(
+            f"{where}: unknown field {shown!r}; known fields: {', '.join(known) or 'none'}{similar(shown, known)}"
+        )
 
 
 def _value(kind: Any, value: Any, where: str) -> Any:
