@@ -8,6 +8,7 @@ prints each distinct failure once. It writes the failing inputs to ``build/fuzz`
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import json
 import re
@@ -497,14 +498,18 @@ def _change_place(holder: Any, key: Any, other: Any, kind: int, rng: np.random.G
     elif kind == 5 and isinstance(value, int | float) and not isinstance(value, bool):
         holder[key] = value * _pick([-1, 1e3, 1e-9, 1e100, 10**30], rng)
     else:
-        holder[key] = _pick(_JSON, rng)
+        holder[key] = copy.deepcopy(_pick(_JSON, rng))  # later changes must not reach the table
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    keys = range(len(value)) if isinstance(value, list) else list(value) if isinstance(value, dict) else ()
-    for key in keys:
-        yield value, key
-        yield from _places(value[key])
+    """Yield every list or dict with each of its keys."""
+    waiting = [value]
+    while waiting:
+        holder = waiting.pop()
+        keys = range(len(holder)) if isinstance(holder, list) else list(holder) if isinstance(holder, dict) else ()
+        for key in keys:
+            yield holder, key
+            waiting.append(holder[key])
 
 
 def _damage(data: bytearray, rng: np.random.Generator) -> None:
