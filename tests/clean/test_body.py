@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 
 import marey
 from marey.clean import Target, clean_with_report, contact_points
-from marey.clean.body_hold import fade_out, smooth_peak
+from marey.clean.body_hold import _damp_reach, fade_out, smooth_peak
 from marey.clean.track import track_points
+from marey.core.arrays import find_runs
 from marey.core.contacts import Contacts
+from marey.maths import quat
 from marey.samples import body_skeleton, sample
 from tests.clean.floored import MADE, Floored, displaced
 
@@ -175,3 +178,54 @@ def test_the_body_is_held_in_a_motion_with_contacts_of_the_feet() -> None:
     assert found is not None
     assert found.names[: len(motion.contacts.names)] == motion.contacts.names
     assert found.mask[:, found.index("left_knee")].any()
+
+
+def test_fingers_that_flip_do_not_turn_the_hand_or_the_elbow() -> None:
+    """Fingers that were not captured flip for a few frames while the hand is planted; only they may jump."""
+    motion = displaced(made("crawl").motion)
+    contacts = marey.detect_contacts(made("crawl").motion, body=True).contacts
+    side = "left"
+    tip = contacts.points[contacts.index(f"{side}_fingertips")].joint
+    hand = motion.skeleton.roles[f"{side}_hand"]
+    mask = contacts.mask.copy()
+    mask[:, contacts.index(f"{side}_fingertips")] = mask[:, contacts.index(f"{side}_wrist")]
+    contacts = Contacts(contacts.points, mask)
+    runs = find_runs(mask[:, contacts.index(f"{side}_wrist")])
+    start, stop = max(runs, key=lambda run: run[1] - run[0])
+    middle = (start + stop) // 2
+    chain = motion.skeleton.chain(tip)
+    finger = chain[chain.index(hand) + 1]
+    bones = np.broadcast_to(motion.skeleton.offsets, (len(motion), len(motion.skeleton), 3)).copy()
+    for joint in chain[chain.index(hand) + 1 :]:
+        bones[middle : middle + 6, joint] = quat.rotate(quat.from_axis_angle([0.0, 1.0, 0.0], 1.4), bones[0, joint])
+    flipped = replace(motion, bone_offsets=bones)
+    assert np.abs(flipped.world().positions[middle, finger] - motion.world().positions[middle, finger]).max() > 0.01
+    results = [clean_with_report(one, contacts=contacts, floor=0.0).motion for one in (motion, flipped)]
+    arm = [motion.skeleton.roles[f"{side}_{part}"] for part in ("forearm", "hand")]
+    speeds = [np.linalg.norm(np.diff(one.world().positions[:, arm], axis=0), axis=2) * one.fps for one in results]
+    assert speeds[1].max() < speeds[0].max() + 0.5
+    steps = quat.angle_between(results[1].rotations[1:, hand], results[1].rotations[:-1, hand])
+    assert np.degrees(steps[start:stop].max()) < 20.0
+
+
+def test_a_peak_rises_no_faster_than_asked() -> None:
+    depth = np.zeros(80)
+    depth[40:43] = 1.0
+    for half, step in ((3, 0.1), (6, 0.05), (0, 0.1)):
+        lifted = smooth_peak(depth, half, step)
+        assert (lifted >= depth - 1e-12).all()
+        if half:
+            assert np.abs(np.diff(lifted)).max() <= step + 1e-12
+
+
+def test_a_limb_leaves_its_line_gently() -> None:
+    """The knee of a limb whose target comes nearer, after it was out of reach, does not snap."""
+    upper, lower = np.full(200, 0.4), np.full(200, 0.4)
+    distance = np.linspace(0.86, 0.70, 200)
+    now = np.full(200, 0.75)
+    spanned = _damp_reach(distance, now, upper, lower, 0.75 * np.pi)
+    scaled = 0.4 * distance / spanned
+    aside = np.sqrt(np.maximum(scaled**2 - (0.5 * distance) ** 2, 0.0))
+    free = np.sqrt(np.maximum(0.4**2 - (0.5 * distance) ** 2, 0.0))
+    assert np.abs(np.diff(aside)).max() < 0.25 * np.abs(np.diff(free)).max()
+    np.testing.assert_allclose(_damp_reach(now, now, upper, lower, 0.75 * np.pi), now)

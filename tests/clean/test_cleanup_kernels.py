@@ -15,7 +15,7 @@ from marey.clean.root_kernels import find_nearest_in_balls
 from marey.clean.settings import CleanSettings
 from marey.clean.target_kernels import fade_tails, find_span
 from marey.core.limb import LimbSettings, solve_limb
-from marey.core.limb_kernels import LimbPose, find_hinge_axis, find_knee_rotation, solve
+from marey.core.limb_kernels import LimbPose, find_hinge_axis, find_knee_rotation, find_swivel, solve
 from marey.maths import quat
 from tests.tiers import mostly_slow, shorten
 from tests.twins import cleanup as twin
@@ -90,10 +90,12 @@ def test_the_limb_is_solved_as_in_core(damping: float) -> None:
         up, down = quat.rotate(hip_world, -upper), quat.rotate(quat.mul(hip_world, knee), lower)
         end = quat.mul(quat.mul(hip_world, knee), ankle)
         up, down, usual = (tuple(map(float, v)) for v in (up, down, quat.rotate(hip_world, hinge)))
-        axis = find_hinge_axis(up, down, usual)
+        axis, sure = find_hinge_axis(up, down, usual)
+        assert sure == 1.0
         change = find_knee_rotation(up, down, axis, float(np.linalg.norm(target - base)), damping)
         base, end, target, turned = (tuple(map(float, v)) for v in (base, end, target, turned))
-        turns = solve(LimbPose(base, up, down, axis, end), change, target, turned, 0.5, 0.4)
+        limb = LimbPose(base, up, down, axis, end)
+        turns = solve(limb, change, target, turned, 0.5 * find_swivel(limb, change, target, turned, 0.4), 0.4)
         assert quat.angle_between(quat.mul(turns[0], hip_world), quat.mul(parent, want.hip)) < 1e-7
         new_knee = quat.mul(quat.mul(parent, want.hip), want.knee)
         assert quat.angle_between(quat.mul(turns[1], quat.mul(hip_world, knee)), new_knee) < 1e-7
@@ -106,9 +108,21 @@ def test_a_knee_never_bends_backwards() -> None:
     still = (1.0, 0.0, 0.0, 0.0)
     for change in (0.01, 0.5, 3.0):
         hip, knee, scale, residue = solve(
-            LimbPose((0.0, 0.85, 0.0), up, down, hinge, still), change, (0.0, 0.0, 0.0), still, 0.5, 0.2
+            LimbPose((0.0, 0.85, 0.0), up, down, hinge, still), change, (0.0, 0.0, 0.0), still, 0.0, 0.2
         )
         turned = quat.rotate(knee, down)
         assert residue < 1e-9
         assert abs(scale - 1.0) < 0.01
         assert np.dot(hinge, np.cross(quat.rotate(hip, up), turned)) >= -1e-12
+
+
+def test_a_knee_that_bends_the_other_way_does_not_jump() -> None:
+    """The axis reverses while a knee bends from one side to the other; rotations about it vanish there."""
+    up, usual = (0.0, 0.43, 0.0), (1.0, 0.0, 0.0)
+    turned = []
+    for angle in np.linspace(-1.2, 1.2, 2001):
+        down = (0.0, float(-0.42 * np.cos(angle)), float(0.42 * np.sin(angle)))
+        axis, scale = find_hinge_axis(up, down, usual)
+        turned.append(scale * np.array(axis))
+    assert np.linalg.norm(np.diff(turned, axis=0), axis=1).max() < 0.05
+    assert np.linalg.norm(turned[0] + turned[-1]) < 1e-9  # reversed at the ends

@@ -12,6 +12,7 @@ from marey.clean import detect_contacts, point_paths
 from marey.clean.cleanup import clean_with_report
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
+from marey.measure.glitches import find_glitches
 from tests.clean.test_cleanup import HELD, UNDER, bends, deepest, jumps, switch_frames, worst_bends, worst_plant
 
 WALKS = ["016/16_15", "016/16_31", "016/16_35", "016/16_45"]
@@ -162,3 +163,27 @@ def test_cleanup_adds_no_jumps_of_knees_that_bend_both_ways(data_folder: Path) -
     motion = marey.load(data_folder / "cmu-hard" / "106_20.bvh", file_fps=60)
     before, after = (marey.check(one, severity="severe").kinds for one in (motion, marey.clean(motion)))
     assert after == before == ("jump",)
+
+
+@pytest.mark.slow("cleans all hard clips with the whole body")
+@pytest.mark.parametrize("body", [False, True])
+def test_joints_move_neither_far_nor_suddenly(body: bool, data_folder: Path) -> None:
+    """The correction of a joint is at most 0.3 m, and changes no faster than lifts by the maximum pull do.
+
+    Toes that were not captured, and joints in broken frames, may be faster.
+    """
+    paths = sorted((data_folder / "cmu-hard").glob("*.bvh"))
+    if not paths:
+        pytest.skip(f"no clips of cmu-hard in {data_folder}")
+    for path in [*paths, data_folder / "cmu" / "049" / "49_06.bvh"]:
+        motion = marey.load(path)
+        result = clean_with_report(motion, body=body).motion
+        before, after = motion.world().positions, result.world().positions
+        assert np.linalg.norm(after - before, axis=2).max() < 0.3, path.name
+        feet = [motion.skeleton.roles[f"{side}_foot"] for side in ("left", "right")]
+        limbs = [j for j in range(len(motion.skeleton)) if not any(foot in motion.skeleton.chain(j) for foot in feet)]
+        speeds = [np.linalg.norm(np.diff(each[:, limbs], axis=0), axis=2) * motion.fps for each in (before, after)]
+        faster = (speeds[1] - speeds[0]).max(axis=1)
+        for glitch in find_glitches(motion):
+            faster[max(glitch.start - 60, 0) : glitch.stop + 60] = 0.0
+        assert faster.max() < 5.5, path.name

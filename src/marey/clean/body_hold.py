@@ -33,9 +33,8 @@ _ROUNDING = 1e-12
 # Weight of the usual bend of a limb in the direction of the knee, unless the limb is bent: its knee is this far out of
 # line, as a fraction of the thigh.
 _USUAL, _BENT = 0.05, 0.2
-# The direction in which a knee or elbow swivels out of the floor: sideways relative to up, its largest weight, the
-# largest sine that it reaches, and the number of steps in which the weight is found.
-_ASIDE, _HEAVIEST, _HIGHEST, _N_HALVINGS = 0.7, 10.0, 0.75, 24
+# A knee or elbow swivels out of the floor at most to this sine of its direction.
+_HIGHEST = 0.75
 # Plants that a part misses by more than this, in meters, are dropped, in this many rounds.
 _MISSED, _N_ROUNDS = 0.001, 4
 # Meters, for the reference body: hip joints and shoulders are at least this far above the floor.
@@ -79,13 +78,22 @@ class BodyHold:
 
 
 def hold_body(
-    motion: Motion, contacts: Contacts, limbs: Limbs, planted: Bools, options: CleanOptions, scale: float
+    motion: Motion,
+    source: Motion,
+    contacts: Contacts,
+    limbs: Limbs,
+    planted: Bools,
+    lifted: Floats,
+    options: CleanOptions,
+    scale: float,
 ) -> BodyHold | None:
     """Hold the parts that have a contact point in place; None if there are none.
 
     motion : the motion, with hands and feet held.
+    source : the motion before that.
     limbs : hands and feet.
     planted : (F, E) where these are planted, or have a target.
+    lifted : (F, E) meters by which they were lifted above the floor.
     scale : size of the body relative to the reference body.
     """
     parts = find_parts(motion.skeleton, contacts)
@@ -94,7 +102,7 @@ def hold_body(
     dropped: set[tuple[int, int]] = set()
     still_planted = planted.copy()
     for _ in range(_N_ROUNDS):
-        holder = _Holder(motion, contacts, parts, limbs, still_planted, options, scale)
+        holder = _Holder(motion, source, contacts, parts, limbs, still_planted, lifted, options, scale)
         result = holder.run(dropped)
         missed = holder.find_missed()
         if not missed and not holder.free_missed_ends(still_planted):
@@ -116,15 +124,18 @@ class _Holder:
     def __init__(
         self,
         motion: Motion,
+        source: Motion,
         contacts: Contacts,
         parts: list[tuple[int, BodyPart]],
         limbs: Limbs,
         planted: Bools,
+        lifted: Floats,
         options: CleanOptions,
         scale: float,
     ) -> None:
         self.motion, self.contacts, self.parts, self.options = motion, contacts, parts, options
-        self.limbs, self.planted = limbs, planted
+        self.limbs, self.planted, self.lifted = limbs, planted, lifted
+        self.source = source.world()
         self.size, n = scale, len(motion)
         self.root, self.rotations = motion.root_positions.copy(), motion.rotations.copy()
         bones = motion.skeleton.offsets if motion.bone_offsets is None else motion.bone_offsets
@@ -254,11 +265,27 @@ class _Holder:
         now = world.positions[:, joint] - self.before.positions[:, joint]
         moved = fade_out(self.needed[:, k] - now, self.held[:, k], options.fade)
         depth = self._find_depth(k, part, world.positions, self.heights[:, k] + now[:, 1]) - moved[:, 1]
-        moved[:, 1] += np.where(self.held[:, k], 0.0, smooth_peak(np.clip(depth, 0.0, options.pull), options.lift))
+        moved[:, 1] += self._lift(depth, self.held[:, k])
         if part.kind in ("knee", "elbow"):
             bone = world.positions[:, joint] - world.positions[:, part.base]
-            moved = np.where(self.held[:, k, None], moved, _swing_out(bone, moved, options.stretch, options.lift))
+            outward = _swing_out(bone, moved, options.stretch, options.lift) - moved
+            moved = moved + outward * self._leave(self.held[:, k])[:, None]
         return moved
+
+    def _lift(self, depth: Floats, held: Bools) -> Floats:
+        """Return how far (F,) to lift a part that is at some depth (F,) below the floor, smoothly, where it is free."""
+        half = 4 * self.options.lift // 3
+        wanted = smooth_peak(np.clip(depth, 0.0, self.options.pull), half, self.options.pull / self._rise)
+        return wanted * self._leave(held)
+
+    def _leave(self, held: Bools) -> Floats:
+        """Return weights (F,): 0 in held frames, rising to 1 in the free frames beside them."""
+        return 1.0 - fade_out(np.ones((len(held), 1)), held, 2 * self.options.lift // 3)[:, 0]
+
+    @property
+    def _rise(self) -> float:
+        """Frames in which a part may rise by the pull."""
+        return max(0.5 * self.options.fade, 1.0)
 
     def _move_joint(self, base: int, joint: int, moved: Floats) -> tuple[Floats, Floats]:
         """Move a joint by rotating `base` and scaling the bones between them; the joint keeps its orientation.
@@ -299,12 +326,19 @@ class _Holder:
         if np.abs(follow).max(initial=0.0) < _ROUNDING:
             return
         wanted = follow - fade_out(follow, planted, options.fade)
+        # A free foot that was lifted out of the floor need not follow a body that is lifted, too.
+        lifted = self.lifted[:, e] * self._leave(planted)
+        wanted[:, 1] -= np.clip(np.minimum(wanted[:, 1], lifted), 0.0, None)
         below = [j for j in range(len(self.motion.skeleton)) if end in self.motion.skeleton.chain(j)]
         lowest = np.minimum(
             self.before.positions[:, below, 1].min(axis=1), self.heights[:, columns].min(axis=1, initial=np.inf)
         )
         depth = np.where(planted, 0.0, np.minimum(options.floor, lowest) - lowest - wanted[:, 1])
-        wanted[:, 1] += np.where(planted, 0.0, smooth_peak(np.clip(depth, 0.0, options.pull), options.lift))
+        wanted[:, 1] += self._lift(depth, planted)
+        # A foot that is left below the floor is better than one that is pulled over.
+        total = self.before.positions[:, end] + wanted - self.source.positions[:, end]
+        excess = 1.0 - options.pull / np.maximum(np.linalg.norm(total, axis=1), options.pull)
+        wanted -= np.where(planted, 0.0, excess)[:, None] * total
         target = self.before.positions[:, end] + wanted
         knee = next((p for p, (_, part) in enumerate(self.parts) if part.joint == mid), None)
         held, least = np.zeros(len(target), dtype=bool), -np.inf
@@ -331,25 +365,42 @@ class _Holder:
         shin = np.clip(np.linalg.norm(target - knee, axis=1) / lower, 1.0 - stretch, 1.0 + stretch) - 1.0
         lower = lower * (1.0 + fade_out(shin[:, None], held, self.options.fade)[:, 0])
         distance = np.linalg.norm(target - hip, axis=1)
-        longer = np.clip(distance / (upper + lower), 1.0, 1.0 + stretch)
+        now = np.linalg.norm(ankle - hip, axis=1)
+        spanned = _damp_reach(distance, now, upper, lower, self.options.damping if stretch > 0.0 else np.pi)
+        near = fade_out(np.ones((len(held), 1)), held, self.options.fade)
+        spanned += near[:, 0] * (np.minimum(distance, upper + lower) - spanned)
+        longer = np.clip(distance / np.maximum(spanned, _ROUNDING), 1.0 - stretch, 1.0 + stretch)
         upper, lower = upper * longer, lower * longer
         reach = np.clip(distance, np.abs(upper - lower) + 1e-9, upper + lower - 1e-9)
         line = _normalize(target - hip)
         # The knee moves along with the line from hip to ankle; near frames in which it is held, it stays where it is.
-        near = fade_out(np.ones((len(held), 1)), held, self.options.fade)
         bent = quat.rotate(quat.between(ankle - hip, target - hip), knee - hip) * (1.0 - near) + (knee - hip) * near
         aside = bent - np.einsum("fk,fk->f", bent, line)[:, None] * line
-        usual = quat.inv_rotate(world.rotations[:, base], aside).sum(axis=0)
-        usual = quat.rotate(world.rotations[:, base], usual / max(float(np.linalg.norm(usual)), _ROUNDING))
-        weight = _USUAL * ease(np.linalg.norm(aside, axis=1) / (_BENT * upper))
-        pole = aside / upper[:, None] + weight[:, None] * (usual - np.einsum("fk,fk->f", usual, line)[:, None] * line)
+        pole = self._find_pole(aside / upper[:, None], line, world.rotations[:, base])
         along = (upper**2 - lower**2 + reach**2) / (2.0 * reach)
         out = np.sqrt(np.maximum(upper**2 - along**2, 0.0))
         foot = hip + along[:, None] * line
         rise = np.where(held, -np.inf, least - foot[:, 1])
-        pole = _swivel_up(_normalize(pole), line, out, rise, self.options.lift, near[:, 0])
+        pole = _swivel_up(pole, line, out, rise, self.options.lift, self.options.pull / self._rise, near[:, 0])
         place = foot + out[:, None] * pole
         self._move_joint(base, mid, np.where(held[:, None], 0.0, place - knee))
+
+    def _find_pole(self, aside: Floats, line: Floats, rotations: Floats) -> Floats:
+        """Return unit vectors (F, 3), perpendicular to a line (F, 3), in which a knee or elbow is out of that line.
+
+        aside : (F, 3) where it is, relative to the length of the upper bone. If it is nearly in line, its direction is
+            noise, and reverses from one frame to the next; that of its usual bend, smoothed over time, replaces it.
+        rotations : (F, 4) world rotations of the upper bone.
+        """
+        usual = quat.inv_rotate(rotations, aside).sum(axis=0)
+        usual = quat.rotate(rotations, usual / max(float(np.linalg.norm(usual)), _ROUNDING))
+        ahead = _normalize(usual - np.einsum("fk,fk->f", usual, line)[:, None] * line)
+        across = np.cross(line, ahead)
+        x, y = np.einsum("fk,fk->f", aside, ahead), np.einsum("fk,fk->f", aside, across)
+        straight = ease(np.hypot(x, y) / _BENT)
+        angle = np.unwrap(np.arctan2(y, x + _USUAL * straight))
+        angle += straight * (_smooth(angle, self.options.taps) - angle)
+        return np.cos(angle)[:, None] * ahead + np.sin(angle)[:, None] * across
 
 
 def fade_out(values: Floats, held: Bools, window: int) -> Floats:
@@ -374,39 +425,63 @@ def fade_out(values: Floats, held: Bools, window: int) -> Floats:
     return out
 
 
-def smooth_peak(depth: Floats, half: int) -> Floats:
-    """Return the maximum of `depth` (F,) within `half` frames, smoothed over as many: it is never less than `depth`."""
+def smooth_peak(depth: Floats, half: int, step: float = np.inf) -> Floats:
+    """Return the maximum of `depth` (F,) within `half` frames, smoothed over as many: it is never less than `depth`.
+
+    It changes by at most `step` from frame to frame: before a peak, it rises early enough.
+    """
     if half == 0 or not depth.any():
         return depth
     from scipy.ndimage import correlate1d, maximum_filter1d
 
+    if step < np.inf:
+        ramp = step * np.arange(len(depth))
+        depth = np.maximum.accumulate(depth + ramp) - ramp
+        depth = (np.maximum.accumulate(depth[::-1] + ramp) - ramp)[::-1]
     taps = 1.0 + np.cos(np.pi * np.arange(-half, half + 1) / (half + 1))
     peak = maximum_filter1d(depth, 2 * half + 1, mode="nearest")
     return np.asarray(correlate1d(peak, taps / taps.sum(), mode="nearest"))
 
 
-def _swivel_up(pole: Floats, line: Floats, out: Floats, rise: Floats, half: int, near: Floats) -> Floats:
+def _damp_reach(distance: Floats, now: Floats, upper: Floats, lower: Floats, start: float) -> Floats:
+    """Return the distance (F,) that a limb spans if its knee rotates as far as damping allows (Kovar 3.14).
+
+    distance, now : (F,) distance of the target, and of the ankle, from the hip, meters.
+    upper, lower : (F,) lengths of its bones.
+    start : knee angle in radians above which rotations are damped; pi for no damping.
+
+    A limb that is not damped would bend suddenly after it was straight.
+    """
+    square, product = upper**2 + lower**2, 2.0 * upper * lower
+    wanted, given = (np.arccos(np.clip((square - each**2) / product, -1.0, 1.0)) for each in (distance, now))
+    angle = np.clip(given + _damp(wanted, start) - _damp(given, start), 0.0, np.pi)
+    return np.asarray(np.sqrt(np.maximum(square - product * np.cos(angle), 0.0)))
+
+
+def _damp(angle: Floats, start: float) -> Floats:
+    u = np.clip((angle - start) / max(np.pi - start, _ROUNDING), 0.0, 1.0)
+    return np.asarray(np.minimum(angle, start) + (np.pi - start) * (0.5 * u**4 - u**3 + u))
+
+
+def _swivel_up(pole: Floats, line: Floats, out: Floats, rise: Floats, half: int, step: float, near: Floats) -> Floats:
     """Rotate unit vectors (F, 3) about a line (F, 3) until `out` times them rise by `rise`, or nearly, if possible.
 
-    A weighted direction, up and to one side, is added to them; the side is the same in all frames, so that a limb that
-    points down does not flip over. The weights are smoothed over `half` frames on either side, and fade to 0 where
-    `near` (F,) rises to 1.
+    The angle is smoothed over `half` frames on either side, moves nothing by more than `step` meters from frame to
+    frame, and fades to 0 where `near` (F,) rises to 1. While a limb is too low, it swivels to one side: it cannot flip.
     """
     above = _UP - line[:, 1, None] * line
     upward = _normalize(above)
-    aside = _normalize(np.cross(line, upward))
-    needed = np.clip(rise / np.maximum(out * np.linalg.norm(above, axis=1), 1e-9), -1.0, _HIGHEST)
-    lacking = needed > np.einsum("fk,fk->f", pole, upward)
-    if not lacking.any():
-        return pole
-    side = np.sign(np.einsum("fk,fk->", pole[lacking], aside[lacking])) or 1.0
-    toward = upward + _ASIDE * side * aside
-    low, high = np.zeros(len(pole)), np.where(lacking, _HEAVIEST, 0.0)
-    for _ in range(_N_HALVINGS):
-        weight = 0.5 * (low + high)
-        risen = np.einsum("fk,fk->f", _normalize(pole + weight[:, None] * toward), upward) >= needed
-        low, high = np.where(risen, low, weight), np.where(risen, weight, high)
-    return _normalize(pole + ((1.0 - near) * smooth_peak(high, half))[:, None] * toward)
+    aside = np.cross(line, upward)
+    angle = np.unwrap(np.arctan2(np.einsum("fk,fk->f", pole, aside), np.einsum("fk,fk->f", pole, upward)))
+    widest = np.arccos(np.clip(rise / np.maximum(out * np.linalg.norm(above, axis=1), 1e-9), -1.0, _HIGHEST))
+    wanted = np.zeros(len(pole))
+    for start, stop in find_runs(np.cos(angle) < np.cos(widest)):
+        away = angle[start:stop] - 2.0 * np.pi * np.round(angle[start:stop].mean() / (2.0 * np.pi))
+        wanted[start:stop] = -np.sign(away) * np.maximum(np.abs(away) - widest[start:stop], 0.0)
+    widest_out = max(float(out[wanted != 0.0].max(initial=0.0)), _ROUNDING)
+    both = [smooth_peak(np.maximum(sign * wanted, 0.0), half, step / widest_out) for sign in (1.0, -1.0)]
+    turn = (1.0 - near) * (both[0] - both[1])
+    return np.asarray(np.cos(turn)[:, None] * pole + np.sin(turn)[:, None] * np.cross(line, pole))
 
 
 def _swing_out(bone: Floats, moved: Floats, stretch: float, half: int) -> Floats:

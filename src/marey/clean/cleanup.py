@@ -24,6 +24,7 @@ from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
+from marey.maths import ease, quat
 
 # A foot no higher than this above the floor stands on it (meters, for the reference body): wrong leg lengths leave
 # feet this high, while stairs are higher.
@@ -32,6 +33,8 @@ _NEAR_FLOOR = 0.12
 _HOVER_HEIGHT = 0.03
 # Meters: parts that are left deeper below the floor than this are reported.
 _BELOW = 0.005
+# No toe moves farther than this many times the pull; found in so many steps.
+_MAX_MOVE, _N_HALVINGS = 1.49, 12
 # Smaller changes of a bone offset, in meters, are rounding errors.
 _ROUNDING = 1e-9
 GIVE_FLOOR = "pass its height as `floor=`"
@@ -300,16 +303,21 @@ def _collect_result(
     free = pipeline.state.values[:n, :, layout.RELEASED] > 0.0
     mask = contacts.mask.copy()
     for e, columns in enumerate(limbs.columns):
-        mask[:, columns[columns >= 0]] &= ~free[:, e, None]
+        wanted = pipeline.state.flags[:n, e, layout.WANTED] != 0
+        for k in np.flatnonzero(columns >= 0):
+            flipped = (pipeline.state.flags[:n, e, layout.F1 + k] == 0) & ~wanted
+            mask[:, columns[k]] &= ~(free[:, e] | flipped)
     shift = pipeline.state.shifts[:n, layout.SHIFT : layout.SHIFT + 3].copy()
     planted = pipeline.state.flags[:n, :, layout.KIND] != layout.FREE
-    body = hold_body(result, contacts, limbs, planted, pipeline.options, measure_scale(motion.skeleton))
+    lifted = pipeline.state.values[:n, :, layout.LIFT]
+    body = hold_body(result, motion, contacts, limbs, planted, lifted, pipeline.options, measure_scale(motion.skeleton))
     if body is not None:
         result, shift = body.motion, shift + body.shift
         mask &= ~body.free
         for e, columns in enumerate(limbs.columns):
             mask[:, columns[columns >= 0]] &= ~body.freed_ends[:, e, None]
         used = _sort_plants((*used, *_list_part_plants(contacts, body)))
+    result = _limit_toes(result, motion, limbs, lifted, pipeline.options.pull)
     cut = contacts.mask & ~mask
     released = tuple(plant for plant in used if _is_released(plant, cut[:, contacts.names.index(plant.point)]))
     if cut.any():
@@ -337,6 +345,38 @@ def _collect_result(
     if targets:
         record["targets"] = len(targets)
     return replace(done, motion=replace(result, source=result.source.with_step(**record)))
+
+
+def _limit_toes(motion: Motion, source: Motion, limbs: Limbs, lifted: Floats, pull: float) -> Motion:
+    """Bend toes less, in frames in which their tips are far from where they were, of feet that are lifted far.
+
+    lifted : (F, E) meters by which hands and feet are lifted above the floor.
+    """
+    rotations = None
+    for e in np.flatnonzero(limbs.table[:, layout.TIP] >= 0):
+        toe, tip = (int(limbs.table[e, column]) for column in (layout.TOE, layout.TIP))
+        given = source.world().positions[:, tip]
+        limits = (_MAX_MOVE + 5.0 * ease(lifted[:, e] / (0.5 * pull))) * pull
+        frames = np.flatnonzero(np.linalg.norm(motion.world().positions[:, tip] - given, axis=1) > limits)
+        if not len(frames):
+            continue
+        world = motion.world()
+        base, local = world.rotations[frames, motion.skeleton.parents[toe]], motion.rotations[frames, toe]
+        bones = motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets[frames]
+        below = [j for j in motion.skeleton.chain(tip) if toe in motion.skeleton.chain(j) and j != toe]
+        low, high = np.zeros(len(frames)), np.ones(len(frames))
+        for _ in range(_N_HALVINGS):
+            less = 0.5 * (low + high)
+            turned = quat.slerp(local, source.rotations[frames, toe], less)
+            at, rotation = world.positions[frames, toe], quat.mul(base, turned)
+            for joint in below:
+                at = at + quat.rotate(rotation, bones[:, joint])
+                rotation = quat.mul(rotation, motion.rotations[frames, joint])
+            is_near = np.linalg.norm(at - given[frames], axis=1) <= limits[frames]
+            low, high = np.where(is_near, low, less), np.where(is_near, less, high)
+        rotations = motion.rotations.copy() if rotations is None else rotations
+        rotations[frames, toe] = quat.slerp(local, source.rotations[frames, toe], high)
+    return motion if rotations is None else replace(motion, rotations=set_readonly(rotations))
 
 
 def _find_below_floor(motion: Motion, contacts: Contacts, limbs: Limbs, names: Sequence[str]) -> tuple[BelowFloor, ...]:

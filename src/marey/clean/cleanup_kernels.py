@@ -63,7 +63,7 @@ def advance(
     for t in range(done[8], _find_stop(done[7], options.fade + options.seen, n_frames, ended)):
         aim_limbs(body, options, frames, state, t, done[7])
         done[8] = t + 1
-    for t in range(done[9], _find_stop(done[8], options.calm, n_frames, ended)):
+    for t in range(done[9], _find_stop(done[8], max(options.calm, options.swing), n_frames, ended)):
         finish_frame(Cleanup(body, options, frames, state, output), t, done[8], n_frames)
         done[9] = t + 1
 
@@ -100,11 +100,11 @@ def _read_frame(body: CleanBody, frames: SourceFrames, state: CleanState, t: int
         upper = vec.get_quat(world[limbs[e, layout.BASE]], 0)
         _undo_flip(frames, state, t, e, limbs[e, layout.BASE])
         axis = vec.rotate(vec.inv(vec.mul(upper, vec.get_quat(row, layout.FLIP))), vec.cross(up, down))
-        vec.put(
-            row,
-            layout.H,
-            vec.add(vec.get(body.hinges[e], 0) if t == 0 else vec.get(state.values[t - 1, e], layout.H), axis),
-        )
+        before, length = vec.get(body.hinges[e], 0), vec.norm(vec.get(body.hinges[e], 0))
+        if t > 0:
+            before, length = vec.get(state.values[t - 1, e], layout.H), state.values[t - 1, e, layout.HINGED]
+        vec.put(row, layout.H, vec.add(before, axis))
+        row[layout.HINGED] = length + vec.norm(axis)
 
 
 @helper

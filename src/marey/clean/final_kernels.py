@@ -14,7 +14,7 @@ from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanState, Free
 from marey.clean.root_kernels import find_pivot, follow_shift
 from marey.clean.target_kernels import fade_tail, fade_tails, find_span
 from marey.compiled import Floats1D, Floats2D, Ints1D, Ints3D, helper
-from marey.core.limb_kernels import bones, find_hinge_axis, find_knee_rotation
+from marey.core.limb_kernels import LimbPose, bones, find_hinge_axis, find_knee_rotation, find_swivel
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Quat, Vec
 
@@ -22,6 +22,10 @@ Pose = tuple[Vec, Quat]
 
 # Toes bend toward the sole by at most this many radians.
 _MAX_DOWN = 0.5
+# Meters below the floor that toes may pass on the shorter way from one bend to another.
+_SHALLOW = 0.01
+# A knee's usual axis is sure if the sum of its axes is at least 1 / _SURE of the sum of their lengths.
+_SURE = 2.0
 
 
 @helper
@@ -53,12 +57,47 @@ def aim_limbs(
         )
         vec.put(row, layout.AIM, target)
         vec.put_quat(row, layout.AIM_Q, orientation)
-        row[layout.BEND], row[layout.RAISE], row[layout.KNEE] = bends[0], bends[1], 0.0
+        row[layout.BEND], row[layout.RAISE], row[layout.KNEE], row[layout.SWIVEL] = bends[0], bends[1], 0.0, 0.0
+        if t > 0 and limb[layout.TOE] >= 0 and limb[layout.TIP] >= 0:
+            last = state.values[t - 1, e]
+            toes = find_toes(row, limb, options, frames.positions[t], target, orientation)
+            row[layout.WOUND] = _wind_toes(row, limb, options, toes, orientation, last)
         flags[t, e, layout.MOVED] = moved or raised or kind != layout.FREE
+        up, down, hinge, _ = find_hinge(limb, options, frames, state, t, e, n_ready)
+        _follow_axis(frames, state, t, e, limb[layout.BASE], hinge)
         if flags[t, e, layout.MOVED] != 0:
-            up, down, hinge = find_hinge(limb, options, frames, state, t, e, n_ready)
-            distance = vec.norm(vec.sub(target, vec.add(vec.get(frames.positions[t, limb[layout.BASE]], 0), shift)))
-            row[layout.KNEE] = find_knee_rotation(up, down, hinge, distance, options.damping)
+            hip = vec.add(vec.get(frames.positions[t, limb[layout.BASE]], 0), shift)
+            change = find_knee_rotation(up, down, hinge, vec.norm(vec.sub(target, hip)), options.damping)
+            row[layout.KNEE] = row[layout.SIGN] * change
+            spare = find_swivel(LimbPose(hip, up, down, hinge, source), change, target, orientation, options.stretch)
+            row[layout.SWIVEL] = options.swivel * _turn_least(spare)
+
+
+@helper
+def _follow_axis(frames: SourceFrames, state: CleanState, t: int, e: int, base: int, hinge: Vec) -> None:
+    """Write the axis of a knee or elbow in frame t, and its sign, which changes where the axis is reversed.
+
+    A rotation about a reversed axis is the opposite one. Smoothed with its sign, it passes through 0 there.
+    """
+    row = state.values[t, e]
+    upper = vec.mul(vec.get_quat(frames.world[t, base], 0), vec.get_quat(row, layout.FLIP))
+    vec.put(row, layout.AXIS, vec.rotate(vec.inv(upper), hinge))
+    row[layout.SIGN] = 1.0
+    if t > 0:
+        last = state.values[t - 1, e]
+        is_reversed = vec.dot(vec.get(last, layout.AXIS), vec.get(row, layout.AXIS)) < 0.0
+        row[layout.SIGN] = -last[layout.SIGN] if is_reversed else last[layout.SIGN]
+
+
+@helper
+def _turn_least(angle: float) -> float:
+    """Return an angle in radians up to a quarter turn; beyond, it falls to 0 at half a turn, where both ways are equal.
+
+    A foot that flips by half a turn does not say which way the knee should swivel.
+    """
+    if abs(angle) <= 0.5 * math.pi:
+        return angle
+    return math.copysign(math.pi - abs(angle), angle)
 
 
 @helper
@@ -95,15 +134,20 @@ def _ends_lower(state: CleanState, span: FreeSpan, side: int) -> bool:
 @helper
 def find_hinge(
     limb: Ints1D, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, e: int, n_ready: int
-) -> tuple[Vec, Vec, Vec]:
-    """Return the vectors from the knee to hip and ankle in frame t, and the knee's axis.
+) -> tuple[Vec, Vec, Vec, float]:
+    """Return the vectors from the knee to hip and ankle in frame t, the knee's axis, and its scale of rotations.
 
-    The usual axis comes from the latest frame that may be seen, which knows best which way the knee bends.
+    The usual axis comes from the latest frame that may be seen, which knows best which way the knee bends. It is less
+    sure if the knee bends one way in some frames and the other way in others.
     """
     up, down = bones(frames.positions[t], limb[layout.BASE], limb[layout.MID], limb[layout.END])
-    usual = vec.normalize(vec.get(state.values[min(t + options.fade, n_ready - 1), e], layout.H), (1.0, 0.0, 0.0))
+    latest = state.values[min(t + options.fade, n_ready - 1), e]
+    total = vec.get(latest, layout.H)
+    sure = min(_SURE * vec.norm(total) / max(latest[layout.HINGED], 1e-12), 1.0)
+    usual = vec.scale(sure, vec.normalize(total, (1.0, 0.0, 0.0)))
     upper = vec.mul(vec.get_quat(frames.world[t, limb[layout.BASE]], 0), vec.get_quat(state.values[t, e], layout.FLIP))
-    return up, down, find_hinge_axis(up, down, vec.rotate(upper, usual))
+    axis, scale = find_hinge_axis(up, down, vec.rotate(upper, usual))
+    return up, down, axis, scale
 
 
 @helper
@@ -308,18 +352,50 @@ def _bend_toes(
 
 
 @helper
+def _wind_toes(
+    row: Floats1D, limb: Ints1D, options: CleanOptions, toes: tuple[Vec, Vec, Vec], orientation: Quat, last: Floats1D
+) -> float:
+    """Return the multiple of 2 pi that makes the bend of the toes continue that of the frame before.
+
+    Toes rotate the shorter way from one bend to the other, unless they would pass well below the floor.
+
+    toes : from `find_toes`. last : the frame before.
+    """
+    turn, bend, before = 2.0 * math.pi, row[layout.BEND], last[layout.WOUND] + last[layout.BEND]
+    nearest = turn * math.floor((before - bend) / turn + 0.5)
+    if bend == 0.0 and last[layout.BEND] == 0.0:
+        return nearest
+    pivot, tip, ankle = toes
+    axis = find_toe_axis(row, limb, tip, ankle, orientation)
+    top, rest = find_arc(axis, tip, options.floor - row[layout.OVER] - pivot[1])
+    top += turn * math.floor((before - top) / turn + 0.5)
+    is_above = abs(nearest + bend - top) <= rest + 1e-9 or vec.norm(tip) * (1.0 + math.cos(rest)) < _SHALLOW
+    return nearest if is_above else turn * math.floor((top - bend) / turn + 0.5)
+
+
+@helper
+def find_arc(axis: Vec, tip: Vec, height: float) -> tuple[float, float]:
+    """Return the rotation about an axis that raises the end of a vector most, and how far from it the end is too low.
+
+    Both in radians: the end is at least at the height for rotations from `top - rest` to `top + rest`.
+    """
+    along = axis[1] * vec.dot(axis, tip)
+    side = vec.cross(axis, tip)
+    amplitude, top = math.sqrt(vec.square(tip[1] - along) + side[1] * side[1]), math.atan2(side[1], tip[1] - along)
+    rest = math.acos(max((height - along) / amplitude, -1.0)) if height - along < amplitude else 0.0
+    return top, rest
+
+
+@helper
 def _find_bend(axis: Vec, tip: Vec, height: float, is_upright: bool) -> tuple[float, float]:
     """Return the smallest rotation about an axis that raises the end of a vector to a height, and the meters missing.
 
     The height of the end is along + amplitude * cos(rotation - top). An end that is curled under goes straight down
     first, then up, unless it belongs to a foot that lies on its instep, not `is_upright`, and has not far to go.
     """
-    along = axis[1] * vec.dot(axis, tip)
-    side = vec.cross(axis, tip)
-    amplitude, top = math.sqrt(vec.square(tip[1] - along) + side[1] * side[1]), math.atan2(side[1], tip[1] - along)
-    rest = math.acos(max((height - along) / amplitude, -1.0)) if height - along < amplitude else 0.0
+    top, rest = find_arc(axis, tip, height)
     if top < -0.5 * math.pi and (is_upright or top + rest < -_MAX_DOWN):
         top += 2.0 * math.pi
     bend = top - rest if top > 0.0 else top + rest
     bend = max(bend, -_MAX_DOWN)
-    return bend, max(height - along - amplitude * math.cos(bend - top), 0.0)
+    return bend, max(height - vec.rotate(vec.from_axis_angle(axis, bend), tip)[1], 0.0)

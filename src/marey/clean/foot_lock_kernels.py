@@ -11,8 +11,19 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.compiled import Bools1D, Floats2D, Floats3D, Ints1D, Ints2D, Out, kernel
-from marey.core.limb_kernels import LimbPose, bones, find_hinge_axis, find_knee_rotation, solve, write_limb
+from marey.core.limb_kernels import (
+    LimbPose,
+    bones,
+    find_hinge_axis,
+    find_knee_rotation,
+    find_swivel,
+    solve,
+    write_limb,
+)
 from marey.maths import vector_kernels as vec
+
+# Fraction of the rotation of an ankle about the line to its hip that the hip takes over.
+_SWIVEL = 0.5
 
 
 class LockPoints(NamedTuple):
@@ -130,10 +141,12 @@ def move_ankles(
         base, mid, end = legs.joints[e, 0], legs.joints[e, 1], legs.joints[e, 2]
         up, down = bones(positions, base, mid, end)
         usual = vec.normalize(vec.rotate(vec.get_quat(world[base], 0), vec.get(legs.hinges[e], 0)), (1.0, 0.0, 0.0))
-        hinge = find_hinge_axis(up, down, usual)
+        hinge, sure = find_hinge_axis(up, down, usual)
         foot = vec.get_quat(world[end], 0)
         target = vec.add(vec.get(positions[end], 0), vec.get(x[e], 0))
         hip = vec.get(positions[base], 0)
-        change = find_knee_rotation(up, down, hinge, vec.norm(vec.sub(target, hip)), damping)
-        thigh, shank, _, _ = solve(LimbPose(hip, up, down, hinge, foot), change, target, foot, 0.5, 0.0)
+        change = sure * find_knee_rotation(up, down, hinge, vec.norm(vec.sub(target, hip)), damping)
+        limb = LimbPose(hip, up, down, hinge, foot)
+        swivel = _SWIVEL * find_swivel(limb, change, target, foot, 0.0)
+        thigh, shank, _, _ = solve(limb, change, target, foot, swivel, 0.0)
         write_limb(local, world, legs.parents, (base, mid, end), thigh, shank, foot)

@@ -27,13 +27,19 @@ DEPTH = 55  # depth of the lowest point under the floor, at most the pull, meter
 LIFT = 56  # lift of the source to correct that, meters
 AIM, AIM_Q = 57, 60  # final position of the joint, and its orientation
 BEND = 64  # radians by which the toes bend up, or down if negative
-KNEE = 65  # radians by which the knee or elbow must rotate, judged from this frame alone
+KNEE = 65  # radians by which the knee or elbow must rotate, judged from this frame alone, times SIGN
 HOVER = 66  # height of a foot above its plants in the source, meters
 RELEASED = 67  # frames until a foot that was pulled too far may be planted again
 RAISE = 68  # radians by which the toes rise about a horizontal axis, after they bend
 OVER = 69  # depth beyond that, which is left, meters
 FLIP = 70  # rotation that undoes flips of the upper bone up to this frame, in its own coordinate frame
-N_STATE = 74
+HINGED = 74  # sum of the lengths of the hinge axes up to this frame
+SWIVEL = 75  # radians by which the knee or elbow swivels, judged from this frame alone
+WOUND = 76  # multiple of 2 pi that makes BEND continuous, if added to it: toes rotate the shorter way
+AXIS = 77  # axis of the knee or elbow, in the upper bone's coordinate frame, without its flips
+SIGN = 80  # 1, or -1 after it has reversed from one frame to the next an odd number of times
+OWN = 81  # vector from the first point to the second, in the joint's own coordinate frame, when last planted
+N_STATE = 84
 
 # Columns of `CleanState.flags`.
 M1, M2 = 0, 1  # the contacts as given
@@ -93,6 +99,7 @@ class CleanOptions(NamedTuple):
     lift : half of the window over which a lift is smoothed.
     slope, seen : minimum window over which a slope fades, and window in which it is measured.
     calm : half of the window over which the rotation of a knee is smoothed.
+    swing : half of the window over which the swivel of a knee or elbow and, twice, the bend of toes are smoothed.
     rise : window in which a foot that stood lower than in the source rises back to it.
     release : frames for which a foot that was pulled too far is free.
     is_smooth : whether velocities are continuous too.
@@ -118,6 +125,7 @@ class CleanOptions(NamedTuple):
     slope: int
     seen: int
     calm: int
+    swing: int
     rise: int
     release: int
     is_smooth: bool

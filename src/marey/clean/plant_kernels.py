@@ -15,6 +15,9 @@ from marey.compiled import Floats2D, Ints3D, Out, helper, kernel
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Vec
 
+# Cosine of the angle by which the line between the two points of a hand rotates between frames if fingers flip.
+_FLIPPED = math.cos(math.radians(40.0))
+
 
 @kernel
 def close_gaps(flags: Out[Ints3D], gap: int, t: int, n_ready: int) -> None:
@@ -97,6 +100,7 @@ def find_plants(body: CleanBody, options: CleanOptions, state: CleanState, t: in
         set_1, set_2 = False, False
         values[t, e, layout.HOVER] = values[t - 1, e, layout.HOVER] if t > 0 else 0.0
         _release_pulled(options, state, t, e)
+        _release_flipped(state, t, e)
         for k in range(2):
             if flags[t, e, layout.F1 + k] == 0:
                 continue
@@ -118,6 +122,29 @@ def find_plants(body: CleanBody, options: CleanOptions, state: CleanState, t: in
             set_1 = True
         if flags[t, e, layout.F1 + 1] != 0 and not set_2:
             _plant_point(body, options, state, t, (e, 1), set_1, n_ready)
+
+
+@helper
+def _release_flipped(state: CleanState, t: int, e: int) -> None:
+    """Free the second point of a hand or foot in frame t if it flips, as fingers do that were not captured.
+
+    Otherwise the hand would have to flip to hold it. It stays free until it flips back, or its contact ends.
+    """
+    row, flags = state.values[t, e], state.flags
+    own, last = vec.sub(vec.get(row, layout.O2), vec.get(row, layout.O1)), (0.0, 0.0, 0.0)
+    was_free = False
+    if t > 0 and flags[t, e, layout.F2] != 0 and flags[t, e, layout.GIVEN2] == 0:
+        last = vec.get(state.values[t - 1, e], layout.OWN)
+        was_free = flags[t - 1, e, layout.F2] == 0
+    if flags[t, e, layout.F2] == 0 or flags[t, e, layout.GIVEN2] != 0:
+        last = (0.0, 0.0, 0.0)
+    elif vec.norm(last) == 0.0:  # a new plant
+        last = own
+    elif (was_free and flags[t, e, layout.F1] == 0) or vec.dot(own, last) < _FLIPPED * vec.norm(own) * vec.norm(last):
+        flags[t, e, layout.F2] = 0
+    else:
+        last = own
+    vec.put(row, layout.OWN, last)
 
 
 @helper

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from marey.clean import layout_kernels as layout
-from marey.clean.final_kernels import find_hinge, find_level_axis, find_rise, find_toe_axis, find_toes
+from marey.clean.final_kernels import find_arc, find_hinge, find_level_axis, find_rise, find_toe_axis, find_toes
 from marey.clean.layout_kernels import Cleanup
 from marey.clean.root_kernels import smooth_peak
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, helper
@@ -27,13 +27,16 @@ def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
     for e in range(state.flags.shape[1]):
         limb = body.limbs[e]
         output.limb_fits[t, e, layout.SCALE], output.limb_fits[t, e, layout.RESIDUE] = 1.0, 0.0
-        change = _smooth_knee(state.values, options.calm, t, e, n_aimed)
-        if state.flags[t, e, layout.MOVED] != 0 or change != 0.0:
-            hinge = find_hinge(limb, options, frames, state, t, e, n_frames)
-            _write_limb(cleanup, t, e, hinge, change)
+        # A nearly straight knee rotates by degrees for each millimeter of hip error, so it would shake with the noise
+        # of the recording. The limb's length absorbs the millimeter instead.
+        change = state.values[t, e, layout.SIGN] * _smooth(state.values, layout.KNEE, options.calm, t, e, n_aimed)
+        swivel = _smooth(state.values, layout.SWIVEL, options.swing, t, e, n_aimed)
+        if state.flags[t, e, layout.MOVED] != 0 or change != 0.0 or swivel != 0.0:
+            up, down, axis, scale = find_hinge(limb, options, frames, state, t, e, n_frames)
+            _write_limb(cleanup, t, e, (up, down, axis), (scale * change, swivel))
         _write_shift(state.values[t, e], limb, body.parents, frames.world[t], output.bone_offsets[t])
         bend = _smooth_bend(cleanup, t, e, n_aimed)
-        rise = smooth_peak(state.values, layout.RAISE, 1.0, options.calm // 2, t, (e, n_aimed))
+        rise = smooth_peak(state.values, layout.RAISE, 1.0, options.swing // 2, t, (e, n_aimed))
         if limb[layout.TOE] >= 0 and limb[layout.TIP] >= 0 and state.flags[t, e, layout.KIND] < layout.POSE:
             rise += _find_missing_rise(cleanup, t, e, bend, rise)
         if bend != 0.0 or rise != 0.0:
@@ -44,22 +47,38 @@ def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
 def _smooth_bend(cleanup: Cleanup, t: int, e: int, n_aimed: int) -> float:
     """Return the bend of the toes in frame t, smoothed over its neighbors.
 
-    Toes that point straight down must bend far for the last millimeter, and would snap back.
+    Toes that point straight down must bend far for the last millimeter, and would snap back. Where they bend one
+    way in a frame and the other way in the next, they rotate the shorter way, mostly above the floor.
     """
     _, options, frames, state, _ = cleanup
-    row, limb, half = state.values[t, e], cleanup.body.limbs[e], options.calm // 2
-    bend = smooth_peak(state.values, layout.BEND, 1.0, half, t, (e, n_aimed)) - smooth_peak(
-        state.values, layout.BEND, -1.0, half, t, (e, n_aimed)
-    )
+    row, limb, half = state.values[t, e], cleanup.body.limbs[e], options.swing // 2
+    if limb[layout.TOE] < 0 or limb[layout.TIP] < 0:
+        return 0.0
+    total, weight = 0.0, 0.0
+    for n in range(max(-t, -half), min(n_aimed - t, half + 1)):
+        tap = 1.0 + math.cos(math.pi * n / (half + 1))
+        total += tap * (_find_peak(state.values, half, t + n, e, n_aimed) - row[layout.WOUND])
+        weight += tap
+    bend = total / weight
     if bend == row[layout.BEND]:
         return bend
-    # The smoothed bend may be too large for this frame; but toes do not snap to the other side.
     target, orientation = vec.get(row, layout.AIM), vec.get_quat(row, layout.AIM_Q)
     pivot, tip, ankle = find_toes(row, limb, options, frames.positions[t], target, orientation)
-    turn = vec.from_axis_angle(find_toe_axis(row, limb, tip, ankle, orientation), bend)
-    own: float = row[layout.BEND]
-    is_under = pivot[1] + vec.rotate(turn, tip)[1] < options.floor - row[layout.OVER]
-    return own if is_under and own * bend > 0.0 else bend
+    top, rest = find_arc(
+        find_toe_axis(row, limb, tip, ankle, orientation), tip, options.floor - row[layout.OVER] - pivot[1]
+    )
+    top += 2.0 * math.pi * math.floor((bend - top) / (2.0 * math.pi) + 0.5)
+    return min(max(bend, top - rest), top + rest) if rest > 0.0 else bend
+
+
+@helper
+def _find_peak(values: Floats3D, half: int, t: int, e: int, n_aimed: int) -> float:
+    """Return the largest bend of toes up, less the largest one down, near frame t, as a continuous angle."""
+    up, down = 0.0, 0.0
+    for s in range(max(0, t - half), min(n_aimed, t + half + 1)):
+        if values[s, e, layout.WOUND] == values[t, e, layout.WOUND]:
+            up, down = max(up, values[s, e, layout.BEND]), max(down, -values[s, e, layout.BEND])
+    return up - down + values[t, e, layout.WOUND]
 
 
 @helper
@@ -79,26 +98,22 @@ def _find_missing_rise(cleanup: Cleanup, t: int, e: int, bend: float, rise: floa
 
 
 @helper
-def _smooth_knee(values: Floats3D, half: int, t: int, e: int, n_aimed: int) -> float:
-    """Return the knee's rotation in frame t, smoothed over its neighbors.
-
-    A nearly straight knee rotates by degrees for each millimeter of hip error, so it would shake with the noise of the
-    recording. The limb's length absorbs the millimeter instead.
-    """
+def _smooth(values: Floats3D, column: int, half: int, t: int, e: int, n_aimed: int) -> float:
+    """Return a column of limb e in frame t, smoothed over `half` frames on either side."""
     total, weight = 0.0, 0.0
     for n in range(max(-t, -half), min(n_aimed - t, half + 1)):
         tap = 1.0 + math.cos(math.pi * n / (half + 1))
-        total += tap * values[t + n, e, layout.KNEE]
+        total += tap * values[t + n, e, column]
         weight += tap
     return total / weight
 
 
 @helper
-def _write_limb(cleanup: Cleanup, t: int, e: int, hinge: tuple[Vec, Vec, Vec], change: float) -> None:
+def _write_limb(cleanup: Cleanup, t: int, e: int, hinge: tuple[Vec, Vec, Vec], rotations: tuple[float, float]) -> None:
     """Rotate and scale limb e in frame t.
 
-    hinge : from `find_hinge`.
-    change : rotation of the knee in radians.
+    hinge : vectors from the knee to hip and ankle, and its axis.
+    rotations : rotation of the knee, and its swivel, in radians.
     """
     body, options, frames, state, output = cleanup
     row, limb, parents = state.values[t, e], body.limbs[e], body.parents
@@ -108,7 +123,7 @@ def _write_limb(cleanup: Cleanup, t: int, e: int, hinge: tuple[Vec, Vec, Vec], c
     hip_position = vec.add(vec.get(frames.positions[t, base], 0), vec.get(state.shifts[t], layout.SHIFT))
     before = LimbPose(hip_position, hinge[0], hinge[1], hinge[2], vec.get_quat(world[end], 0))
     hip, knee, scale, residue = solve(
-        before, change, vec.get(row, layout.AIM), orientation, options.swivel, options.stretch
+        before, rotations[0], vec.get(row, layout.AIM), orientation, rotations[1], options.stretch
     )
     write_limb(local, world, parents, (base, mid, end), hip, knee, orientation)
     if scale != 1.0:

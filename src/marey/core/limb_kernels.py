@@ -21,20 +21,26 @@ from marey.maths.vector_kernels import Quat, Vec
 # Sine of the bend angle at which the current plane and the usual axis have equal weight; and that of a bend the other
 # way, which recorded knees show when they are nearly straight.
 _TRUSTED, _TRUSTED_BACK = 0.12, 0.5
+# Plane and axis may cancel each other, when a knee bends the wrong way: closer to that than this, it rotates less.
+_CANCELED = 0.06
 
 
 @kernel
-def find_hinge_axis(up: Vec, down: Vec, usual: Vec) -> Vec:
-    """Return the knee's axis in the world; a positive rotation about it straightens the limb.
+def find_hinge_axis(up: Vec, down: Vec, usual: Vec) -> tuple[Vec, float]:
+    """Return the knee's axis in the world, and the fraction by which rotations about it are to be scaled.
+
+    A positive rotation straightens the limb. The fraction is 1, except where the axis changes its sign from one frame
+    to the next: there it is 0, so that the knee does not jump.
 
     up, down : vectors from the knee to hip and ankle.
-    usual : unit axis from other frames.
+    usual : axis from other frames; its length, up to 1, is how sure it is.
     """
     lengths = vec.norm(up) * vec.norm(down)
     seen = vec.scale(1.0 / lengths, vec.cross(up, down)) if lengths > 1e-12 else (0.0, 0.0, 0.0)
     back = min(max(-vec.dot(seen, usual) / _TRUSTED, 0.0), 1.0)
     weight = _TRUSTED + back * (_TRUSTED_BACK - _TRUSTED)
-    return vec.normalize(vec.add(seen, vec.scale(weight, usual)), usual)
+    both = vec.add(seen, vec.scale(weight, usual))
+    return vec.normalize(both, vec.normalize(usual, (1.0, 0.0, 0.0))), min(vec.norm(both) / _CANCELED, 1.0)
 
 
 @kernel
@@ -87,6 +93,20 @@ class LimbPose(NamedTuple):
 
 
 @kernel
+def find_swivel(limb: LimbPose, change: float, target: Vec, orientation: Quat, stretch: float) -> float:
+    """Return the radians about the hip-ankle line that the ankle still has to rotate after `solve` without swivel.
+
+    Parameters are those of `solve`.
+    """
+    hip, knee, line, _, _ = _straighten(limb, change, target, stretch)
+    remaining = vec.mul(orientation, vec.inv(vec.mul(vec.mul(hip, knee), limb.end_rotation)))
+    w, v = remaining[0], vec.dot(line, (remaining[1], remaining[2], remaining[3]))
+    if w < 0.0:
+        w, v = -w, -v
+    return 2.0 * math.atan2(v, w)
+
+
+@kernel
 def solve(
     limb: LimbPose, change: float, target: Vec, orientation: Quat, swivel: float, stretch: float
 ) -> tuple[Quat, Quat, float, float]:
@@ -96,10 +116,21 @@ def solve(
 
     change : desired rotation of the knee about the hinge, in radians.
     target, orientation : desired position and world rotation of the ankle.
-    swivel : fraction of the rotation about the hip-ankle line that the hip takes over from the ankle.
+    swivel : radians by which the hip rotates about the hip-ankle line, to rotate the ankle less; see `find_swivel`.
     stretch : maximum scaling of the bones, as a fraction of their length.
     """
-    base, up, down, hinge, end_rotation = limb
+    hip, knee, line, distance, length = _straighten(limb, change, target, stretch)
+    hip = vec.mul(vec.from_axis_angle(line, swivel), hip)
+    scale = min(max(distance / max(length, 1e-9), 1.0 - stretch), 1.0 + stretch)
+    if abs(scale - 1.0) < 1e-11:
+        scale = 1.0
+    return hip, vec.mul(hip, knee), scale, abs(distance - scale * length)
+
+
+@helper
+def _straighten(limb: LimbPose, change: float, target: Vec, stretch: float) -> tuple[Quat, Quat, Vec, float, float]:
+    """Return the rotations of hip and knee, the hip-ankle line, the length that it needs, and the one that it has."""
+    base, up, down, hinge, _ = limb
     reach = vec.sub(target, base)
     distance = vec.norm(reach)
     knee = vec.from_axis_angle(hinge, min(change, math.pi - knee_angle(up, down, hinge)))
@@ -111,16 +142,7 @@ def solve(
         stick = vec.sub(vec.rotate(knee, down), up)
     hip = vec.rotation_between(stick, reach)
     line = vec.normalize(reach, vec.normalize(stick, hinge))
-    remaining = vec.mul(orientation, vec.inv(vec.mul(vec.mul(hip, knee), end_rotation)))
-    w, v = remaining[0], vec.dot(line, (remaining[1], remaining[2], remaining[3]))
-    if w < 0.0:
-        w, v = -w, -v
-    hip = vec.mul(vec.from_axis_angle(line, swivel * 2.0 * math.atan2(v, w)), hip)
-    length = vec.norm(stick)
-    scale = min(max(distance / max(length, 1e-9), 1.0 - stretch), 1.0 + stretch)
-    if abs(scale - 1.0) < 1e-11:
-        scale = 1.0
-    return hip, vec.mul(hip, knee), scale, abs(distance - scale * length)
+    return hip, knee, line, distance, vec.norm(stick)
 
 
 @helper
