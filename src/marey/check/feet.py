@@ -91,6 +91,11 @@ def _check_depth(subject: Subject) -> Iterator[Finding]:
     start, stop = int(rows[0]), int(rows[-1]) + 1
     message = f"{name} sinks {1e3 * deepest:.0f} mm below the floor"
     severity = "severe" if is_foot and deepest > _LARGE_DEPTH else "mild"
-    remedy = "put the feet on the floor" if is_foot else "put the whole body on the floor"
-    options = {} if is_foot else {"body": True}
-    yield Finding("penetration", severity, start, stop, deepest, "m", message, remedy, (name,), "clean", options)
+    # Feet may be deepest, but others too deep.
+    only_feet = all(on_foot for (_, on_foot), own in zip(parts, depth.max(axis=0), strict=True) if own > _DEPTH)
+    remedy = "put the feet on the floor" if only_feet else "put the whole body on the floor"
+    options = {} if only_feet else {"body": True}
+    operation = "clean"
+    if only_feet and any(step.get("op") == "clean" for step in subject.motion.source.provenance):
+        remedy, operation = "none by cleanup, which left it there: it lifts feet by at most `max_pull=`", ""
+    yield Finding("penetration", severity, start, stop, deepest, "m", message, remedy, (name,), operation, options)

@@ -117,7 +117,8 @@ def _check_clip(path: str, name: str, how: LoadSettings) -> tuple[CheckedFile, C
         value = _read(path, how)
     report = check(value)
     texts = [text.removeprefix(f"{path}: ") for text in caught]
-    known = [reference for kind, reference in (("unit", "`unit="), ("axis", "`up=")) if kind in report.kinds]
+    is_ours = isinstance(value, Motion) and bool(value.source.provenance)
+    known = [reference for kind, reference in (("unit", "`unit="), ("axis", "`up=")) if is_ours or kind in report.kinds]
     doubts = tuple(
         Finding("file", "mild", 0, len(value), 0.0, "", text, "see whether the file was exported completely")
         for text in texts

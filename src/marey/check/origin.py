@@ -24,7 +24,8 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
     """Find a doubtful unit or axis, a wrong frame rate and a leading rest pose."""
     motion = subject.motion
     n = len(motion)
-    for sentence in motion.source.evidence:
+    # A file that was written here has the unit and axis in which it was written.
+    for sentence in motion.source.evidence if not motion.source.provenance else ():
         if is_doubtful(sentence):
             kind, parameter = ("unit", "unit") if sentence.startswith("unit") else ("axis", "up")
             yield Finding(

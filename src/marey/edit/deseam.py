@@ -21,6 +21,7 @@ from marey.edit.replant import keep_contacts
 from marey.edit.settings import DeseamSettings
 from marey.errors import InvalidValue
 from marey.maths import ease, ease_in
+from marey.measure.glitches import find_glitches
 
 P = ParamSpec("P")
 
@@ -32,6 +33,9 @@ _HALF_LIVES = 25.0
 _AROUND = 1.0
 # A change of up to _USUAL times the largest change around it is kept; beyond _CERTAIN times it is removed.
 _USUAL, _CERTAIN = 1.5, 3.0
+# Of the joints that carry one that no body could move so, those are left that rotate by less than this fraction of the
+# largest rotation among them; beyond the other fraction, they are moved.
+_SMALL_PART, _PART = 0.15, 0.3
 # Meters, radians and their rates; smaller values are not jumps.
 _ROUNDING = 1e-7
 
@@ -64,8 +68,8 @@ def deseam(motion: Motion, frame: int, settings: DeseamSettings) -> Motion:
     - by inertialization with a `half_life` in seconds: a critically damped spring that also starts with the offset's
       velocity, which avoids a jerk (Bollo 2017, Holden 2018). It is cut off after 25 half-lives.
 
-    A joint that changes no more across
-    the seam than around it does not jump and is left unchanged. Contacts are kept where the offset does not move the
+    A joint that changes no more across the seam than around it does not jump and is left unchanged, unless it, or a
+    joint that it carries, jumps there as `marey.check` finds it. Contacts are kept where the offset does not move the
     point. Provenance records the jump: the distance of the hips from their expected position in meters, and the largest
     rotation of a joint in radians.
     """
@@ -123,7 +127,11 @@ def _predict_offset(motion: Motion, frame: int) -> PoseOffset:
 
 
 def _find_jump(motion: Motion, seam: int) -> PoseOffset:
-    """Return the offset over the seam, without the part that is within the usual changes of velocity around it."""
+    """Return the offset over the seam, without the part that is within the usual changes of velocity around it.
+
+    Noise around it, or another jump, may be as large. A joint that no body could move so is moved in any case.
+    """
+    jumps = _find_carriers(motion, seam)
     reach = max(4, round(_AROUND * motion.fps))
     first = max(seam - reach, 0)
     around, at = motion[first : seam + reach], seam - first
@@ -135,8 +143,21 @@ def _find_jump(motion: Motion, seam: int) -> PoseOffset:
         both = (name, f"{name}_rate")
         # If a joint's value jumps, also take its velocity offset.
         weight = np.maximum(*(_weigh_unusual(getattr(here, key), [getattr(one, key) for one in usual]) for key in both))
+        if name == "rotations" and jumps:
+            angles = np.linalg.norm(here.rotations[jumps], axis=1, keepdims=True)
+            part = angles / max(float(angles.max()), _ROUNDING)
+            weight[jumps] = np.maximum(weight[jumps], ease_in((part - _SMALL_PART) / (_PART - _SMALL_PART)))
         parts |= {key: weight * getattr(here, key) for key in both}
     return PoseOffset(**parts)
+
+
+def _find_carriers(motion: Motion, seam: int) -> list[int]:
+    """Return the joints that jump at the seam as no body can, and the joints that carry them."""
+    found: set[int] = set()
+    for glitch in find_glitches(motion):
+        if glitch.kind == "jump" and glitch.start + 1 == seam:
+            found.update(*(motion.skeleton.chain(joint) for joint in glitch.joints))
+    return sorted(found)
 
 
 def _weigh_unusual(value: Floats, usual: list[Floats]) -> Floats:
