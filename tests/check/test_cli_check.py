@@ -12,9 +12,9 @@ import pytest
 
 import marey
 from marey.check import CheckedFile, CheckReport, Finding, check_files
-from marey.cli.check import chain_commands
+from marey.cli.check import chain_commands, name_output
 from marey.cli.main import main
-from marey.store import processes
+from marey.store import MotionSet, processes
 
 from .helpers import clip, tilt, zero_pose
 
@@ -45,12 +45,13 @@ def test_a_table_of_a_folder(folder, capsys):
 def test_commands_of_the_full_table_and_of_json(folder, capsys):
     broken = str(folder / "broken.bvh")
     assert main(["check", "--full", broken]) == 1
-    command = f"marey edit repair {broken} {folder / 'broken_fixed.bvh'}"
-    assert command in capsys.readouterr().out
+    fixed = f"{folder}_fixed"
+    command = f"marey edit repair {broken} {fixed}/broken.bvh"
+    assert f"mkdir -p {fixed}\n        {command}\n" in capsys.readouterr().out
     assert main(["check", "--json", broken]) == 1
     (report,) = json.loads(capsys.readouterr().out)
     (finding,) = report["findings"]
-    assert (report["file"], finding["start"], finding["stop"], finding["command"]) == (broken, 100, 103, command)
+    assert (report["file"], finding["start"], finding["stop"], finding["command"]) == (broken, 100, 103, f"mkdir -p {fixed} && {command}")
 
 
 def test_commands_of_several_findings_are_a_chain(folder, monkeypatch, capsys):
@@ -64,25 +65,42 @@ def test_commands_of_several_findings_are_a_chain(folder, monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert "each reads the file that the one before wrote" in shown
     commands = [line.strip() for line in shown.splitlines() if line.startswith("        marey ")]
+    fixed = f"../{folder.name}_fixed"
+    steps = f"{fixed}/.steps"
+    assert f"mkdir -p {steps}\n" in shown
     assert commands[:3] == [
-        "marey edit repair bad.bvh bad_1.bvh",
-        "marey edit deseam bad_1.bvh bad_2.bvh --at 117f",
-        f"marey edit level bad_2.bvh {'bad_fixed.bvh' if len(commands) == 3 else 'bad_3.bvh'}",
+        f"marey edit repair bad.bvh {steps}/bad_1.bvh",
+        f"marey edit deseam {steps}/bad_1.bvh {steps}/bad_2.bvh --at 117f",
+        f"marey edit level {steps}/bad_2.bvh {fixed if len(commands) == 3 else steps}/bad{'_3' * (len(commands) > 3)}.bvh",
     ]
+    (folder.parent / f"{folder.name}_fixed" / ".steps").mkdir(parents=True)
     for command in commands:
         assert main(command.split()[1:]) == 0
-    assert main(["check", "bad_fixed.bvh", "--severity", "severe"]) == 0
+    assert main(["check", f"{fixed}/bad.bvh", "--severity", "severe"]) == 0
+    assert MotionSet.open(fixed).files == ("bad.bvh",)  # sets do not read the files between
 
 
 def test_a_chain_has_each_command_once(data_folder):
     (file,) = check_files([data_folder / "cmu-hard" / "111_21.bvh"])
-    words = [command.split() for command in chain_commands(file)]
+    first, *words = (command.split() for command in chain_commands(file))
+    assert first[0] == "mkdir"
     assert [line[1:3] for line in words][:2] == [["edit", "repair"], ["edit", "deseam"]]
     assert [line[1] for line in words].count("clean") == 1
-    base = file.path.removesuffix(".bvh")
-    assert [word for line in words for word in line if word.startswith(base)] == [
-        file.path, *(f"{base}_{k}.bvh" for k in (1, 1, 2, 2)), f"{base}_fixed.bvh",
+    fixed = f"{data_folder / 'cmu-hard'}_fixed"
+    assert [word for line in words for word in line if word.endswith(".bvh")] == [
+        file.path, *(f"{fixed}/.steps/111_21_{k}.bvh" for k in (1, 1, 2, 2)), f"{fixed}/111_21.bvh",
     ]  # fmt: skip
+
+
+def test_fixed_files_go_to_a_folder_beside_the_given_one(tmp_path, monkeypatch):
+    (tmp_path / "set" / "a").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "set")
+    assert name_output("walk.bvh") == "../set_fixed/walk.bvh"
+    assert name_output("./a/walk.fbx", (".",)) == "../set_fixed/a/walk.fbx"
+    monkeypatch.chdir(tmp_path)
+    assert name_output("set/a/walk.amc", ("set",)) == "set_fixed/a/walk.bvh"
+    assert name_output("set/a/walk.npz", ("set/", "other")) == "set_fixed/a/walk.npz"
+    assert name_output("set/a/walk.npz", ("set/a/walk.npz",)) == "set/a_fixed/walk.npz"
 
 
 def test_crops_are_one_command():
@@ -91,7 +109,9 @@ def test_crops_are_one_command():
         Finding("frozen", "severe", 80, 90, 0.3, "s", "", "", operation="edit crop", options={"stop": 81}),
     ]
     file = CheckedFile("a.glb", "run", CheckReport("run", 100, 30.0, tuple(frozen)))
-    assert chain_commands(file) == ["marey edit crop a.glb a_run_fixed.glb --from 19f --to 81f --clip run"]
+    assert chain_commands(file, "fixed/a.glb") == [
+        "mkdir -p fixed", "marey edit crop a.glb fixed/a_run.glb --from 19f --to 81f --clip run",
+    ]  # fmt: skip
 
 
 def test_severity(folder, capsys):
@@ -200,10 +220,11 @@ def test_following_all_fixes_ends_without_severe_findings(data_folder, tmp_path,
     cut = marey.load(data_folder / "cmu-hard" / "111_21.bvh")[1840:2140]
     marey.save(replace(cut, source=replace(cut.source, evidence=())), "clip.npz")
     main(["check", "clip.npz", "--full"])
-    commands = re.findall(r"(?:fix it: | {8})marey (.*)", capsys.readouterr().out)
+    commands = re.findall(r" {8}marey (.*)", capsys.readouterr().out)
     assert commands
+    (tmp_path.parent / f"{tmp_path.name}_fixed" / ".steps").mkdir(parents=True)
     for command in commands:
         assert main(shlex.split(command)) in (0, 1)
     capsys.readouterr()
-    main(["check", "clip_fixed.npz", "--severity", "severe"])
+    main(["check", f"../{tmp_path.name}_fixed/clip.npz", "--severity", "severe"])
     assert "no findings" in capsys.readouterr().out

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Bytes below which one process is faster than starting several.
 _SMALL = 2**25
+# Folder of the files between the commands of a chain.
+_BETWEEN = ".steps"
 # Parameters that are frames, and their options.
 _FRAMES = {"frame": "--at", "start": "--from", "stop": "--to"}
 # The order in which commands fix a clip. Those that name frames come before the one that changes their number.
@@ -65,22 +67,22 @@ def command(paths: tuple[str, ...], full: bool, jobs: int | None, as_json: bool,
             files, reading=how, run=run_on(1 if is_small else jobs), progress=progress, settings=settings
         )
     if as_json:
-        print_json([_to_json(file) for file in checked])
+        print_json([_to_json(file, paths) for file in checked])
     else:
-        _print_table(checked, full)
+        _print_table(checked, paths, full)
     if any("unreadable" in file.report.kinds for file in checked):
         return 2
     return 1 if any(file.report for file in checked) else 0
 
 
-def _to_json(file: CheckedFile) -> dict[str, Any]:
+def _to_json(file: CheckedFile, paths: tuple[str, ...]) -> dict[str, Any]:
     out = file.to_dict()
     for row, finding in zip(out["findings"], file.report, strict=True):
-        row["command"] = suggest_command(finding, file.path)
+        row["command"] = suggest_commands(finding, file.path, name_output(file.path, paths))
     return out
 
 
-def _print_table(checked: tuple[CheckedFile, ...], full: bool) -> None:
+def _print_table(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], full: bool) -> None:
     rows = [["file", "frames", "severity", "finding", "how bad", "fix"]]
     notes: list[list[str]] = [[]]
     for file in checked:
@@ -93,7 +95,7 @@ def _print_table(checked: tuple[CheckedFile, ...], full: bool) -> None:
             kind = finding.kind.replace("_", " ")
             rows.append([file.label, frames, finding.severity, kind, format_value(finding), fix])
             notes.append([] if kind == "unreadable" else [word_options(finding.message) + describe_joints(finding)])
-        notes[-1] += _word_fixes(chain_commands(file)) if file.report else []
+        notes[-1] += _word_fixes(chain_commands(file, name_output(file.path, paths))) if file.report else []
     if len(rows) > 1:
         for line, more in zip(format_table(rows, n_text=4), notes, strict=True):
             click.echo(line)
@@ -107,14 +109,33 @@ def _print_table(checked: tuple[CheckedFile, ...], full: bool) -> None:
 
 
 def _word_fixes(commands: list[str]) -> list[str]:
-    if len(commands) < 2:
-        return [f"fix it: {command}" for command in commands]
+    if not commands:
+        return []
     title = "run these commands in this order; each reads the file that the one before wrote:"
-    return [title, *(f"  {command}" for command in commands)]
+    return [title if len(commands) > 2 else "fix it:", *(f"  {command}" for command in commands)]
 
 
-def chain_commands(file: CheckedFile) -> list[str]:
-    """Return the commands that fix all findings of a clip, in order; each reads the file that the one before wrote."""
+def name_output(path: str, paths: tuple[str, ...] = ()) -> str:
+    """Return where the fixed form of a file goes: to a folder beside the given one, so that sets do not read both.
+
+    paths : the files and folders that were given. ``captures/a/walk.bvh`` becomes ``captures_fixed/a/walk.bvh``.
+    """
+    folder = next((each for each in paths if os.path.isdir(each) and path.startswith(os.path.join(each, ""))), "")
+    folder = folder or os.path.dirname(path)
+    inner, suffix = os.path.splitext(os.path.relpath(path, folder or "."))
+    folder = os.path.normpath(folder or ".")
+    if os.path.basename(folder) in ("", ".", ".."):
+        folder = os.path.join(folder, os.pardir, os.path.basename(os.path.abspath(folder)))
+    suffix = suffix if suffix.lower() in SAVE_SUFFIXES else ".bvh"
+    return os.path.join(os.path.normpath(f"{folder}_fixed"), inner + suffix)
+
+
+def chain_commands(file: CheckedFile, output: str = "") -> list[str]:
+    """Return the commands that fix all findings of a clip, in order; each reads the file that the one before wrote.
+
+    output : the last file; by default that of `name_output`. The first command creates its folder, and a hidden one in
+        it for the files between, which sets do not read.
+    """
     findings = sorted(
         (finding for finding in file.report if finding.operation),
         key=lambda finding: (_ORDER.index(finding.operation), finding.start),
@@ -134,14 +155,18 @@ def chain_commands(file: CheckedFile) -> list[str]:
             steps[-1][1].update(options)
         elif (finding.operation, options) not in steps:
             steps.append((finding.operation, options))
-    base, suffix = _split_output(file.path)
+    if not steps:
+        return []
+    folder, name = os.path.split(output or name_output(file.path))
+    base, suffix = os.path.splitext(name)
     base += f"_{file.clip.replace(os.sep, '_')}" if file.clip else ""
-    numbered = [f"{base}_{k}{suffix}" for k in range(1, len(steps))]
-    files = [file.path, *numbered, f"{base}_fixed{suffix}"]
+    between = os.path.join(folder, _BETWEEN)
+    numbered = [os.path.join(between, f"{base}_{k}{suffix}") for k in range(1, len(steps))]
+    files = [file.path, *numbered, os.path.join(folder, base + suffix)]
     commands = [_word_command(*step, files[k], files[k + 1]) for k, step in enumerate(steps)]
-    if commands and file.clip:
+    if file.clip:
         commands[0] += f" --clip {shlex.quote(file.clip)}"
-    return commands
+    return [shlex.join(["mkdir", "-p", between if numbered else folder]), *commands]
 
 
 def _count_trimmed(report: CheckReport) -> int:
@@ -181,19 +206,16 @@ def format_value(finding: Finding) -> str:
     return f"{value:g} times" if finding.kind == "loose_joints" else ""
 
 
-def suggest_command(finding: Finding, path: str = "") -> str:
-    """Return the command that fixes a finding; "" if there is none. Without a path, IN and OUT stand for the files."""
-    if not finding.operation:
-        return ""
-    base, suffix = _split_output(path)
-    files = (path, f"{base}_fixed{suffix}") if path else ("IN", "OUT")
-    return _word_command(finding.operation, finding.options, *files)
+def suggest_command(finding: Finding, path: str = "IN", output: str = "OUT") -> str:
+    """Return the command that fixes a finding; "" if there is none."""
+    return _word_command(finding.operation, finding.options, path, output) if finding.operation else ""
 
 
-def _split_output(path: str) -> tuple[str, str]:
-    """Split a path into what names of written files start with, and their suffix."""
-    base, suffix = os.path.splitext(path)
-    return base, suffix if suffix.lower() in SAVE_SUFFIXES else ".bvh"
+def suggest_commands(finding: Finding, path: str, output: str = "") -> str:
+    """Return a shell command that fixes a finding, and creates the folder of the output before; "" if there is none."""
+    output = output or name_output(path)
+    command = suggest_command(finding, path, output)
+    return f"{shlex.join(['mkdir', '-p', os.path.dirname(output)])} && {command}" if command else ""
 
 
 def _word_command(operation: str, options: Mapping[str, Any], source: str, output: str) -> str:

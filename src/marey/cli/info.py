@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.check import describe_finding, suggest_command
+from marey.cli.check import describe_finding, suggest_commands
 from marey.cli.files import plural, report_each
 from marey.cli.options import reading, reading_options
 from marey.cli.settings import SettingsCommand, word_options
@@ -51,7 +51,7 @@ def _report(path: str, how: LoadSettings) -> dict[str, Any]:
         value = load(path, settings=_first_clip(path, how))
     report = describe(value, path)
     report["warnings"] = [text.removeprefix(f"{path}: ") for text in texts]
-    report["findings"] = [{**finding.to_dict(), "command": suggest_command(finding, path)} for finding in check(value)]
+    report["findings"] = [{**finding.to_dict(), "command": suggest_commands(finding, path)} for finding in check(value)]
     plane = estimate_floor_plane(value) if isinstance(value, Motion) else None
     report["floor"] = None if plane is None else plane.to_dict()
     if len(report.get("clips", ())) > 1:
