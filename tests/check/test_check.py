@@ -183,6 +183,30 @@ def test_gaps_of_markers():
     assert finding.value == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize("name", ["reach_grid", "leap"])
+def test_clips_of_one_take_are_found(name):
+    """A take that was cleaned, cropped, resampled or all of it; other takes are not the same."""
+    whole = clip(name)
+    held = marey.clean(
+        replace(whole, root_positions=whole.root_positions + 0.01 * np.sin(np.arange(len(whole)))[:, None])
+    )
+    fifth = len(whole) // 5
+    parts = [held, whole[fifth:-fifth], resample(whole, fps=24.0), resample(held[fifth:], fps=50.0)]
+    parts = [replace(part, name=f"part {k}") for k, part in enumerate(parts)]
+    others = [clip(each) for each in ("run", "turn_in_place", "punch_grid", "turn_around")]
+    reports = check_clips([whole, *parts, *others])
+    assert ["duplicate" in report.kinds for report in reports] == [False] + 4 * [True] + 4 * [False]
+
+
+def test_captures_of_one_person_are_different_takes(data_folder):
+    walks = [marey.load(path) for path in sorted((data_folder / "cmu" / "016").glob("*.bvh"))]
+    if not walks:
+        pytest.skip(f"no clips of cmu/016 in {data_folder}")
+    assert not any("duplicate" in report.kinds for report in check_clips(walks))
+    pair = check_clips([walks[0], replace(marey.clean(walks[0])[40:], name="again")])
+    assert "same take" in find(pair[1], "duplicate")[0].message
+
+
 def test_duplicates_and_shared_rates():
     walk = replace(clip("walk"), name="a")
     moved = replace(walk, name="c", root_positions=walk.root_positions + 0.5)

@@ -51,7 +51,12 @@ def test_commands_of_the_full_table_and_of_json(folder, capsys):
     assert main(["check", "--json", broken]) == 1
     (report,) = json.loads(capsys.readouterr().out)
     (finding,) = report["findings"]
-    assert (report["file"], finding["start"], finding["stop"], finding["command"]) == (broken, 100, 103, f"mkdir -p {fixed} && {command}")
+    assert (report["file"], finding["start"], finding["stop"], finding["command"]) == (
+        broken,
+        100,
+        103,
+        f"mkdir -p {fixed} && {command}",
+    )
 
 
 def test_commands_of_several_findings_are_a_chain(folder, monkeypatch, capsys):
@@ -71,7 +76,7 @@ def test_commands_of_several_findings_are_a_chain(folder, monkeypatch, capsys):
     assert commands[:3] == [
         f"marey edit repair bad.bvh {steps}/bad_1.bvh",
         f"marey edit deseam {steps}/bad_1.bvh {steps}/bad_2.bvh --at 117f",
-        f"marey edit level {steps}/bad_2.bvh {fixed if len(commands) == 3 else steps}/bad{'_3' * (len(commands) > 3)}.bvh",
+        f"marey edit level {steps}/bad_2.bvh " + (f"{fixed}/bad.bvh" if len(commands) == 3 else f"{steps}/bad_3.bvh"),
     ]
     (folder.parent / f"{folder.name}_fixed" / ".steps").mkdir(parents=True)
     for command in commands:

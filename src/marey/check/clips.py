@@ -11,6 +11,7 @@ import numpy as np
 from marey.check.check import check
 from marey.check.report import CheckReport, Finding
 from marey.check.settings import CheckSettings
+from marey.check.takes import KeyPoses, find_key_poses, find_same_takes
 from marey.core.arrays import Floats
 from marey.core.markers import Markers
 from marey.core.motion import Motion
@@ -33,6 +34,7 @@ class ClipDigest:
     content : hash of all poses.
     skeleton : hash of the skeleton.
     poses : (16, J, 3) positions relative to the hips, meters.
+    key_poses : poses that are the same in other clips of the same take.
     """
 
     name: str
@@ -41,6 +43,7 @@ class ClipDigest:
     content: str
     skeleton: str
     poses: Floats
+    key_poses: KeyPoses
 
 
 def digest_clip(motion: Motion, name: str = "") -> ClipDigest:
@@ -56,7 +59,8 @@ def digest_clip(motion: Motion, name: str = "") -> ClipDigest:
     poses = positions - positions[:, [hips]]
     file_fps = motion.source.fps or motion.fps
     return ClipDigest(
-        name or motion.name, motion.duration, file_fps, content.hexdigest(), skeleton.hexdigest(), poses
+        name or motion.name, motion.duration, file_fps, content.hexdigest(), skeleton.hexdigest(), poses,
+        find_key_poses(motion),
     )  # fmt: skip
 
 
@@ -90,6 +94,13 @@ def compare_clips(reports: Sequence[CheckReport], digests: Sequence[ClipDigest |
     for i, digest in known.items():
         by_skeleton.setdefault(digest.skeleton, []).append(i)
     for group in by_skeleton.values():
+        new = [i for i in group if not more[i]]
+        for later, earlier, start, stop in find_same_takes([known[i].key_poses for i in new]):
+            i, name = new[later], known[new[earlier]].name
+            rows = (int(start * reports[i].fps), min(int(stop * reports[i].fps) + 1, reports[i].n_frames))
+            message = f"from the same take as {name}, cleaned, cropped or resampled"
+            remedy = f"use only one of {name} and {known[i].name}"
+            more[i].append(Finding("duplicate", "mild", *rows, 0.0, "m", message, remedy))
         for i, finding in _share_rates({i: known[i] for i in group}, reports):
             more[i].append(finding)
     return [report.extend(tuple(found)) if found else report for report, found in zip(reports, more, strict=True)]

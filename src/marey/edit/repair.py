@@ -47,12 +47,13 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
     result = given[first:last] if (first, last) != (0, len(given)) else given
     done: list[Glitch] = []
     for _ in range(_N_ROUNDS):
-        known = {(one.start, one.stop) for one in done}
+        tried = {(one.start, one.stop, one.joints) for one in done}
         inside = [_widen(each, done, result) for each in glitches]
-        inside = [each for each in inside if each.kind != "jump" and (each.start, each.stop) not in known]
+        inside = [each for each in inside if each.kind != "jump" and (each.start, each.stop, each.joints) not in tried]
         for glitch in inside:
+            again = any(one.start == glitch.start and one.stop == glitch.stop for one in done)
             done.append(glitch)
-            result, joints = _repair_glitch(result, glitch)
+            result, joints = _repair_glitch(result, glitch, again)
             span = [glitch.start + first, glitch.stop + first, joints]
             spans = record["unflipped" if glitch.kind == "flip" else "interpolated"]
             spans[:] = [one for one in spans if not (span[0] <= one[0] and one[1] <= span[1])] + [span]
@@ -70,12 +71,14 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
 
 
 def _widen(glitch: Glitch, done: list[Glitch], motion: Motion) -> Glitch:
-    """Return the glitch, longer at both ends if it was repaired before and its joints still jump."""
+    """Return the glitch; longer at both ends if it was repaired twice and its joints still jump."""
     before = [one for one in done if one.kind == "broken" and one.start <= glitch.start and glitch.stop <= one.stop]
     if glitch.kind == "flip" or not before:
         return glitch
     last = before[-1]
-    more = min(_FEW * 2 ** (len(before) - 1), round(_WIDEST * motion.fps), last.start - 1, len(motion) - 1 - last.stop)
+    if len(before) == 1:
+        return replace(last, joints=glitch.joints)
+    more = min(_FEW * 2 ** (len(before) - 2), round(_WIDEST * motion.fps), last.start - 1, len(motion) - 1 - last.stop)
     return replace(last, start=last.start - max(more, 0), stop=last.stop + max(more, 0))
 
 
@@ -99,9 +102,14 @@ def _find_ends(motion: Motion) -> tuple[int, int, list[Glitch]]:
     return first, last, kept
 
 
-def _repair_glitch(motion: Motion, glitch: Glitch) -> tuple[Motion, list[str]]:
-    """Return the motion without the glitch, and the names of the joints that were changed."""
+def _repair_glitch(motion: Motion, glitch: Glitch, again: bool) -> tuple[Motion, list[str]]:
+    """Return the motion without the glitch, and the names of the joints that were changed.
+
+    again : whether it was repaired before; then the joints that carry those that still jump are changed, too.
+    """
     joints = glitch.joints if glitch.kind == "flip" else _find_wrong_joints(motion, glitch)
+    if again and glitch.kind != "flip":
+        joints = tuple(sorted({*joints, *(j for joint in glitch.joints for j in motion.skeleton.chain(joint))}))
     rotations, root = motion.rotations.copy(), motion.root_positions.copy()
     span = slice(glitch.start, glitch.stop)
     for joint in joints:

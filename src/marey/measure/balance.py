@@ -45,6 +45,8 @@ _SUPPORT, _SUPPORT_BODY = 0.06, 0.12
 _STANDING, _LIGHT = 0.5, 4.0
 # Number of directions in which the area of support is bounded.
 _N_DIRECTIONS = 16
+# Frames that are enough for a median, spread over the clip.
+_ENOUGH = 200
 # Seconds of standing that are needed; fraction of the clip.
 _MIN_SECONDS, _MIN_FRACTION = 1.5, 0.25
 # Meters by which the point is usually outside if the rate is wrong; fraction of that at half the rate.
@@ -107,6 +109,7 @@ def _measure_outside(
     frames = np.flatnonzero(standing & (weight > _LIGHT) & (height > _STANDING * size))
     if len(frames) < _MIN_SECONDS * fps:
         return None
+    frames = frames[:: max(len(frames) // _ENOUGH, 1)]
     lever = (height[frames] / weight[frames])[:, None]
     point = center[frames][:, [0, 2]] - lever * push[frames][:, [0, 2]]
     distance = np.full(len(frames), -np.inf)
