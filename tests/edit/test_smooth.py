@@ -69,9 +69,17 @@ def test_errors_that_compensate_are_smoothed_together():
     assert turned.max() < 0.01
 
 
+@pytest.mark.parametrize("fps", [30.0, 60.0])
+def test_noise_falls_by_half_in_a_recorded_walk(fps, data_folder):
+    motion = resample(marey.load(data_folder / "cmu" / "016" / "16_15.bvh"), fps)
+    noisy = add_noise(motion, 0.01)
+    assert distance(smooth(noisy), motion).mean() < 0.45 * distance(noisy, motion).mean()
+
+
+@pytest.mark.parametrize("fps", [30.0, 60.0])
 @pytest.mark.parametrize(("name", "role"), [("punch", "right_hand"), ("kick", "right_foot"), ("leap", "left_hand")])
-def test_fast_actions_keep_their_speed(name, role):
-    motion = clip(name)
+def test_fast_actions_keep_their_speed(name, role, fps):
+    motion = resample(clip(name), fps)
     assert peak_speed(smooth(motion), role) == pytest.approx(peak_speed(motion, role), rel=0.01)
     noisy = smooth(add_noise(motion, 0.01))
     assert peak_speed(noisy, role) > 0.95 * peak_speed(motion, role)
