@@ -400,7 +400,7 @@ class _Holder:
         straight = ease(np.hypot(x, y) / _BENT)
         angle = np.unwrap(np.arctan2(y, x + _USUAL * straight))
         angle += straight * (_smooth(angle, self.options.taps) - angle)
-        return np.cos(angle)[:, None] * ahead + np.sin(angle)[:, None] * across
+        return np.asarray(np.cos(angle)[:, None] * ahead + np.sin(angle)[:, None] * across)
 
 
 def fade_out(values: Floats, held: Bools, window: int) -> Floats:

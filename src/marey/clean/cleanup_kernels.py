@@ -63,7 +63,7 @@ def advance(
     for t in range(done[8], _find_stop(done[7], options.fade + options.seen, n_frames, ended)):
         aim_limbs(body, options, frames, state, t, done[7])
         done[8] = t + 1
-    for t in range(done[9], _find_stop(done[8], max(options.calm, options.swing), n_frames, ended)):
+    for t in range(done[9], _find_stop(done[8], options.calm, n_frames, ended)):
         finish_frame(Cleanup(body, options, frames, state, output), t, done[8], n_frames)
         done[9] = t + 1
 

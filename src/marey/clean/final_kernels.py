@@ -362,7 +362,7 @@ def _wind_toes(
     toes : from `find_toes`. last : the frame before.
     """
     turn, bend, before = 2.0 * math.pi, row[layout.BEND], last[layout.WOUND] + last[layout.BEND]
-    nearest = turn * math.floor((before - bend) / turn + 0.5)
+    nearest: float = turn * math.floor((before - bend) / turn + 0.5)
     if bend == 0.0 and last[layout.BEND] == 0.0:
         return nearest
     pivot, tip, ankle = toes
@@ -370,7 +370,8 @@ def _wind_toes(
     top, rest = find_arc(axis, tip, options.floor - row[layout.OVER] - pivot[1])
     top += turn * math.floor((before - top) / turn + 0.5)
     is_above = abs(nearest + bend - top) <= rest + 1e-9 or vec.norm(tip) * (1.0 + math.cos(rest)) < _SHALLOW
-    return nearest if is_above else turn * math.floor((top - bend) / turn + 0.5)
+    around: float = turn * math.floor((top - bend) / turn + 0.5)
+    return nearest if is_above else around
 
 
 @helper

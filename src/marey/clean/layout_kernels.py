@@ -98,8 +98,7 @@ class CleanOptions(NamedTuple):
         plant, the displacement of the body, and adjustments in free frames.
     lift : half of the window over which a lift is smoothed.
     slope, seen : minimum window over which a slope fades, and window in which it is measured.
-    calm : half of the window over which the rotation of a knee is smoothed.
-    swing : half of the window over which the swivel of a knee or elbow and, twice, the bend of toes are smoothed.
+    calm : half of the window over which the rotation of a knee, its swivel and the bend of toes are smoothed.
     rise : window in which a foot that stood lower than in the source rises back to it.
     release : frames for which a foot that was pulled too far is free.
     is_smooth : whether velocities are continuous too.
@@ -125,7 +124,6 @@ class CleanOptions(NamedTuple):
     slope: int
     seen: int
     calm: int
-    swing: int
     rise: int
     release: int
     is_smooth: bool

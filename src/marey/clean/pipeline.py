@@ -22,10 +22,8 @@ _SLOPE_SECONDS, _SLOPE_FEWEST = 0.1, 8
 _SEEN_SECONDS = 0.008
 # Half of the time over which a foot that would be under the floor is lifted.
 _LIFT_SECONDS = 0.05
-# Half of the time over which the rotation of a knee is smoothed.
+# Half of the time over which the rotation of a knee, its swivel and the bend of toes are smoothed.
 _CALM_SECONDS = 0.05
-# Half of the time over which its swivel is smoothed, and the time over which the bend of toes is.
-_SWING_SECONDS = 0.1
 # Time in which a foot that stood lower than in the source rises back to it: it must clear the floor.
 _RISE_SECONDS = 0.08
 
@@ -65,7 +63,6 @@ def make_options(
         slope=max(round(_SLOPE_SECONDS * fps), _SLOPE_FEWEST),
         seen=max(round(_SEEN_SECONDS * fps), 1),
         calm=round(_CALM_SECONDS * fps) if settings.smooth and can_stretch else 0,
-        swing=round(_SWING_SECONDS * fps) if settings.smooth else 0,
         rise=min(max(round(_RISE_SECONDS * fps), 4), fade + 1),
         release=max(fade, round(settings.gap * fps) + 1),
         is_smooth=settings.smooth,
@@ -191,7 +188,7 @@ class Pipeline:
 def find_delay(options: CleanOptions) -> int:
     """Return the number of frames between input and output."""
     windows = options.average + options.blend + options.root + options.fade
-    return 2 * (options.gap + 1) + windows + 4 * options.lift + 2 * options.seen + max(options.calm, options.swing)
+    return 2 * (options.gap + 1) + windows + 4 * options.lift + 2 * options.seen + options.calm
 
 
 def count_needed_frames(options: CleanOptions) -> int:

@@ -30,13 +30,13 @@ def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
         # A nearly straight knee rotates by degrees for each millimeter of hip error, so it would shake with the noise
         # of the recording. The limb's length absorbs the millimeter instead.
         change = state.values[t, e, layout.SIGN] * _smooth(state.values, layout.KNEE, options.calm, t, e, n_aimed)
-        swivel = _smooth(state.values, layout.SWIVEL, options.swing, t, e, n_aimed)
+        swivel = _smooth(state.values, layout.SWIVEL, options.calm, t, e, n_aimed)
         if state.flags[t, e, layout.MOVED] != 0 or change != 0.0 or swivel != 0.0:
             up, down, axis, scale = find_hinge(limb, options, frames, state, t, e, n_frames)
             _write_limb(cleanup, t, e, (up, down, axis), (scale * change, swivel))
         _write_shift(state.values[t, e], limb, body.parents, frames.world[t], output.bone_offsets[t])
         bend = _smooth_bend(cleanup, t, e, n_aimed)
-        rise = smooth_peak(state.values, layout.RAISE, 1.0, options.swing // 2, t, (e, n_aimed))
+        rise = smooth_peak(state.values, layout.RAISE, 1.0, options.calm // 2, t, (e, n_aimed))
         if limb[layout.TOE] >= 0 and limb[layout.TIP] >= 0 and state.flags[t, e, layout.KIND] < layout.POSE:
             rise += _find_missing_rise(cleanup, t, e, bend, rise)
         if bend != 0.0 or rise != 0.0:
@@ -51,7 +51,7 @@ def _smooth_bend(cleanup: Cleanup, t: int, e: int, n_aimed: int) -> float:
     way in a frame and the other way in the next, they rotate the shorter way, mostly above the floor.
     """
     _, options, frames, state, _ = cleanup
-    row, limb, half = state.values[t, e], cleanup.body.limbs[e], options.swing // 2
+    row, limb, half = state.values[t, e], cleanup.body.limbs[e], options.calm // 2
     if limb[layout.TOE] < 0 or limb[layout.TIP] < 0:
         return 0.0
     total, weight = 0.0, 0.0
@@ -78,7 +78,8 @@ def _find_peak(values: Floats3D, half: int, t: int, e: int, n_aimed: int) -> flo
     for s in range(max(0, t - half), min(n_aimed, t + half + 1)):
         if values[s, e, layout.WOUND] == values[t, e, layout.WOUND]:
             up, down = max(up, values[s, e, layout.BEND]), max(down, -values[s, e, layout.BEND])
-    return up - down + values[t, e, layout.WOUND]
+    peak: float = up - down + values[t, e, layout.WOUND]
+    return peak
 
 
 @helper

@@ -181,7 +181,7 @@ def _text(report: dict[str, Any]) -> str:
         lines.append(f"  out of reach: misses its plant or target by up to: {misses}")
     lines += [
         f"  the {cut['point'].replace('_', ' ')} planted at {cut['start']:.2f} s is freed at {cut['stop']:.2f} s: it "
-        "is too far from the recorded motion (--max-pull)"
+        "is too far from the recorded motion (--max-pull), or flips in it"
         for cut in report["released"]
     ]
     lines += [
