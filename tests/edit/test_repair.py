@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import marey
-from marey.clean import find_floor_plane
+from marey.clean import find_floor_plane, point_paths
 from marey.cli.main import main
 from marey.edit import level, repair
 from marey.errors import NoResult
@@ -16,6 +16,7 @@ from marey.maths import quat
 from marey.measure import find_glitches
 
 from ..check.helpers import clip, rotate_joint, tilt, zero_pose
+from ..clean.floored import MADE, displaced
 
 
 def step(motion):
@@ -144,3 +145,30 @@ def test_the_commands_say_what_they_did(tmp_path, capsys):
     assert main(["check", str(tmp_path / "out.bvh")]) == 0
     assert main(["edit", "level", str(tmp_path / "out.bvh"), str(tmp_path / "level.bvh")]) == 0
     assert "nothing was changed" in capsys.readouterr().out
+
+
+def test_a_cleaned_body_is_not_repaired():
+    """Cleanup of hands and knees leaves no jumps: nothing is trimmed, and the contacts stay."""
+    crawl = MADE["crawl"]().motion
+    held = marey.clean(displaced(crawl), body=True)
+    fixed = repair(held)
+    assert np.array_equal(fixed.rotations, held.rotations)
+    assert np.array_equal(fixed.contacts.mask, held.contacts.mask)
+
+
+def test_planted_points_stay_in_place_after_a_repair():
+    """Frames that were broken lose the contacts of points that the repair cannot hold."""
+    held = marey.clean(displaced(MADE["crawl"]().motion), body=True)
+    fixed = repair(zero_pose(held, 60, 63))
+    assert len(fixed) == len(held)
+    paths = point_paths(fixed, fixed.contacts.points)
+    for k, name in enumerate(fixed.contacts.names):
+        for start, stop in fixed.contacts.intervals(name):
+            assert np.linalg.norm(np.ptp(paths[start:stop, k], axis=0)) < 0.005, name
+
+
+def test_joints_that_carry_what_still_jumps_are_repaired_before_good_frames_are():
+    """A zeroed pose in which the legs hardly change, on a tilted floor: only its own frames are interpolated."""
+    fixed = repair(tilt(zero_pose(clip("walk"), 40, 43), 4.0), level=False)
+    (span,) = fixed.source.provenance[-1]["interpolated"]
+    assert span[1] - span[0] < 12
