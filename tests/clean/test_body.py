@@ -10,7 +10,7 @@ import pytest
 
 import marey
 from marey.clean import Target, clean_with_report, contact_points
-from marey.clean.body_hold import _damp_reach, fade_out, smooth_peak
+from marey.clean.body_paths import damp_reach, fade_out, smooth_peak
 from marey.clean.track import track_points
 from marey.core.arrays import find_runs
 from marey.core.contacts import Contacts
@@ -223,9 +223,9 @@ def test_a_limb_leaves_its_line_gently() -> None:
     upper, lower = np.full(200, 0.4), np.full(200, 0.4)
     distance = np.linspace(0.86, 0.70, 200)
     now = np.full(200, 0.75)
-    spanned = _damp_reach(distance, now, upper, lower, 0.75 * np.pi)
+    spanned = damp_reach(distance, now, upper, lower, 0.75 * np.pi)
     scaled = 0.4 * distance / spanned
     aside = np.sqrt(np.maximum(scaled**2 - (0.5 * distance) ** 2, 0.0))
     free = np.sqrt(np.maximum(0.4**2 - (0.5 * distance) ** 2, 0.0))
     assert np.abs(np.diff(aside)).max() < 0.25 * np.abs(np.diff(free)).max()
-    np.testing.assert_allclose(_damp_reach(now, now, upper, lower, 0.75 * np.pi), now)
+    np.testing.assert_allclose(damp_reach(now, now, upper, lower, 0.75 * np.pi), now)

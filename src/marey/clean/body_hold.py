@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from marey.clean.body import BodyPart, find_body_part, find_thickness, subtract_rolling
+from marey.clean.body_paths import damp_reach, fade_out, normalize, smooth_frames, smooth_peak, swing_out, swivel_up
 from marey.clean.layout_kernels import BASE, END, MID, CleanOptions
 from marey.clean.limbs import Limbs
 from marey.clean.points import point_paths
@@ -33,8 +34,6 @@ _ROUNDING = 1e-12
 # Weight of the usual bend of a limb in the direction of the knee, unless the limb is bent: its knee is this far out of
 # line, as a fraction of the thigh.
 _USUAL, _BENT = 0.05, 0.2
-# A knee or elbow swivels out of the floor at most to this sine of its direction.
-_HIGHEST = 0.75
 # Plants that a part misses by more than this, in meters, are dropped, in this many rounds.
 _MISSED, _N_ROUNDS = 0.001, 4
 # Meters, for the reference body: hip joints and shoulders are at least this far above the floor.
@@ -247,16 +246,16 @@ class _Holder:
             weight = np.where(self.held[:, k] | (depth > 0.0), 1.0, 0.0)
             along = np.broadcast_to(np.eye(3), (n, 3, 3))
             if part.kind in ("knee", "elbow"):
-                along = _outer(_normalize(positions[:, part.joint] - positions[:, part.base]))
+                along = _outer(normalize(positions[:, part.joint] - positions[:, part.base]))
             square += weight[:, None, None] * along
             right += weight[:, None] * np.einsum("fij,fj->fi", along, needed)
         for e in range(len(self.limbs.names)):
             base, mid, end = (positions[:, self.limbs.table[e, joint]] for joint in (BASE, MID, END))
-            straight = np.einsum("fk,fk->f", _normalize(mid - base), _normalize(end - mid)).clip(0.0, 1.0) ** 4
+            straight = np.einsum("fk,fk->f", normalize(mid - base), normalize(end - mid)).clip(0.0, 1.0) ** 4
             weight = straight * self.planted[:, e]
-            square += weight[:, None, None] * _outer(_normalize(end - base))
+            square += weight[:, None, None] * _outer(normalize(end - base))
         taps = self.options.taps
-        square, right = _smooth(square, taps), _smooth(right, taps)
+        square, right = smooth_frames(square, taps), smooth_frames(right, taps)
         return np.asarray(np.linalg.solve(square + _RIDGE * np.eye(3), right[:, :, None])[:, :, 0], dtype=np.float64)
 
     def _find_move(self, k: int, part: BodyPart) -> Floats:
@@ -268,7 +267,7 @@ class _Holder:
         moved[:, 1] += self._lift(depth, self.held[:, k])
         if part.kind in ("knee", "elbow"):
             bone = world.positions[:, joint] - world.positions[:, part.base]
-            outward = _swing_out(bone, moved, options.stretch, options.lift) - moved
+            outward = swing_out(bone, moved, options.stretch, options.lift) - moved
             moved = moved + outward * self._leave(self.held[:, k])[:, None]
         return moved
 
@@ -366,13 +365,13 @@ class _Holder:
         lower = lower * (1.0 + fade_out(shin[:, None], held, self.options.fade)[:, 0])
         distance = np.linalg.norm(target - hip, axis=1)
         now = np.linalg.norm(ankle - hip, axis=1)
-        spanned = _damp_reach(distance, now, upper, lower, self.options.damping if stretch > 0.0 else np.pi)
+        spanned = damp_reach(distance, now, upper, lower, self.options.damping if stretch > 0.0 else np.pi)
         near = fade_out(np.ones((len(held), 1)), held, self.options.fade)
         spanned += near[:, 0] * (np.minimum(distance, upper + lower) - spanned)
         longer = np.clip(distance / np.maximum(spanned, _ROUNDING), 1.0 - stretch, 1.0 + stretch)
         upper, lower = upper * longer, lower * longer
         reach = np.clip(distance, np.abs(upper - lower) + 1e-9, upper + lower - 1e-9)
-        line = _normalize(target - hip)
+        line = normalize(target - hip)
         # The knee moves along with the line from hip to ankle; near frames in which it is held, it stays where it is.
         bent = quat.rotate(quat.between(ankle - hip, target - hip), knee - hip) * (1.0 - near) + (knee - hip) * near
         aside = bent - np.einsum("fk,fk->f", bent, line)[:, None] * line
@@ -381,7 +380,7 @@ class _Holder:
         out = np.sqrt(np.maximum(upper**2 - along**2, 0.0))
         foot = hip + along[:, None] * line
         rise = np.where(held, -np.inf, least - foot[:, 1])
-        pole = _swivel_up(pole, line, out, rise, self.options.lift, self.options.pull / self._rise, near[:, 0])
+        pole = swivel_up(pole, line, out, rise, self.options.lift, self.options.pull / self._rise, near[:, 0])
         place = foot + out[:, None] * pole
         self._move_joint(base, mid, np.where(held[:, None], 0.0, place - knee))
 
@@ -394,124 +393,17 @@ class _Holder:
         """
         usual = quat.inv_rotate(rotations, aside).sum(axis=0)
         usual = quat.rotate(rotations, usual / max(float(np.linalg.norm(usual)), _ROUNDING))
-        ahead = _normalize(usual - np.einsum("fk,fk->f", usual, line)[:, None] * line)
+        ahead = normalize(usual - np.einsum("fk,fk->f", usual, line)[:, None] * line)
         across = np.cross(line, ahead)
         x, y = np.einsum("fk,fk->f", aside, ahead), np.einsum("fk,fk->f", aside, across)
         straight = ease(np.hypot(x, y) / _BENT)
         angle = np.unwrap(np.arctan2(y, x + _USUAL * straight))
-        angle += straight * (_smooth(angle, self.options.taps) - angle)
+        angle += straight * (smooth_frames(angle, self.options.taps) - angle)
         return np.asarray(np.cos(angle)[:, None] * ahead + np.sin(angle)[:, None] * across)
-
-
-def fade_out(values: Floats, held: Bools, window: int) -> Floats:
-    """Return `values` (F, d) in the frames in which `held` (F,) is set; in the others, they fade to 0 over a window.
-
-    Between two held runs that are closer together, they fade over the gap.
-    """
-    out = np.where(held[:, None], values, 0.0)
-    n = len(values)
-    if not held.any() or held.all():
-        return out
-    frames = np.arange(n)
-    back = np.maximum.accumulate(np.where(held, frames, -1))
-    ahead = np.minimum.accumulate(np.where(held, frames, n)[::-1])[::-1]
-    free = ~held
-    gap = np.where((back >= 0) & (ahead < n), ahead - back, window + 1)
-    length = np.minimum(gap, window + 1)
-    for near, known in ((back, back >= 0), (ahead, ahead < n)):
-        rows = free & known
-        weight = ease(np.abs(near - frames)[rows] / length[rows])
-        out[rows] += weight[:, None] * values[near[rows]]
-    return out
-
-
-def smooth_peak(depth: Floats, half: int, step: float = np.inf) -> Floats:
-    """Return the maximum of `depth` (F,) within `half` frames, smoothed over as many: it is never less than `depth`.
-
-    It changes by at most `step` from frame to frame: before a peak, it rises early enough.
-    """
-    if half == 0 or not depth.any():
-        return depth
-    from scipy.ndimage import correlate1d, maximum_filter1d
-
-    if step < np.inf:
-        ramp = step * np.arange(len(depth))
-        depth = np.maximum.accumulate(depth + ramp) - ramp
-        depth = (np.maximum.accumulate(depth[::-1] + ramp) - ramp)[::-1]
-    taps = 1.0 + np.cos(np.pi * np.arange(-half, half + 1) / (half + 1))
-    peak = maximum_filter1d(depth, 2 * half + 1, mode="nearest")
-    return np.asarray(correlate1d(peak, taps / taps.sum(), mode="nearest"))
-
-
-def _damp_reach(distance: Floats, now: Floats, upper: Floats, lower: Floats, start: float) -> Floats:
-    """Return the distance (F,) that a limb spans if its knee rotates as far as damping allows (Kovar 3.14).
-
-    distance, now : (F,) distance of the target, and of the ankle, from the hip, meters.
-    upper, lower : (F,) lengths of its bones.
-    start : knee angle in radians above which rotations are damped; pi for no damping.
-
-    A limb that is not damped would bend suddenly after it was straight.
-    """
-    square, product = upper**2 + lower**2, 2.0 * upper * lower
-    wanted, given = (np.arccos(np.clip((square - each**2) / product, -1.0, 1.0)) for each in (distance, now))
-    angle = np.clip(given + _damp(wanted, start) - _damp(given, start), 0.0, np.pi)
-    return np.asarray(np.sqrt(np.maximum(square - product * np.cos(angle), 0.0)))
-
-
-def _damp(angle: Floats, start: float) -> Floats:
-    u = np.clip((angle - start) / max(np.pi - start, _ROUNDING), 0.0, 1.0)
-    return np.asarray(np.minimum(angle, start) + (np.pi - start) * (0.5 * u**4 - u**3 + u))
-
-
-def _swivel_up(pole: Floats, line: Floats, out: Floats, rise: Floats, half: int, step: float, near: Floats) -> Floats:
-    """Rotate unit vectors (F, 3) about a line (F, 3) until `out` times them rise by `rise`, or nearly, if possible.
-
-    The angle is smoothed over `half` frames on either side, moves nothing by more than `step` meters from frame to
-    frame, and fades to 0 where `near` (F,) rises to 1. While a limb is too low, it swivels to one side: it cannot flip.
-    """
-    above = _UP - line[:, 1, None] * line
-    upward = _normalize(above)
-    aside = np.cross(line, upward)
-    angle = np.unwrap(np.arctan2(np.einsum("fk,fk->f", pole, aside), np.einsum("fk,fk->f", pole, upward)))
-    widest = np.arccos(np.clip(rise / np.maximum(out * np.linalg.norm(above, axis=1), 1e-9), -1.0, _HIGHEST))
-    wanted = np.zeros(len(pole))
-    for start, stop in find_runs(np.cos(angle) < np.cos(widest)):
-        away = angle[start:stop] - 2.0 * np.pi * np.round(angle[start:stop].mean() / (2.0 * np.pi))
-        wanted[start:stop] = -np.sign(away) * np.maximum(np.abs(away) - widest[start:stop], 0.0)
-    widest_out = max(float(out[wanted != 0.0].max(initial=0.0)), _ROUNDING)
-    both = [smooth_peak(np.maximum(sign * wanted, 0.0), half, step / widest_out) for sign in (1.0, -1.0)]
-    turn = (1.0 - near) * (both[0] - both[1])
-    return np.asarray(np.cos(turn)[:, None] * pole + np.sin(turn)[:, None] * np.cross(line, pole))
-
-
-def _swing_out(bone: Floats, moved: Floats, stretch: float, half: int) -> Floats:
-    """Return a move (F, 3) of the end of a bone (F, 3) to the same height that shortens it by half the stretch at most.
-
-    Lifting a knee below its hip, or an elbow below its shoulder, moves it sideways. `half` is as in `_swivel_up`.
-    """
-    after = bone + moved
-    flat = np.hypot(after[:, 0], after[:, 2])
-    least = np.square((1.0 - 0.5 * stretch) * np.linalg.norm(bone, axis=1)) - np.square(after[:, 1])
-    outward = smooth_peak(np.maximum(np.sqrt(np.maximum(least, 0.0)) - flat, 0.0), half)
-    return moved + (outward / np.maximum(flat, 1e-6))[:, None] * after * [1.0, 0.0, 1.0]
-
-
-def _smooth(values: Floats, taps: Floats) -> Floats:
-    """Smooth values (F, ...) by symmetric weights: `taps` by distance in frames, normalized at the ends."""
-    from scipy.ndimage import correlate1d
-
-    whole = np.concatenate([taps[:0:-1], taps])
-    weight = correlate1d(np.ones(len(values)), whole, mode="constant")
-    smoothed = correlate1d(values, whole, axis=0, mode="constant")
-    return np.asarray(smoothed / weight.reshape(-1, *[1] * (values.ndim - 1)))
 
 
 def _outer(direction: Floats) -> Floats:
     return direction[:, :, None] * direction[:, None, :]
-
-
-def _normalize(vectors: Floats) -> Floats:
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), _ROUNDING))
 
 
 def _nearest_sign(rotations: Floats, like: Floats) -> Floats:
