@@ -59,7 +59,7 @@ def renamed_names(
 def attach_stub(
     module: str, file: str, names: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Do the same as `lazy_loader.attach_stub`, for a package in which some names were renamed."""
+    """Like `lazy_loader.attach_stub`, but old names also work, with a warning. `names` maps old names to new ones."""
     get_attribute, list_names, exported = lazy_loader.attach_stub(module, file)
     return renamed_names(module, names, get_attribute), list_names, exported
 

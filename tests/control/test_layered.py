@@ -219,7 +219,7 @@ def test_a_layered_node_survives_files(tmp_path):
     np.testing.assert_allclose(a.rotations, b.rotations, atol=1e-5)
     np.testing.assert_allclose(again["stare"].low, [-0.2, 0.5, 0.0])
     gaze.write_bytes(b"other")
-    with pytest.raises(ParseError, match="is not the file that 'looker.json' was saved with"):
+    with pytest.raises(ParseError, match="has changed since 'looker.json' was saved"):
         ParametricMotionGraph.load(tmp_path / "looker.json")
 
 

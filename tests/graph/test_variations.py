@@ -122,7 +122,7 @@ def test_clips_without_their_like_are_named(takes):
     with pytest.warns(MareyWarning, match="no variations of sits"):
         found = more_takes((*takes, alone), 1)
     assert [motion.name for motion in found] == ["walk variation 1"]
-    with pytest.raises(NoResult, match="no two of these clips are takes of one action"):
+    with pytest.raises(NoResult, match="found no two takes of the same action"):
         more_takes((takes[0], one_label(alone, "sit")), 1)
     with pytest.raises(InvalidValue, match="n, the number of variations, must be at least 1, not 0"):
         more_takes(takes, 0)

@@ -208,7 +208,8 @@ def test_a_goal_that_eyes_cannot_meet_is_refused_or_raises_a_warning():
     ):
         gaze_example(markers, (-0.9, 0.0), GAZE_TRIADS)
     with pytest.warns(
-        MareyWarning, match="the eyes must turn another 4[0-9] degrees .*, more than the comfortable 35; check the goal"
+        MareyWarning,
+        match="the eyes must rotate another 4[0-9] degrees .*, but more than 35 degrees is uncomfortable; check",
     ):
         found = gaze_example(markers, (1.35, 0.0), GAZE_TRIADS)
     assert 35.0 < np.degrees(quat.angle(found.pose[4])) < 55.0

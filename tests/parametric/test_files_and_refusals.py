@@ -209,7 +209,7 @@ def test_a_failing_feature_names_the_motion():
         (
             lambda m: ParametricMotion.build(m, "position:wing"),
             InvalidValue,
-            "position wing has no moment in 'punch 0'",
+            "cannot find the moment at which to measure position wing in 'punch 0'",
         ),
         (lambda m: ParametricMotion.build(m, "turn", samples=-1), InvalidValue, "samples must be from 0"),
         (

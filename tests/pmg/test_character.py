@@ -299,5 +299,5 @@ def test_bad_files_are_refused(tmp_path):
     path.write_text(json.dumps(report))
     small = two_speed_walker()["walk"].space
     small.save(space_file(path))
-    with pytest.raises(ParseError, match="is not the file that 'walker.json' was saved with"):
+    with pytest.raises(ParseError, match="has changed since 'walker.json' was saved"):
         ParametricMotionGraph.load(path)

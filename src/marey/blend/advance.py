@@ -45,7 +45,7 @@ def compute_knot_slopes(points: Floats) -> Floats:
 
 
 def compute_span_times(slopes: Floats, weights: Floats) -> Floats:
-    """Compute the blend's time (m + 1,) in seconds at the borders of the spans, for constant weights (n,)."""
+    """Compute when the blend reaches each knot, (m + 1,) seconds, for constant weights (n,)."""
     speed_weights, slopes = _select_voters(slopes, weights)
     spans = len(slopes) - 1
     each = _integrate_within_spans(slopes[:-1], slopes[1:], speed_weights, np.ones(spans)) / spans

@@ -65,7 +65,7 @@ def check_speed(subject: Subject) -> Iterator[Finding]:
         typical = float(np.median(speeds[rows]))
         yield Finding(
             "speed", "severe", int(rows[0]), int(rows[-1]) + 2, typical, "m/s",
-            f"the body travels at {typical:,.0f} m/s, which no body can",
+            f"the body travels at {typical:,.0f} m/s, which is impossible",
             "check the unit and the frame rate: `unit=`, `file_fps=`",
         )  # fmt: skip
 
@@ -97,7 +97,7 @@ def check_sides(subject: Subject) -> Iterator[Finding]:
 
 
 def check_jitter(subject: Subject) -> Iterator[Finding]:
-    """Find joints that jitter: noise that no body can follow."""
+    """Find joints that jitter: random noise from frame to frame that is larger than a body can produce."""
     n = len(subject.motion)
     if n < 12:
         return

@@ -26,12 +26,12 @@ _CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
 
 @operation(CheckSettings)
 def check(motion: Motion | Markers, settings: CheckSettings) -> CheckReport:
-    """Find everything that is wrong or doubtful with a capture.
+    """Find everything that is wrong or suspicious in a capture.
 
-    Broken frames, flips and jumps; frozen and repeated frames; a wrong frame rate; a leading rest pose; a doubtful unit
-    or axis; bones that change their length; a tilted or drifting floor; sliding and sunken feet; jitter; absurd speeds;
-    swapped sides; gaps of markers. Each finding has its frames, its size and a remedy. Limits come from what a body can
-    do, and from the clip's own distribution.
+    Motions are checked for broken frames, flips and jumps; frozen and repeated frames; a wrong frame rate; a leading
+    rest pose; an uncertain unit or axis; bones that change length; a tilted or drifting floor; sliding and sunken feet;
+    jitter; impossible speeds; and swapped sides. Markers are checked for gaps. Each finding has its frames, its size
+    and a remedy. The limits come from what a body can do and from the statistics of the clip.
 
     Parameters
     ----------

@@ -89,13 +89,13 @@ def make_body_points(skeleton: Skeleton) -> Iterator[ContactPoint]:
 
 
 def find_rest_height(skeleton: Skeleton, point: ContactPoint) -> float:
-    """Return the height up to which a point, not of a foot, lies on the floor: meters, for the reference body."""
+    """Return the height below which a point of another part than a foot touches the floor, for the reference body."""
     part = find_body_part(skeleton, point)
     return _REST.get(point.name.partition("_")[2], 0.0) if part is None else _REST[part.kind]
 
 
 def find_thickness(part: BodyPart) -> float:
-    """Return the least height in meters, for the reference body, of a part's joint above the floor."""
+    """Return the minimum height of a part's joint above the floor, in meters for the reference body."""
     return _THINNEST * _REST[part.kind]
 
 

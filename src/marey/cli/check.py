@@ -1,4 +1,4 @@
-"""`marey check`: find everything that is wrong or doubtful with capture files, and how to fix it."""
+"""`marey check`: find everything that is wrong or suspicious in capture files, and how to fix it."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _ORDER = (
 @click.option("--jobs", type=click.IntRange(1), help="Number of processes.  [default: all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per clip.")
 def command(paths: tuple[str, ...], full: bool, jobs: int | None, as_json: bool, **options: Any) -> int:
-    """Find everything that is wrong or doubtful with capture, and the command that fixes it.
+    """Find everything that is wrong or suspicious in a capture, and the command that fixes it.
 
-    Broken frames, jumps and flips, frozen stretches, wrong frame rates, doubtful units and axes, bones that change, a
-    tilted floor, sliding feet, jitter, gaps of markers, and duplicate clips.
+    Broken frames, jumps and flips, frozen stretches, wrong frame rates, uncertain units and axes, bones that change
+    length, a tilted floor, sliding feet, jitter, gaps in markers, and duplicate clips.
 
     The exit code is 1 if there are findings, and 2 if a file cannot be read.
 

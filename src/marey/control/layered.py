@@ -85,7 +85,9 @@ class LayeredStream(WrappedStream):
 
     def __init__(self, stream: Stream, layers: Sequence[StreamLayer]) -> None:
         if not isinstance(stream, Stream):
-            raise InvalidValue(f"stream must have fps, request and frame, which {type(stream).__name__} does not have")
+            raise InvalidValue(
+                f"stream must have fps, request and frame; {type(stream).__name__} lacks at least one of them"
+            )
         super().__init__(stream)
         self.layers = tuple(layers)
         names: list[str] = []

@@ -21,7 +21,7 @@ class ContactPoint(FrozenRecord):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise InvalidValue(f"name of a contact point must be a non-empty string, not {self.name!r}")
+            raise InvalidValue(f"the name of a contact point must be a non-empty string, not {self.name!r}")
         joint = check_index(self.joint, f"the joint of contact point {self.name!r}")
         if joint < 0:
             raise InvalidValue(f"joint of contact point {self.name!r} must be a joint index of at least 0, not {joint}")

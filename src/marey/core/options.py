@@ -35,12 +35,13 @@ class Option:
     kind : "number", "integer", "flag", "text", "name" (a text or a number), "choice", or "object" for anything else.
     default : value if the option is not given.
     is_optional : whether None is allowed.
-    help : what the option does, as sentences.
+    help : what the option does, in full sentences.
     label : short name in the studio.
     unit : "s", "m", "rad", "1/s", "m/s", "fraction", or "" for none.
-    choices : the allowed texts of a choice.
-    min, above, max, below : limits of a number; None for no limit. `above` and `below` are excluded.
-    is_advanced : whether the studio folds the control away.
+    choices : the allowed strings, if `kind` is "choice".
+    min, above, max, below : limits of a number; None for no limit. `min` and `max` are inclusive, `above` and `below`
+        exclusive.
+    is_advanced : whether the studio shows the control only under *Advanced*.
     is_seed : whether a random generator is allowed in place of an integer.
     type_names : the types of an "object", such as "Sequence[str]".
     """

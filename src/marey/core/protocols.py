@@ -42,7 +42,7 @@ class ResultCache(Protocol):
         *,
         run: Callable[..., Any] = map,
     ) -> Iterator[Any]:
-        """Return ``map(function, items)``, without calling it for items whose results are stored under their keys."""
+        """Like ``map(function, items)``, but reuse results that are already stored under the items' keys."""
         ...
 
 

@@ -44,11 +44,11 @@ def traveled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
 @renamed_parameters(replant=("feet", feet_from_flag))
 @operation(EditPathSettings)
 def edit_path(motion: Motion, path: ArrayLike, settings: EditPathSettings) -> Motion:
-    """Make the motion follow another path, starting at its beginning; the body rotates with the path's direction.
+    """Make a motion follow another path, from the start of the path. The body rotates with the direction of the path.
 
-    Each frame is moved from its position on the traveled path to the position equally far along the new one. A planted
-    foot keeps one transform and does not slide; limb IK moves the legs to it, and cleanup then fixes every plant. On
-    its original path a motion does not change.
+    Each frame moves from its position on the original path to the same distance along the new one. All frames of a foot
+    plant get the same transform, so the foot does not slide; limb IK adjusts the legs, and cleanup then holds every
+    plant. If the path is the original one, the motion is unchanged.
 
     Parameters
     ----------

@@ -178,8 +178,8 @@ class _Reference:
                 what = "the rest pose" if frame is None else f"frame {frame}"
                 name = "pose" if which == "source" else "target_pose"
                 raise InvalidValue(
-                    f"{what} of the {which} does not stand upright ({high} is not above {low}), so rotations cannot be "
-                    "compared with it",
+                    f"in {what} of the {which}, the character does not stand upright ({high} is not above {low}), so "
+                    "rotations cannot be compared with it",
                     parameter=name,
                     remedy=f"pass `{name}=`, a frame in which the character stands on flat feet",
                 )

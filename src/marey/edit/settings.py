@@ -15,11 +15,11 @@ OneSkeleton = bool | Skeleton | Motion | str | os.PathLike[str]
 
 
 class SkeletonSettings(Settings):
-    """Settings of operations on several motions, which need one skeleton."""
+    """Settings shared by operations that combine several motions, which must have the same skeleton."""
 
     retarget: OneSkeleton = option(
         False, "What to do with motions of different skeletons. True retargets them onto the most frequent skeleton, "
-        "with planted feet; or give the skeleton, a motion of it, or a file. By default they are refused.",
+        "with planted feet; or give a skeleton, a motion that has it, or a file. By default they are refused.",
     )  # fmt: skip
 
 

@@ -111,7 +111,7 @@ def extend_to(walk: Walk, position: ArrayLike, settings: ApproachSettings) -> Wa
 @renamed_parameters(at="position", within="max_error")
 @operation(ClipApproachSettings)
 def extend_into_clip(walk: Walk, clip: str, position: ArrayLike, settings: ClipApproachSettings) -> Walk:
-    """Extend a walk into a clip that is placed in the world: its first frame lies at `position` and faces `heading`.
+    """Extend a walk so that it enters a clip whose first frame is at `position` and faces `heading`.
 
     The walk may enter the clip a few seconds after the clip's first frame. It then joins the placed clip at that point.
 
@@ -123,7 +123,7 @@ def extend_into_clip(walk: Walk, clip: str, position: ArrayLike, settings: ClipA
 
     Raises
     ------
-    NoResult : if no walk places the clip that accurately.
+    NoResult : if no walk reaches the clip within `max_error`.
     """
     return _extend(walk, _clip_goal(walk.graph, clip, position, settings))
 

@@ -89,8 +89,8 @@ def more_takes(motions: Sequence[Motion], n: int, settings: SpreadSettings) -> t
                 out.append(replace(motion, name=f"{action} variation {numbers[action]}"))
     if not out:
         raise NoResult(
-            "no two of these clips are takes of one action that can be blended into variations; label the takes of an "
-            "action with the same label, or build without variations"
+            "found no two takes of the same action that can be blended into variations; give all takes of an action "
+            "the same label, or build without variations"
         )
     if alone:
         warnings.warn(

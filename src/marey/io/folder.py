@@ -54,7 +54,7 @@ def free_name(name: str, is_taken: Callable[[str], bool], fit: Callable[[str], s
         tried = fit(name if k == 1 else f"{name[:_MAX_BASE]}{gap}{k}")
         if not is_taken(tried):
             return tried
-    raise InvalidValue(f"the folder already has {_MAX_TRIED} files named {name!r}; choose another name")
+    raise InvalidValue(f"{name!r} and its numbered variants up to {_MAX_TRIED - 1} are in use; choose another name")
 
 
 def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str], *, replace: bool) -> None:

@@ -251,8 +251,10 @@ def _clip_arrays(clips: Sequence[Motion]) -> dict[str, NDArray[Any]]:
     names = [point.name for point in points]
     for clip in clips:
         if clip.fps != first.fps or not clip.skeleton.fits(first.skeleton):
+            what = "skeleton" if clip.fps == first.fps else "frame rate"
             raise InvalidValue(
-                f"clips must share a skeleton and a frame rate, but {clip.name!r} differs from {first.name!r}"
+                f"clips must share a skeleton and a frame rate, but the {what} of {clip.name!r} differs from that of "
+                f"{first.name!r}"
             )
         if clip.contacts is not None and list(clip.contacts.names) != names:
             raise InvalidValue(f"clips must have the same contact points, but those of {clip.name!r} differ")

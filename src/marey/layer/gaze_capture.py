@@ -101,14 +101,15 @@ def _check_eyes(turned: float, head: Floats, goal: Floats, name: str) -> None:
         return
     yaw, pitch = np.degrees(direction_to_angles(quat.rotate(head, AHEAD)))
     said = (
-        f"the head of {name} turns to yaw {yaw:.0f} and pitch {pitch:.0f} degrees, so the eyes must turn another "
-        f"{np.degrees(turned):.0f} degrees to reach the goal at {np.degrees(goal[0]):.0f} and "
-        f"{np.degrees(goal[1]):.0f}"
+        f"the head of {name} rotates to yaw {yaw:.0f} and pitch {pitch:.0f} degrees, so the eyes must rotate another "
+        f"{np.degrees(turned):.0f} degrees to reach the goal (yaw {np.degrees(goal[0]):.0f}, "
+        f"pitch {np.degrees(goal[1]):.0f})"
     )
     remedy = "check the goal, the direction in which the body faces, and which axis is up"
     if turned > EYE_MOST:
-        raise NoResult(f"{said}, but eyes turn at most {np.degrees(EYE_MOST):.0f} degrees; {remedy}")
-    warnings.warn(f"{said}, more than the comfortable {np.degrees(EYE_LIMIT):.0f}; {remedy}", MareyWarning, 3)
+        raise NoResult(f"{said}, but eyes rotate at most {np.degrees(EYE_MOST):.0f} degrees; {remedy}")
+    limit = f"more than {np.degrees(EYE_LIMIT):.0f} degrees is uncomfortable"
+    warnings.warn(f"{said}, but {limit}; {remedy}", MareyWarning, 3)
 
 
 def make_straight_ahead(name: str = "", like: GazeShift | None = None) -> GazeShift:

@@ -43,7 +43,7 @@ _ROLES = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("uppe
 
 @dataclass(frozen=True, slots=True)
 class Stride:
-    """One stride: from one moment when the ankles pass each other to the second one after it (same leg moving again).
+    """One stride, two steps: from one passing of the ankles to the second one after it, when the same leg swings again.
 
     Attributes
     ----------

@@ -94,8 +94,8 @@ def build_space(cls: type[ParametricMotion], examples: object, settings: SpaceSe
     if settings.snap is not None:
         if apexes is not None or reg is not None:
             raise InvalidValue(
-                "`snap=` applies only to motions and a moment in seconds; omit `apexes=`, and pass motions "
-                "instead of a registration"
+                "`snap=` cannot be combined with `apexes=` or with a registration; omit `apexes=`, and pass the "
+                "motions themselves"
             )
         apexes = snap_apexes(motions, parents, features, settings)
     staged = _register_examples(motions, parents, reg, features, apexes, settings)

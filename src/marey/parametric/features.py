@@ -125,7 +125,7 @@ class Feature:
         return " ".join(part for part in (self.kind, self.joint) if part)
 
     def find_frame(self, motion: Motion, world: World | None = None) -> int:
-        """Find the frame of the feature's moment in a motion.
+        """Find the frame of a motion at which the feature is measured (see `moment`).
 
         world : world positions and rotations of the motion, if already known.
         """
@@ -148,7 +148,7 @@ class Feature:
         return np.asarray(seen[0])
 
     def measure_between(self, skeleton: Skeleton, start: World, there: World, floor: Floats) -> Floats:
-        """Measure the feature (B, d) of B poses `there`, each relative to one of the B poses `start`.
+        """Measure the feature (B, d) of the B poses `there`, each relative to the pose with the same index in `start`.
 
         floor : (B,) or (1,) floor height in meters.
         """

@@ -62,7 +62,9 @@ def _find_apex(feature: Feature, motion: Motion, j: int) -> int:
     try:
         return feature.find_frame(motion)
     except MareyError as error:
-        raise InvalidValue(f"{feature.label} has no moment in {name_clip(motion, j)}: {error}") from None
+        raise InvalidValue(
+            f"cannot find the moment at which to measure {feature.label} in {name_clip(motion, j)}: {error}"
+        ) from None
 
 
 def find_at_ends(motions: Sequence[Motion], marks: Ints) -> dict[int, str]:

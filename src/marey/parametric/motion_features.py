@@ -97,7 +97,8 @@ def _steps(motion: Motion, world: World, joint: str) -> Floats:
 
 def _need_frames(motion: Motion) -> None:
     if len(motion) < 2:
-        raise InvalidValue(f"speeds need at least two frames, but {motion.name or 'a motion'!r} has {len(motion)}")
+        name = repr(motion.name) if motion.name else "a motion"
+        raise InvalidValue(f"speeds and distances need at least two frames, but {name} has {len(motion)}")
 
 
 MOTION_FEATURES: dict[str, MotionFeature] = {

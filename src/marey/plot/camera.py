@@ -1,4 +1,4 @@
-"""Cameras for moving pictures: where the eye is and what it looks at, frame by frame."""
+"""Cameras of rendered animations: position and target in each frame."""
 
 from __future__ import annotations
 

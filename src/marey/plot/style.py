@@ -72,7 +72,7 @@ _BORROWING = threading.RLock()
 
 @contextmanager
 def settings() -> Iterator[None]:
-    """Replace the user's matplotlib settings, so that a plot does not depend on the machine."""
+    """Context manager: use marey's matplotlib settings, so that plots look the same on every machine."""
     with _BORROWING, matplotlib.rc_context():
         matplotlib.rcdefaults()
         current: Any = matplotlib.rcParams  # newer versions want every key spelt out in the type

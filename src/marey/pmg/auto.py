@@ -37,7 +37,7 @@ class AutoReport:
 
 @operation(ConnectAllSettings)
 def connect_all(graph: ParametricMotionGraph, settings: ConnectAllSettings) -> AutoReport:
-    """Try all pairs of nodes that are not connected yet, keep the edges that work, and remove dead ends."""
+    """Try to connect every node to every node, keep the edges that work, and remove dead ends if `prune` is True."""
     if not graph.nodes:
         raise InvalidValue(f"{graph.name!r} has no nodes to connect; add a node first")
     pairs = [(a, b) for a in graph.nodes for b in graph.nodes if (a, b) not in graph.edges]

@@ -187,7 +187,8 @@ def _load_file(about: Mapping[str, Any], path: Path) -> Any:
     file = path.with_name(Path(about["file"]).name)
     if file_digest(file) != about["sha256"]:
         raise ParseError(
-            f"is not the file that {path.name!r} was saved with, so the edges may be invalid; save the character again",
+            f"has changed since {path.name!r} was saved, so the edges may be invalid; restore it, or build the "
+            "character again",
             path=file,
         )
     if about["kind"] == "gaze":

@@ -127,8 +127,9 @@ class EdgeRecipe:
     """An ``[[edges]]`` table: one edge of the character; see `ParametricMotionGraph.connect`.
 
     source, target : names of the nodes.
-    good, bad : thresholds in meters; None to choose them automatically.
-    part : name for a new node with the part of the source that has transitions, or None.
+    good, bad : T_GOOD and T_BAD, limits on the distance of a transition in meters; None to choose them automatically.
+    part : name for a new node. If only part of the source has good transitions, that part becomes this node. None for
+        no such node.
     samples : number of samples of the source and of the target.
     """
 

@@ -187,7 +187,7 @@ class AlignmentCurve(FrozenRecord):
         near = np.zeros((n_motions, 2)) if self.origins is None else self.origins
         origins = freeze_array(near, "origins", (n_motions, 2))
         if origins[reference].any():
-            raise InvalidValue(f"origins must be 0 for the reference, motion {reference}")
+            raise InvalidValue(f"origins must be all zeros for motion {reference}, the reference")
         self._put(origins=origins, points=points, reference=reference)
 
     def __call__(self, u: npt.ArrayLike) -> Floats:

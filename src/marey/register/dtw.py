@@ -314,10 +314,10 @@ def _check_slope(first: Cell, last: Cell, limit: int) -> None:
     if down < 0 or right < 0:
         raise NoTimewarp(f"end must not come before start in either motion, but {last} comes before {first}")
     if max(down, right) > limit * min(down, right):
-        ratio = f", {max(down, right) / min(down, right):.2f} times as many" if min(down, right) else ""
+        ratio = f" (ratio {max(down, right) / min(down, right):.2f})" if min(down, right) else ""
         raise NoTimewarp(
-            f"no time alignment from {first} to {last} satisfies the slope limit {limit}: {down} steps in "
-            f"the first motion against {right} in the second{ratio}; crop the longer one, or raise "
+            f"no time alignment from {first} to {last} satisfies the slope limit {limit}: the first "
+            f"motion has {down} steps and the second {right}{ratio}; crop the longer one, or raise "
             "`slope_limit=`"
         )
 

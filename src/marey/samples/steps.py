@@ -53,7 +53,7 @@ def box_dance(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def box_turn(values: Values, rng: np.random.Generator) -> Plan:
-    """Plan a boxer's turn: from a guard, two light steps to a guard with another heading and place."""
+    """Plan a boxer's turn: from guard, two light steps into guard at a new position and heading."""
     script = guard_script(rng, values["variation"])
     guard = script.pose
     angle, ahead = values["angle"], values["ahead"]

@@ -1,4 +1,4 @@
-"""Moving pictures: draw motions as an animation or a still picture."""
+"""Render motions as an animation or a still image."""
 
 from __future__ import annotations
 

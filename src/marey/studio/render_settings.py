@@ -1,4 +1,4 @@
-"""Settings of moving pictures; apart from `render`, which needs matplotlib, so that --help does not need it."""
+"""Settings of `render`, in a module of their own so that --help does not import matplotlib."""
 
 from __future__ import annotations
 
