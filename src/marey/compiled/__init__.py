@@ -166,7 +166,7 @@ def python_form(compiled: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Forms:
-    """Abstract base: decides what `kernel` and `helper` return for a function."""
+    """How `kernel` and `helper` transform a function; `kernels/build.py` has its own forms."""
 
     name: str
 
