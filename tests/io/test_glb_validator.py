@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from marey.core import Motion, Skeleton
-from marey.io.glb_write import write_glb
+from marey.io.glb_read import read_glb_clips
+from marey.io.glb_write import round_rotations, write_glb
 from marey.maths import quat
 
 PACKAGE = Path(__file__).parents[2] / ".venv" / "node" / "node_modules" / "gltf-validator"
@@ -69,6 +70,18 @@ def test_one_motion() -> None:
     info = check_valid(write_glb([make_motion()]))
     assert (info["animationCount"], info["hasSkins"], info["drawCallCount"]) == (1, True, 1)
     assert info["totalTriangleCount"] % 8 == 0
+
+
+def test_rotations_as_16_bit_integers() -> None:
+    motion = make_motion()
+    data = write_glb([motion], compact=True)
+    check_valid(data)
+    assert len(data) < len(write_glb([motion]))
+    (read,) = read_glb_clips(data, "walk.glb")
+    np.testing.assert_allclose(np.abs((read.rotations * motion.rotations).sum(axis=-1)), 1.0, atol=1e-8)
+    np.testing.assert_allclose(
+        np.abs((read.rotations * round_rotations(motion.rotations)).sum(axis=-1)), 1.0, atol=1e-9
+    )
 
 
 def test_one_motion_without_a_body() -> None:

@@ -48,7 +48,19 @@ def read_glb(data: bytes, path: str, *, fps: float | None = None, clip: str | in
     if fps is not None:
         fps = check_rate(fps)
     gltf = Gltf(data, path)
-    animation = _choose_clip(gltf, clip)
+    return _read_clip(gltf, _choose_clip(gltf, clip), fps)
+
+
+@np.errstate(all="ignore")
+def read_glb_clips(data: bytes, path: str) -> list[RawMotion]:
+    """Read all animations of a GLB file; see `read_glb`."""
+    gltf = Gltf(data, path)
+    return [_read_clip(gltf, animation, None) for animation in gltf.objects("animations")]
+
+
+def _read_clip(gltf: Gltf, animation: Json | None, fps: float | None) -> RawMotion:
+    """Read one animation, or the rest pose if it is None."""
+    path = gltf.path
     nodes = read_nodes(gltf)
     channels = {} if animation is None else _read_channels(gltf, animation, len(nodes.parents))
     joints = _choose_joints(gltf, nodes, channels)
@@ -60,7 +72,7 @@ def read_glb(data: bytes, path: str, *, fps: float | None = None, clip: str | in
         gltf.warnings.append("the animation moves no joint of the skeleton; its rest pose is read")
     clock, found = _set_clock(tracks, fps, _stored_fps(gltf, animation))
     limits.check_frames(clock.n_frames, path)
-    limits.check_size(clock.n_frames, len(joints) + len(above), len(data), path)
+    limits.check_size(clock.n_frames, len(joints) + len(above), gltf.size, path)
     transforms = {node: _read_local(gltf, node, tracks, clock) for node in (*above, *joints)}
     scaled = {node for node in transforms if (track := tracks.get((node, "scale"))) is not None and _varies(track)}
     motion = assemble_motion(

@@ -29,7 +29,8 @@ LOOSE = 0.25
 MAX_SKIN_JOINTS = 65_535
 _ARRAY_BUFFER = 34962
 _TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
-_CODES = {"f": 5126, "B": 5121, "H": 5123}
+_CODES = {"f": 5126, "B": 5121, "H": 5123, "h": 5122}
+_INT16 = 32_767
 _MATERIAL = {
     "name": "figure",
     "pbrMetallicRoughness": {
@@ -40,7 +41,7 @@ _MATERIAL = {
 }
 
 
-def write_glb(motions: Sequence[Motion], *, body: bool = True) -> bytes:
+def write_glb(motions: Sequence[Motion], *, body: bool = True, compact: bool = False) -> bytes:
     """Return the bytes of a GLB file with all `motions`.
 
     Parameters
@@ -48,6 +49,7 @@ def write_glb(motions: Sequence[Motion], *, body: bool = True) -> bytes:
     motions : at least one. Motions with the same skeleton share its nodes; each other skeleton gets its own nodes,
         whose names begin with ``figure2:``, ``figure3:`` and so on.
     body : add a simple body mesh; without it, viewers show bare joints at most.
+    compact : store rotations as 16-bit integers: half the size, rounded to 0.004 degrees; see `round_rotations`.
 
     Animations have the names of the motions, with a number appended to duplicates. Their extras store the frame rate.
     """
@@ -66,8 +68,13 @@ def write_glb(motions: Sequence[Motion], *, body: bool = True) -> bytes:
     names = unique_names(motion.name or "motion" for motion in motions)
     for i, (motion, name) in enumerate(zip(motions, names, strict=True)):
         first, moving = tracks[i]
-        _add_animation(file, motion, name, first, moving)
+        _add_animation(file, motion, name, first, moving, compact)
     return file.pack()
+
+
+def round_rotations(rotations: Floats) -> Floats:
+    """Return rotations (..., 4) as a reader gets them from a compact file."""
+    return np.asarray(quat.normalize(np.rint(_INT16 * quat.normalize(rotations)) / _INT16))
 
 
 def _check(motion: Motion) -> None:
@@ -240,8 +247,11 @@ def _add_body(file: _File, skeleton: Skeleton, rigid: Bools) -> None:
     file.nodes.append({"name": name, "mesh": len(file.meshes) - 1, "skin": len(file.skins) - 1})
 
 
-def _add_animation(file: _File, motion: Motion, name: str, first: int, moving: _Moving) -> None:
+def _add_animation(file: _File, motion: Motion, name: str, first: int, moving: _Moving, compact: bool) -> None:
     channels = _channels(motion, moving)
+    if compact:
+        for key in [key for key in channels if key[1] == "rotation"]:
+            channels[key] = np.rint(_INT16 * channels[key]).astype(np.int16)
     times = (np.arange(len(motion)) / motion.fps).astype(np.float32)[:, None]
     still = {key for key, values in channels.items() if (values == values[0]).all()}
     moved = sum(values.nbytes for key, values in channels.items() if key not in still)
@@ -255,6 +265,9 @@ def _add_animation(file: _File, motion: Motion, name: str, first: int, moving: _
     inputs = dict(zip(clocks, added, strict=False))
     for n_keys, accessor in inputs.items():
         file.bound(accessor, clocks[n_keys])
+    for accessor, values in zip(added[len(clocks) :], outputs.values(), strict=True):
+        if values.dtype == np.int16:
+            file.accessors[accessor]["normalized"] = True
     samplers, targets = [], []
     for i, ((joint, path), values) in enumerate(outputs.items()):
         samplers.append({"input": inputs[len(values)], "output": added[len(clocks) + i]})
@@ -263,9 +276,9 @@ def _add_animation(file: _File, motion: Motion, name: str, first: int, moving: _
     file.animations.append({"name": name, "channels": targets, "samplers": samplers, "extras": extras})
 
 
-def _channels(motion: Motion, moving: _Moving) -> dict[tuple[int, str], NDArray[np.float32]]:
+def _channels(motion: Motion, moving: _Moving) -> dict[tuple[int, str], NDArray[Any]]:
     """Return the values (F, C) of each (joint, path) that needs a channel."""
-    channels = {(0, "translation"): motion.root_positions.astype(np.float32)}
+    channels: dict[tuple[int, str], NDArray[Any]] = {(0, "translation"): motion.root_positions.astype(np.float32)}
     rotations: Floats = quat.unroll(quat.normalize(motion.rotations))
     for j in np.flatnonzero(moving.rotates).tolist():
         channels[j, "rotation"] = rotations[:, j, [1, 2, 3, 0]].astype(np.float32)
