@@ -34,6 +34,8 @@ from .planner import get_planner as get_planner
 from .reach import ClipLengths as ClipLengths
 from .reach import Reach as Reach
 from .reach import clip_lengths as clip_lengths
+from .sampled import SampledCharacter as SampledCharacter
+from .sampled_stream import SampledStream as SampledStream
 from .sequence import Action as Action
 from .sequence import ActionSequence as ActionSequence
 from .sequence import RandomWalk as RandomWalk
@@ -41,3 +43,5 @@ from .settings import BlendTreeSettings as BlendTreeSettings
 from .settings import EvaluationSettings as EvaluationSettings
 from .settings import GoToSettings as GoToSettings
 from .settings import MatchingSettings as MatchingSettings
+from .settings import SampledStreamSettings as SampledStreamSettings
+from .settings import SampleSettings as SampleSettings

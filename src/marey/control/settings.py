@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from marey.core.settings import Seed, Settings, option
 from marey.play.settings import LiveSettings
@@ -12,7 +12,14 @@ from marey.play.settings import LiveSettings
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["BlendTreeSettings", "EvaluationSettings", "GoToSettings", "MatchingSettings"]
+__all__ = [
+    "BlendTreeSettings",
+    "EvaluationSettings",
+    "GoToSettings",
+    "MatchingSettings",
+    "SampleSettings",
+    "SampledStreamSettings",
+]
 
 
 class EvaluationSettings(Settings):
@@ -97,3 +104,29 @@ class BlendTreeSettings(LiveSettings):
         default=0.1, help="Time in which a knob moves about halfway to its requested value.",
         label="Half-life of knobs", unit="s", above=0, advanced=True,
     )  # fmt: skip
+
+
+class SampleSettings(Settings):
+    """Settings of `SampledCharacter.build`."""
+
+    max_clips: int = option(
+        default=60,
+        help="Maximum number of clips for each node. More clips meet requests more exactly and take more space.",
+        label="Clips per node", min=2, max=400,
+    )  # fmt: skip
+    fps: float = option(
+        default=30.0,
+        help="Frames per second of the clips. Players interpolate between them, so 30 is enough for a smooth picture.",
+        label="Frame rate", min=10, max=240,
+    )  # fmt: skip
+
+
+class SampledStreamSettings(LiveSettings):
+    """Settings of `SampledStream`."""
+
+    feet: Literal["clean", "lock"] | None = option(
+        default="lock",
+        help='"lock" holds planted feet without a delay, as the exported player does. "clean" removes foot skate and '
+        "delays the output. Otherwise the feet stay as they are.",
+    )
+    rng: Seed = option(default=0, help="Random seed of the command ``wander``.", min=0)

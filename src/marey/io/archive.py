@@ -72,6 +72,7 @@ KINDS = {
     "marey.pmg": "a character",
     "marey.registration": "a registration curve",
     "marey.retarget": "a retarget map",
+    "marey.sampled_character": "a sampled character",
     "marey.sidecar": "a sidecar",
     "marey.splices": "a splice set",
     "marey.web": "a match web",

@@ -8,14 +8,14 @@ import numpy as np
 
 from marey.compare.clouds import frame_weights, point_clouds
 from marey.compare.distance import frame_distances
-from marey.core.arrays import Floats
+from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
 from marey.pmg.costs import sole_points
 from marey.pmg.stance import make_soles
 
-__all__ = ["PlacedFrames", "Seam", "blend_frames", "find_seam", "place_clip"]
+__all__ = ["PlacedFrames", "Seam", "blend_frames", "find_seam", "match_plants", "place_clip"]
 
 # Search range around the transition position given by the edge, in frames to either side, in both clips.
 REACH = 2
@@ -91,11 +91,21 @@ def _plant_shift(a: Motion, b: Motion, move: Floats, weights: Floats) -> Floats:
     """
     if a.contacts is None or b.contacts is None or a.contacts.names != b.contacts.names:
         return np.zeros(2)
-    both = (a.contacts.mask & b.contacts.mask) * weights[:, None]
+    soles = sole_points(a.world(), a.contacts), sole_points(b.world(), b.contacts)
+    return match_plants(soles, a.contacts.mask & b.contacts.mask, move, weights)
+
+
+def match_plants(soles: tuple[Floats, Floats], planted: Bools, move: Floats, weights: Floats) -> Floats:
+    """Return the shift (2,), x and z, of the second clip after `move` that makes planted points coincide.
+
+    soles : positions (n, K, 3) of the contact points in both clips. planted : (n, K) whether they are planted in both.
+    weights : (n,) weights of the frames.
+    """
+    both = planted * weights[:, None]
     total = float(both.sum())
     if total == 0.0:
         return np.zeros(2)
-    apart = sole_points(a.world(), a.contacts) - rigid2d.apply(move, sole_points(b.world(), b.contacts))
+    apart = soles[0] - rigid2d.apply(move, soles[1])
     return np.asarray((both[..., None] * apart[..., [0, 2]]).sum(axis=(0, 1)) / total)
 
 
