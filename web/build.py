@@ -19,7 +19,7 @@ NPM_SECONDS = 300
 NPM_INSTALL = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--loglevel=error"]
 NPM_RETRIES = ["--fetch-retries=1", "--fetch-timeout=60000"]
 # Entry (script and style of that name) to its bundle, without suffix.
-BUNDLES = {"main": "app", "view": "view"}
+BUNDLES = {"main": "app", "view": "view", "drive_page": "drive"}
 
 
 class PageError(Exception):
@@ -151,7 +151,8 @@ def up_to_date(web: Path, page: Path) -> bool:
     built = [page / name for name in ("index.html", *names)]
     if not all(path.is_file() for path in built):
         return False
-    sources = [Path(__file__), web / "package.json", *(path for path in (web / "src").rglob("*") if path.is_file())]
+    folders = [path for name in ("src", "player") for path in (web / name).rglob("*") if path.is_file()]
+    sources = [Path(__file__), web / "package.json", *folders]
     return max(path.stat().st_mtime_ns for path in sources) <= min(path.stat().st_mtime_ns for path in built)
 
 

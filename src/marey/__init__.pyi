@@ -45,6 +45,7 @@ from .parametric import ParametricMotion as ParametricMotion
 from .pmg import ParametricMotionGraph as ParametricMotionGraph
 from .register import register as register
 from .store import MotionSet as MotionSet
+from .studio import export_character as export_character
 from .studio import render as render
 
 __version__: str

@@ -1,6 +1,7 @@
 """The studio: a local web server and a browser page to view, edit and generate motion. See `marey studio`.
 
-`marey.render` is the function `render` of this package. Names are listed in __init__.pyi and imported on first use.
+`marey.render` and `marey.export_character` are functions of this package. Names are listed in __init__.pyi and imported
+on first use.
 """
 
 import lazy_loader

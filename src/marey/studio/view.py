@@ -61,7 +61,6 @@ def view_page(
     """
     if not recordings:
         raise InvalidValue("no motion to show")
-    script, style = _read_safe(page, "view.js", "</script"), _read_safe(page, "view.css", "</style")
     named = title or recordings[0].name or "motion"
     worn = list(skins) or [None] * len(recordings)
     if len(worn) != len(recordings):
@@ -73,6 +72,12 @@ def view_page(
     )
     packed = tuple(base64.b64encode(body).decode() for body in bodies)
     data = encode(ViewData(_VERSION, named, tuple(motions), packed))
+    return build_page("view", named, data, page)
+
+
+def build_page(bundle: str, title: str, data: str, page: Path = PAGE) -> bytes:
+    """Return a self-contained HTML page: a built script and style named `bundle`, and JSON data for the script."""
+    script, style = _read_safe(page, f"{bundle}.js", "</script"), _read_safe(page, f"{bundle}.css", "</style")
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data: blob:; "
         # The page unpacks images inside a skin as blobs; only the page itself can create blobs.
@@ -80,7 +85,7 @@ def view_page(
     )
     # In JSON, "<" occurs only in strings, where this escape is equivalent; so no name can close the script element.
     safe = data.replace("<", "\\u003c")
-    text = _PAGE.format(policy=html.escape(policy), title=html.escape(named), style=style, script=script, data=safe)
+    text = _PAGE.format(policy=html.escape(policy), title=html.escape(title), style=style, script=script, data=safe)
     return text.encode(errors="replace")
 
 

@@ -35,6 +35,8 @@ interface Drag {
 export class DriveInput {
   /** Emitted for each change of the held direction, including when the camera rotates while a key is held. */
   readonly pushed = new Signal<Push>();
+  /** Emitted when no direction is held any more. */
+  readonly released = new Signal();
   readonly clicked = new Signal<[number, number]>();
   /** Emitted for the keys 1 to 9 and the first buttons of a gamepad. */
   readonly numbered = new Signal<number>();
@@ -170,6 +172,7 @@ export class DriveInput {
     if (same) return;
     this.last = push;
     if (push) this.pushed.emit(push);
+    else if (last) this.released.emit();
   }
 
   /** Return the wanted direction. The mouse has priority over keys, and keys over a gamepad. */
