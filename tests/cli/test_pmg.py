@@ -9,6 +9,7 @@ import pytest
 
 from marey.cli.main import main
 from marey.cli.pmg_play import arrival
+from marey.control import SampledCharacter
 from marey.io import load_motion, save
 from marey.pmg import ParametricMotionGraph
 from marey.samples import sample
@@ -55,6 +56,30 @@ def walks(folder):
         result = sample("walk", seconds=4.0, turn_rate=rate, speed=1.1, fps=30.0, variation=0.0).motion
         save(result, folder / "walks" / f"w{k}.bvh")
     return folder / "walks"
+
+
+def test_export_writes_a_page_or_two_files(char, folder, capsys):
+    page, clips = folder / "small.html", folder / "game" / "small.glb"
+    clips.parent.mkdir()
+    assert main(["pmg", "export", str(char), "-o", str(page), "--max-clips", "5", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["clips"] == 5
+    assert report["bytes"] == [page.stat().st_size] < [5_000_000]
+    assert report["lost_nodes"] == []
+    assert main(["pmg", "export", str(char), "-o", str(clips), "--max-clips", "5"]) == 0
+    assert "5 clips" in capsys.readouterr().out
+    assert SampledCharacter.load(clips).name == "small"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("small.glb", "small.json: this is an input file"), ("small.txt", "saved as .html, .htm, .glb or .json")],
+)
+def test_export_refuses_wrong_names(char, folder, capsys, name, message):
+    before = char.read_bytes()
+    assert main(["pmg", "export", str(char), "-o", str(folder / name)]) == 2
+    assert message in capsys.readouterr().err
+    assert char.read_bytes() == before
 
 
 def read_report(capsys):

@@ -10,6 +10,7 @@ import click
 
 from marey.cli.files import check_output, check_plot
 from marey.cli.options import reading, reading_options
+from marey.cli.pmg_export import export
 from marey.cli.pmg_play import go, reach, walk
 from marey.cli.pmg_report import info, open_character, plot, print_character, print_edge
 from marey.cli.query import AS_JSON
@@ -43,6 +44,7 @@ def command() -> None:
       marey pmg build walking -o walker.json
       marey pmg walk walker.json --seconds 60 -o walk.bvh
       marey pmg go walker.json --to 3,5 -o there.bvh
+      marey pmg export walker.json -o walker.html
       marey pmg new me.json && marey pmg add me.json walk --clips walks/ --parameters turn --mirror
       marey pmg connect me.json walk walk --plot costs.png
     """
@@ -293,7 +295,7 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
     print_character(graph, as_json, written=written, report=found[0] if found else None, limits=True)
 
 
-for subcommand in (info, plot, walk, go, reach):
+for subcommand in (info, plot, walk, go, reach, export):
     command.add_command(subcommand)
 
 __all__ = ["command"]

@@ -1,0 +1,64 @@
+"""`marey pmg export`: write a character for use without Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from marey.cli.files import check_output, plural
+from marey.cli.pmg_report import open_character
+from marey.cli.query import AS_JSON
+from marey.cli.settings import SettingsCommand, add_settings, read_settings
+
+
+@click.command("export", cls=SettingsCommand)
+@click.argument("char", metavar="CHAR")
+@click.option(
+    "-o", "--output", required=True, metavar="OUT",
+    help="The file to write: .html for a page, .glb or .json for both of these.",
+)  # fmt: skip
+@add_settings("marey.control.settings:SampleSettings")
+@AS_JSON
+def export(char: str, output: str, as_json: bool, **options: Any) -> None:
+    """Export a character as an offline page to drive it, or as clips with a transition table for other programs.
+
+    The nodes are sampled: the exported character plays these clips, not everything in between.
+
+    \b
+    Example:
+      marey pmg export walker.json -o walker.html
+      marey pmg export walker.json -o game/walker.glb --max-clips 100
+    """
+    from marey.control import SampleSettings
+    from marey.studio.character_page import SUFFIXES, export_character
+
+    check_output(output, what="an exported character", suffixes=SUFFIXES)
+    if not output.lower().endswith((".html", ".htm")):
+        for suffix in (".glb", ".json"):  # both are written
+            check_output(str(Path(output).with_suffix(suffix)))
+    graph = open_character(char, empty=False)
+    sampled, written = export_character(graph, output, settings=read_settings(SampleSettings, options))
+    sizes = {path: Path(path).stat().st_size for path in written}
+    links = sampled.transitions
+    lost = [name for name in graph.nodes if name not in {node.name for node in sampled.nodes}]
+    if as_json:
+        report = {
+            "written": list(written),
+            "bytes": list(sizes.values()),
+            "clips": len(sampled.clips),
+            "transitions": len(links.target),
+            "speeds": sampled.tables.speeds.tolist(),
+            "nodes": [node.name for node in sampled.nodes],
+            "lost_nodes": lost,
+        }
+        click.echo(json.dumps(report))
+        return
+    for path, size in sizes.items():
+        click.echo(f"{path}: {size / 2**20:.2f} MB")
+    click.echo(f"{plural(len(sampled.clips), 'clip')}, {plural(len(links.target), 'transition')}")
+    if lost:
+        named = ", ".join(map(repr, lost))
+        click.echo(f"no sampled clip of {named} can be reached and left again; raise --max-clips", err=True)
