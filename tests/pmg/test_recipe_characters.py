@@ -105,6 +105,18 @@ def test_a_character_that_only_turns_right_goes_left_by_right_turns():
     assert abs(turned[-1] - turned[0] + 1.5 * np.pi) < np.radians(25.0)
 
 
+def test_cartwheels_go_left_by_two_turns_to_the_right():
+    """Heck 6.2.2.3: nothing in the character says so."""
+    char = small_character("cartwheeling")
+    stream = char.stream(FollowDirection(0.0), feet=None, parameters=[0.0])
+    stream.record(1.0)
+    stream.request(direction=np.pi / 2.0)
+    stream.record(12.0)
+    turns = np.degrees([each.played[0] for each in stream.transitions])
+    assert (turns[:2] < -90.0).all()
+    assert abs(turns.sum() + 270.0) < 20.0
+
+
 @pytest.mark.parametrize(
     "name", mostly_slow(["boxing", "everyday", "right-turner"], "builds a larger character", n_fast=1)
 )

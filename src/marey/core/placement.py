@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core.arrays import Floats, set_readonly
+from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import DifferentSkeletons, format_list
 
 # Meters by which bones of the same body may differ because of rounding in files.
 _SAME_BONE = 1e-3
+# Height of the neck above the hips, as a fraction of their distance, below which a body is tilted.
+_STEEP = 0.35
 _ACROSS = (("left_upper_leg", "right_upper_leg"), ("left_upper_arm", "right_upper_arm"))
 
 
@@ -38,9 +40,33 @@ def _unit(across: Floats) -> Floats:
 
 
 def find_facing(skeleton: Skeleton, positions: Floats) -> Floats:
-    """Return the facing direction as yaw (F,) in radians, continuous over the frames of positions (F, J, 3)."""
+    """Return the facing direction as yaw (F,) in radians, continuous over the frames of positions (F, J, 3).
+
+    While the body is upside down, as in a cartwheel, the direction changes evenly from before to after: its left side
+    would be on the right.
+    """
     left = find_left_axis(skeleton, positions)
-    return np.unwrap(np.arctan2(-left[..., 2], left[..., 0]))
+    yaw = np.arctan2(-left[..., 2], left[..., 0])
+    upright = _find_upright(skeleton, positions)
+    if upright.all():
+        return np.unwrap(yaw)
+    frames = np.flatnonzero(upright)
+    return np.interp(np.arange(len(yaw)), frames, np.unwrap(yaw[frames]))
+
+
+def _find_upright(skeleton: Skeleton, positions: Floats) -> Bools:
+    """Return whether the body is upright (F,): False where it is upside down, and where it tilts to and from that."""
+    roles = skeleton.roles
+    top = next((roles[name] for name in ("neck", "head", "chest") if name in roles), None)
+    if top is None or "hips" not in roles:
+        return np.ones(len(positions), dtype=bool)
+    trunk = positions[:, top] - positions[:, roles["hips"]]
+    height = trunk[:, 1] / np.maximum(np.linalg.norm(trunk, axis=1), 1e-9)
+    steep = height < _STEEP
+    runs = np.cumsum(np.diff(steep, prepend=False))
+    upside_down = np.unique(runs[height < 0.0])
+    found = ~np.isin(runs, upside_down)
+    return found if found.any() else np.ones(len(positions), dtype=bool)
 
 
 def bake_hips_into_root(motion: Motion, skeleton: Skeleton | None = None) -> Motion:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.core.arrays import Floats
+from marey.core.arrays import Bools, Floats
 from marey.core.limb import LimbSettings, solve_limb
 from marey.maths import filters, quat
 from marey.samples.curves import Curve, ease_between, spline
@@ -84,6 +84,7 @@ class Plan:
     aims : by side, (seconds, (3,) world target of the wrist); a target of None releases the arm.
     holds : by side, (3,) position of the wrist relative to the neck, in axes that follow the heading and half of the
         chest's yaw.
+    perform : samples the plan itself, where the body is not above its feet; None for the usual way.
     """
 
     plants: Mapping[str, list[Plant]]
@@ -97,36 +98,43 @@ class Plan:
     aims: dict[str, list[tuple[float, Floats | None]]] = field(default_factory=dict)
     holds: dict[str, Floats] = field(default_factory=dict)
     actions: tuple[Action, ...] = ()
+    perform: Callable[[Floats], Performance] | None = None
 
 
 @dataclass(slots=True, eq=False)
 class Performance:
-    """A sampled plan: root (F, 3), rotations (F, J, 4), feet by side, and meters by which the legs were too short."""
+    """A sampled plan: root (F, 3), rotations (F, J, 4), feet by side, and meters by which the legs were too short.
+
+    hands : by side, (F,) whether a hand is planted on the floor; None if no hand ever is.
+    """
 
     root: Floats
     rotations: Floats
     feet: dict[str, FootTrack]
     shortfall: float
+    hands: dict[str, Bools] | None = None
 
 
 def perform(plan: Plan, t: Floats) -> Performance:
     """Sample a plan at times t (F,) in seconds."""
+    if plan.perform is not None:
+        return plan.perform(t)
     skeleton, build = sample_body()
     height = _pelvis_height(plan, build)
     controls, root = _place_controls(plan, height, t)
     rotations = quat.identity((len(t), len(skeleton)))
     pelvis = _pelvis_rotation(controls)
     rotations[:, skeleton.roles["hips"]] = pelvis
-    trunk = _pose_trunk(controls, pelvis, root, rotations)
+    trunk = pose_trunk(controls, pelvis, root, rotations)
     for side, sign in SIDES:
         if side in plan.aims:
             target = trunk.wrists[side] + _displacement(plan, side, height, t)
-            _bend_arm(side, sign, trunk, target, rotations)
+            bend_arm(side, sign, trunk, target, rotations)
         elif side in plan.holds:
             target = trunk.neck + quat.rotate(turn(_Y, controls.heading + 0.5 * trunk.yaw), plan.holds[side])
-            _bend_arm(side, sign, trunk, target, rotations)
+            bend_arm(side, sign, trunk, target, rotations)
     feet = {side: track_foot(plan.plants[side], t, build) for side, _ in SIDES}
-    shortfall = max(_pose_leg(side, feet[side], pelvis, root, rotations) for side, _ in SIDES)
+    shortfall = max(float(pose_leg(side, feet[side], pelvis, root, rotations).max()) for side, _ in SIDES)
     return Performance(root, quat.unroll(rotations), feet, shortfall)
 
 
@@ -221,10 +229,10 @@ def trunk_points(controls: Controls, root: Floats) -> Trunk:
     """Compute the upper body, with the arms at the angles of the controls and joint 0 at `root` (F, 3)."""
     skeleton, _ = sample_body()
     rotations = quat.identity((len(root), len(skeleton)))
-    return _pose_trunk(controls, _pelvis_rotation(controls), root, rotations)
+    return pose_trunk(controls, _pelvis_rotation(controls), root, rotations)
 
 
-def _pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Floats) -> Trunk:
+def pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Floats) -> Trunk:
     """Pose the spine, neck, head, collar bones and arms from their angles; updates `rotations` in place."""
     skeleton, _ = sample_body()
     roles, offsets = skeleton.roles, skeleton.offsets
@@ -266,7 +274,7 @@ def _pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Flo
     return trunk
 
 
-def _bend_arm(side: str, sign: float, trunk: Trunk, target: Floats, rotations: Floats) -> None:
+def bend_arm(side: str, sign: float, trunk: Trunk, target: Floats, rotations: Floats) -> None:
     """Move one wrist to its target (F, 3) by inverse kinematics, from the current angles; updates `rotations`."""
     skeleton, _ = sample_body()
     arm, forearm, hand = (skeleton.roles[f"{side}_{part}"] for part in ("upper_arm", "forearm", "hand"))
@@ -297,8 +305,8 @@ def _within(base: Floats, target: Floats) -> Floats:
     return out
 
 
-def _pose_leg(side: str, foot: FootTrack, pelvis: Floats, root: Floats, rotations: Floats) -> float:
-    """Pose one leg to reach its foot; updates `rotations` in place. Return the largest shortfall in meters."""
+def pose_leg(side: str, foot: FootTrack, pelvis: Floats, root: Floats, rotations: Floats) -> Floats:
+    """Pose one leg to reach its foot; updates `rotations` in place. Return the shortfall (F,) in meters."""
     skeleton, _ = sample_body()
     hip, knee, ankle, ball = (skeleton.roles[f"{side}_{part}"] for part in ("upper_leg", "lower_leg", "foot", "ball"))
     bent = turn(_X, np.full(len(root), 0.3))
@@ -317,4 +325,4 @@ def _pose_leg(side: str, foot: FootTrack, pelvis: Floats, root: Floats, rotation
     )
     rotations[:, hip], rotations[:, knee], rotations[:, ankle] = solved.hip, solved.knee, solved.ankle
     rotations[:, ball] = turn(_X, -foot.toe)
-    return float(solved.residue.max())
+    return np.asarray(solved.residue)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from marey.errors import InvalidValue, UnknownName, similar
-from marey.samples import actions, jumps, medley, moves, steps, strikes
+from marey.samples import actions, cartwheel, jumps, medley, moves, steps, strikes
 from marey.samples.body import Plan
 
 Maker = Callable[[dict[str, Any], np.random.Generator], Plan]
@@ -240,6 +240,13 @@ CATALOGUE: dict[str, Entry] = {
         jumps.leap,
         Parameter("distance", 1.0, 0.4, 1.6, "m", "from foot to foot"),
         Parameter("height", 0.22, 0.1, 0.35, "m", "rise of the body in the air"),
+    ),
+    "cartwheel": _entry(
+        "a cartwheel to the left side, then a turn on one foot to another direction",
+        cartwheel.cartwheel,
+        Parameter(
+            "angle", -math.radians(60), -math.radians(160), math.radians(15), "rad", "change of direction, to the left"
+        ),
     ),
     "medley": _entry(
         "a long clip: kicks, punches and reaches to many targets, walks and standing in between",

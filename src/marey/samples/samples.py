@@ -17,7 +17,7 @@ from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.samples.body import Action, Plan, Target, perform
 from marey.samples.catalogue import entry
-from marey.samples.skeleton import SIDES, sample_body, sole_points
+from marey.samples.skeleton import SIDES, palm_points, sample_body, sole_points
 
 Rng = int | np.random.Generator | None
 _RATES = (1.0, 1000.0)
@@ -103,6 +103,10 @@ def _record(name: str, plan: Plan, fps: float, values: dict[str, Any], seed: int
             "reduce the parameters that make the steps long, high or wide"
         )
     mask = np.stack([part for side, _ in SIDES for part in (done.feet[side].heel, done.feet[side].ball)], axis=1)
+    points = sole_points()
+    if done.hands is not None:
+        points += palm_points()
+        mask = np.concatenate([mask, np.stack([done.hands[side] for side, _ in SIDES], axis=1)], axis=1)
     labels = []
     for label, start, stop in plan.labels:
         first, end = (int(np.ceil(np.clip(edge, 0.0, plan.seconds + 1.0) * fps - 1e-6)) for edge in (start, stop))
@@ -119,7 +123,7 @@ def _record(name: str, plan: Plan, fps: float, values: dict[str, Any], seed: int
         rotations=set_readonly(done.rotations),
         fps=fps,
         name=name,
-        contacts=Contacts(sole_points(), mask),
+        contacts=Contacts(points, mask),
         labels=Labels(tuple(labels)),
         source=Source(floor=0.0, provenance=(step,)),
     )

@@ -38,6 +38,7 @@ _LEG = [
 ]
 # Distance of the heel behind the ankle, as a fraction of the ankle-ball distance; it fits the way feet roll.
 _HEEL_FRACTION = 0.36
+_PALM = 0.09  # meters from the wrist to the middle of the palm
 SIDES = (("left", 1.0), ("right", -1.0))
 
 
@@ -100,3 +101,12 @@ def sole_points() -> tuple[ContactPoint, ...]:
         points.append(ContactPoint(f"{side}_heel", skeleton.roles[f"{side}_foot"], heel))
         points.append(ContactPoint(f"{side}_ball", skeleton.roles[f"{side}_ball"], np.zeros(3)))
     return tuple(points)
+
+
+def palm_points() -> tuple[ContactPoint, ...]:
+    """Return the contact points of samples whose hands touch the floor: the middle of both palms."""
+    skeleton, _ = sample_body()
+    return tuple(
+        ContactPoint(f"{side}_palm", skeleton.roles[f"{side}_hand"], np.array([sign * _PALM, 0.0, 0.0]))
+        for side, sign in SIDES
+    )
