@@ -183,8 +183,8 @@ def _find_links(graph: ParametricMotionGraph, samples: list[_Sample], half: int)
     rows.sort()
     first = np.searchsorted([row[0] for row in rows], np.arange(len(samples) + 1))
     table = np.array(rows, dtype=np.float64).reshape(-1, 8)
-    whole = table[:, 1:4].astype(np.int64)
-    return Transitions(first, *whole.T, np.round(table[:, 4:7], 5), np.round(table[:, 7], 4))
+    target, leave, enter = (column.astype(np.int64) for column in table[:, 1:4].T)
+    return Transitions(first, target, leave, enter, np.round(table[:, 4:7], 5), np.round(table[:, 7], 4))
 
 
 def _align(a: _Sample, b: _Sample, leave: int, enter: int, half: int, weights: Floats) -> list[float]:
@@ -242,8 +242,8 @@ def _assemble(
         np.searchsorted(source, np.arange(len(inside) + 1)),
         target, leave - starts[source], enter - starts[target], links.moves[used], links.costs[used],
     )  # fmt: skip
-    grid = GoalGrid(np.zeros(1), 1, 1, 0.0)
-    nothing = ValueTables(*(np.zeros(0) for _ in range(5)), grid)
+    none = np.zeros(0)
+    nothing = ValueTables(none, none, none, none, none, GoalGrid(np.zeros(1), 1, 1, 0.0))
     bare = SampledCharacter(graph.name, nodes, tuple(clips), transitions, nothing, half, 0)
     bare = replace(bare, nodes=_find_steering(graph, bare))
     tables = _build_tables(bare)
@@ -292,8 +292,8 @@ def _build_tables(char: SampledCharacter) -> ValueTables:
     pace = np.linalg.norm(steps[:, 1:], axis=1) / seconds
     moving = pace[(pace > _STILL) & char.useful]
     low, high = np.quantile(moving, (0.05, 0.95)) if len(moving) else (1.0, 1.0)
-    speeds = np.unique(np.round(np.linspace(low, high, _N_SPEEDS), 2))
-    angles = 2.0 * np.pi / N_DIRECTIONS * np.arange(N_DIRECTIONS)
+    speeds: Floats = np.unique(np.round(np.linspace(low, high, _N_SPEEDS), 2))
+    angles = np.linspace(0.0, 2.0 * np.pi, N_DIRECTIONS, endpoint=False)
     round_grid = GoalGrid(np.zeros(1), 1, N_DIRECTIONS, 0.0)
     direction = np.stack(
         [
@@ -325,7 +325,8 @@ def _thin_out(char: SampledCharacter) -> SampledCharacter:
     _, one_each = np.unique(char.sources[every], return_index=True)
     index = np.union1d(index, every[one_each])
     first = np.searchsorted(char.sources[index], np.arange(len(char.clips) + 1))
-    return replace(char, transitions=Transitions(first, *(each[index] for each in links[1:])))
+    whole = links.target[index], links.leave[index], links.enter[index]
+    return replace(char, transitions=Transitions(first, *whole, links.moves[index], links.costs[index]))
 
 
 def _point_grid(slowness: float, longest: float) -> GoalGrid:
