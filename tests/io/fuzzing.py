@@ -30,7 +30,7 @@ from marey.blend.weights import Weighting
 from marey.cli.blend import read_weights
 from marey.cli.files import read_rows
 from marey.cli.gaze_params import read_takes
-from marey.control import RandomWalk, load_plan, save_plan
+from marey.control import RandomWalk, SampledCharacter, load_plan, save_plan
 from marey.core import Markers, Motion
 from marey.errors import FileError, MareyError
 from marey.find import MatchWeb
@@ -165,6 +165,18 @@ def character() -> ParametricMotionGraph:
     char.add("walk", GaitSpace.build(walks()))
     char.connect("walk", "walk", good=0.5, bad=1.0, n_source=4, n_target=8)
     return char
+
+
+@cache
+def sampled() -> SampledCharacter:
+    return SampledCharacter.build(character(), max_clips=3, fps=20.0)
+
+
+def use_sampled(path: Path) -> None:
+    stream = SampledCharacter.load(path).stream()
+    for command in ({"direction": 1.0}, {"point": (1.0, 2.0)}, {}):
+        stream.request(**command)
+        check(stream.record(1.0))
 
 
 def make_plan(folder: Path) -> Path:
@@ -336,6 +348,8 @@ FORMATS = [
     Format("gaze_triads", text("triads.json", json.dumps({"base": "b", **TRIADS})), load_triads),
     Format("character", saved("walker.json", character), use_character),
     Format("plan", make_plan, use_plan),
+    Format("sampled_character", saved("sampled.json", sampled), use_sampled),
+    Format("sampled_clips", saved("sampled.glb", sampled), use_sampled),
     Format("recipe", text("me.toml", RECIPE), use_recipe),
     Format("path_csv", text("path.csv", PATH), read_path),
     Format("path_svg", text("path.svg", SVG), lambda path: read_path(path, length=5.0)),

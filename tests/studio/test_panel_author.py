@@ -111,6 +111,13 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     walked = author.do("author_walk", seconds=3.0, seed=1)
     assert walked["n_frames"] == 90
 
+    settings = {"max_clips": 6}
+    page = author.do("author_export", name="mine", settings=settings)
+    assert [file["name"] for file in page["files"]] == ["mine.html"]
+    exported = author.do("author_export", name="mine", format="glb", settings=settings)
+    assert [file["name"] for file in exported["files"]] == ["mine.json", "mine.glb"]
+    assert 2 <= exported["clips"] == page["clips"] <= 6
+
     files = author.do("author_save", kind="character", name="mine")["files"]
     assert [re.sub("[0-9a-f]{12}", "DIGEST", name) for name in files] == ["mine.json", "mine.walk.DIGEST.npz"]
     loaded = ParametricMotionGraph.load(takes / "mine.json")
@@ -179,6 +186,7 @@ def test_parts_are_added_and_taken_away(author: FakePage) -> None:
         ),
         ("author_disconnect", {"source": "walk", "target": "fly"}, "no edge from 'walk' to 'fly'"),
         ("author_walk", {"seconds": 1e6}, "expected 1 to 600 s"),
+        ("author_export", {"name": "a/b"}, "expected a name of letters"),
         ("author_save", {"kind": "character", "name": "a/b"}, "expected a name of letters"),
         ("author_save", {"kind": "character", "name": "other"}, "other.json already exists and is a different kind"),
         ("author_load", {"path": "../c.json"}, "expected a path within the open folder"),

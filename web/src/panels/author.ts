@@ -4,7 +4,7 @@
  */
 import type { App, Panel } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
-import { FORMS, type Character, type CharacterNode, type Commands, type GaitSettings, type SeamSettings, type StreamSettings } from "../messages";
+import { FORMS, type Character, type CharacterNode, type Commands, type GaitSettings, type SampleSettings, type SeamSettings, type StreamSettings } from "../messages";
 import { settingsForm } from "../widgets/form";
 import { countMoves } from "../widgets/moves";
 import { centimeters, shown } from "./author_canvas";
@@ -12,6 +12,7 @@ import { edgeSection, type EdgeSection } from "./author_edge";
 import { gazeSection, type GazeSection } from "./author_gaze";
 import { graphView, type Chosen, type GraphView } from "./author_graph";
 import { factorOf, knob } from "./author_knob";
+import { download } from "./look";
 
 type Changing = "author_new" | "author_recipe" | "author_add" | "author_part" | "author_remove" | "author_disconnect" | "author_load";
 
@@ -46,6 +47,7 @@ class Author {
   private readonly moves = countMoves(this.knobs);
   private lastMove = -1;
   private readonly seams = settingsForm<SeamSettings>(FORMS.SeamSettings);
+  private readonly sampling = settingsForm<SampleSettings>(FORMS.SampleSettings);
   private readonly playing = settingsForm<StreamSettings>(FORMS.StreamSettings);
 
   constructor(private readonly app: App) {
@@ -60,7 +62,11 @@ class Author {
         el("label", { class: "field" }, el("span", { text: "Name" }), this.name),
         this.view.canvas, this.note, this.list,
         el("details", { class: "folded" }, el("summary", { class: "dim", text: "Preview options" }), this.playing.element),
-        el("div", { class: "row" }, walk, save, check("Overwrite", false, (on) => (this.replace = on), "Overwrite existing files of this name"))),
+        el("div", { class: "row" }, walk, save, check("Overwrite", false, (on) => (this.replace = on), "Overwrite existing files of this name")),
+        el("details", { class: "folded" }, el("summary", { class: "dim", text: "Export for use without marey" }), this.sampling.element,
+          el("div", { class: "row" },
+            button("Export page", () => void this.exportAs("html"), "Download an offline page in which anybody can drive the character"),
+            button("Export clips", () => void this.exportAs("glb"), "Download the clips (.glb) and the transition table (.json), for games and other programs")))),
       this.detail,
       this.addSection(),
       this.edges.element,
@@ -242,6 +248,14 @@ class Author {
   private async walk(): Promise<void> {
     const info = await this.app.run("Building the preview", "author_walk", { seconds: WALK_SECONDS, seed: Math.floor(Math.random() * 1e6), settings: this.playing.value }).catch(() => null);
     if (info) this.app.present(info);
+  }
+
+  private async exportAs(format: "html" | "glb"): Promise<void> {
+    const name = this.name.value || "character";
+    const exported = await this.app.run("Exporting the character", "author_export", { format, name, settings: this.sampling.value }).catch(() => null);
+    if (!exported) return;
+    for (const { url, name } of exported.files) download(url, name);
+    this.app.notices.info(`Exported ${exported.files.map((file) => file.name).join(", ")} with ${exported.clips} clips`);
   }
 
   private async save(kind: "character" | "gaze", name: string, replace: boolean): Promise<void> {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from marey.errors import InvalidValue, NoResult, collect_warnings
 from marey.studio.forms import word_text
-from marey.studio.messages import MotionInfo
+from marey.studio.messages import Download, MotionInfo
 from marey.studio.panels import author_messages as messages
 from marey.studio.panels.author_files import check_name, copy_into_folder, find_authored, list_authored, opened_folder
 from marey.studio.panels.author_state import (
@@ -26,8 +27,6 @@ from marey.studio.registry import command
 from marey.studio.threads import to_thread
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from marey.layer import GazeMap
     from marey.studio.panels.author_state import Draft
     from marey.studio.session import Session
@@ -235,6 +234,24 @@ def save_authored(session: Session, message: messages.SaveAuthored) -> messages.
         except Exception:
             draft.graph.name = before
             raise
+
+
+@command(messages.ExportCharacter)
+async def export_character(session: Session, message: messages.ExportCharacter) -> messages.ExportedCharacter:
+    """Prepare the files of an exported character for download."""
+    places = session.places
+    path = places.exports / f"{check_name(message.name)}.{message.format}"
+    async with get_draft(session).shared_file() as character:
+        done = await session.jobs.run(
+            f"{WORK}:export",
+            character=character,
+            name=message.name,
+            path=str(path),
+            settings=message.settings.to_dict(),
+        )
+    files = [Path(each) for each in done["files"]]
+    offered = tuple(Download(places.offer(each), each.name, each.stat().st_size) for each in files)
+    return messages.ExportedCharacter(offered, done["clips"])
 
 
 @command(messages.LoadCharacter)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from marey.control.settings import SampleSettings
 from marey.layer.settings import GazeExampleSettings
 from marey.pmg.settings import CompareSettings, GaitSettings, SeamSettings, StreamSettings
-from marey.studio.messages import Message, MotionCommand, MotionInfo, Value
+from marey.studio.messages import Download, Message, MotionCommand, MotionInfo, Value
 
 FileKind = Literal["character", "gaze"]
 
@@ -246,6 +247,21 @@ class SavedAuthored(Value):
     """The names of the saved files."""
 
     files: tuple[str, ...]
+
+
+class ExportCharacter(Message, do="author_export"):
+    """Export the character for use without marey: as a page to drive it, or as clips with a transition table."""
+
+    format: Literal["html", "glb"] = "html"
+    name: str = "character"
+    settings: SampleSettings = SampleSettings()
+
+
+class ExportedCharacter(Value):
+    """The files to download, and the number of clips in them."""
+
+    files: tuple[Download, ...]
+    clips: int
 
 
 class LoadCharacter(Message, do="author_load"):

@@ -100,6 +100,19 @@ def walk(progress: Progress, character: str, seconds: float, seed: int, settings
     return {"motion": motion, "transitions": len(costs), "worst": max(costs, default=0.0)}
 
 
+def export(progress: Progress, character: str, name: str, path: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Export a character to `path`, and return the files that were written."""
+    from marey.pmg import ParametricMotionGraph
+    from marey.studio.character_page import export_character
+
+    progress(0.0, "loading")
+    graph = ParametricMotionGraph.load(character)
+    graph.name = name
+    progress(0.1, "sampling the nodes and finding transitions")
+    sampled, files = export_character(graph, path, **settings)
+    return {"files": files, "clips": len(sampled.clips)}
+
+
 def gaze(progress: Progress, path: str) -> dict[str, Any]:
     """Compute the leave-one-out error (radians) of each example of a gaze map; None for the first (looking ahead)."""
     from marey.layer import GazeMap
