@@ -198,6 +198,9 @@ def damage(path: Path, change) -> None:
         (lambda c: c["clips"][0].update(contacts=[]), "one list for each"),
         (lambda c: c.update(joints=["a"]), "the joints of w.glb are others"),
         (lambda c: c["values"].update(rest=[1.0]), "rest"),
+        (lambda c: c["values"].update(speeds=[0.0, 1.0]), "speeds must be greater than 0"),
+        (lambda c: c["values"]["distances"].reverse(), "distances must increase"),
+        (lambda c: c["clips"][1]["path"].pop(), "path"),
     ],
 )
 def test_damaged_files_are_refused(saved: Path, change, message: str) -> None:

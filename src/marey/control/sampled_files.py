@@ -168,6 +168,7 @@ def _read_character(content: dict[str, Any], path: Path, data: bytes) -> Sampled
         SampledNode(n["name"], tuple(n["parameters"]), tuple(n["units"]), bool(n["steers"])) for n in content["nodes"]
     )
     clips, rows = [], []
+    n_path = max(1, len(entries[0]["path"]))
     for i, (entry, frames) in enumerate(zip(entries, raw, strict=True)):
         n_frames = check_index(entry["frames"], "frames")
         if len(frames.root_positions) != n_frames:
@@ -186,7 +187,7 @@ def _read_character(content: dict[str, Any], path: Path, data: bytes) -> Sampled
                 motion,
                 _check_below(entry["decide"], n_frames, "decide"),
                 freeze_array(entry["place"], "place", (3,)),
-                freeze_array(entry["path"], "path", (None, 2)),
+                freeze_array(entry["path"], "path", (n_path, 2)),
                 None if entry["hit"] is None else freeze_array(entry["hit"], "hit", (3,)),
             )
         )
@@ -218,6 +219,8 @@ def _read_transitions(rows: list[Any], clips: list[SampledClip], half: int) -> T
 def _read_tables(values: dict[str, Any], n_clips: int, n_nodes: int) -> ValueTables:
     speeds = freeze_array(values["speeds"], "speeds", (None,))
     distances = freeze_array(values["distances"], "distances", (None,))
+    if not len(speeds) or speeds.min() <= 0.0 or len(distances) < 2 or np.diff(distances).min() <= 0.0:
+        raise InvalidValue("speeds must be greater than 0, and distances must increase")
     grid = GoalGrid(distances, check_index(values["bearings"], "bearings"), 1, float(values["slowness"]))
 
     def read(name: str, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
