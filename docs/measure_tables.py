@@ -24,6 +24,7 @@ import numpy as np
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
 
 import marey  # noqa: E402
+from marey.control import SampledCharacter  # noqa: E402
 from marey.core import Motion  # noqa: E402
 from marey.edit import mirror, resample  # noqa: E402
 from marey.errors import MareyError, NoResult  # noqa: E402
@@ -745,6 +746,43 @@ def matching() -> Iterator[str]:
         yield f"{name}: own contacts {slides[0] / reference.skate_own:.2f}, detected {slides[1] / reference.skate:.2f}"
 
 
+def hit_targets(char: SampledCharacter) -> Iterator[float]:
+    """How far the hands of a sampled boxer stay away from 40 random targets, each within 8 s, in meters."""
+    rng, roles = np.random.default_rng(0), char.clips[0].motion.skeleton.roles
+    for _ in range(40):
+        away, bearing, height = rng.uniform(0.5, 1.6), rng.uniform(-np.pi, np.pi), rng.uniform(1.15, 1.6)
+        target = np.array([away * np.sin(bearing), height, away * np.cos(bearing)])
+        stream = char.stream()
+        stream.request(target=target)
+        hands = stream.record(8.0).world().positions[:, [roles["left_hand"], roles["right_hand"]]]
+        yield float(np.linalg.norm(hands - target, axis=2).min())
+
+
+def exports() -> Iterator[str]:
+    """Sampled characters: sizes, time to turn by 90 degrees and distance from an eight, next to the full character."""
+    from marey.control import FollowDirection, evaluate_stream
+    from marey.control.sampled_files import pack_clips
+    from marey.pmg import GaitSpace, ParametricMotionGraph, build_recipe, read_recipe
+    from marey.studio import drive_page
+
+    recorded = ParametricMotionGraph("016")
+    recorded.add("walk", GaitSpace.build(slow_walks()[:6], ("turn",), mirror=True))
+    recorded.connect("walk", "walk")
+    shipped = ("walking", "stepping", "walk-run", "boxing", "everyday", "cartwheeling")
+    for name, full in (*((name, build_recipe(read_recipe(name))) for name in shipped), ("016", recorded)):
+        char = SampledCharacter.build(full)
+        sizes = (len(drive_page(char)) / 2**20, len(pack_clips(char)) / 2**20)
+        yield f"{name}: {char}, page {sizes[0]:.2f} MB, glb {sizes[1]:.2f} MB"
+        if name == "boxing":
+            yield f"  40 targets missed by, m: {quantiles(hit_targets(char), 0.5, 0.9, 1.0)}"
+        if name in ("walking", "stepping", "016"):
+            makers = {"sampled": char.stream, "full": lambda full=full: full.stream(FollowDirection(0.0), feet="lock")}
+            for kind, make in makers.items():
+                found = evaluate_stream(make, n_turns=12)
+                slide = 100.0 * found.skate_own
+                yield f"  {kind}: {found.response:.2f} s, {found.path_error:.2f} m, slide {slide:.2f} cm/s"
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     each.__name__: each
     for each in (
@@ -767,6 +805,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
         bobbing,
         characters,
         matching,
+        exports,
     )
 }
 

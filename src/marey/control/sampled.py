@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from marey.errors import UnknownName, similar
 from marey.maths import rigid2d
 from marey.maths.value_kernels import GoalGrid
 from marey.pmg import ParametricMotionGraph
+
+if TYPE_CHECKING:
+    from marey.control.sampled_stream import SampledStream
 
 __all__ = ["SampledCharacter", "SampledClip", "SampledNode", "Transitions", "ValueTables"]
 
@@ -155,8 +158,8 @@ class SampledCharacter:
         return load_sampled(path)
 
     @operation(SampledStreamSettings)
-    def stream(self, settings: SampledStreamSettings) -> Any:
-        """Start endless motion that is steered by commands; returns a `SampledStream`."""
+    def stream(self, settings: SampledStreamSettings) -> SampledStream:
+        """Start endless motion that is steered by commands."""
         from marey.control.sampled_stream import SampledStream
 
         return SampledStream(self, settings=settings)
