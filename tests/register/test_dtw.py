@@ -221,7 +221,7 @@ def closed_column(j):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"values": np.ones((30, 13))}, NoTimewarp, "the first motion has 29 steps and the second 12 (ratio 2.42); crop"),
+        ({"values": np.ones((30, 13))}, NoTimewarp, "the first motion has 29 steps and the second 12 (ratio 2.42)"),
         ({"values": np.ones((30, 1))}, NoTimewarp, "the first motion has 29 steps and the second 0; crop"),
         ({"values": np.ones((9, 9)), "start": (3, 3), "end": (2, 5)}, NoTimewarp, "but (2, 5) comes before (3, 3)"),
         ({"values": np.ones((9, 9)), "mask": np.zeros((9, 9))}, NoTimewarp, "the mask excludes the start (frame 0 of"),
