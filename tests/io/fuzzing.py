@@ -19,6 +19,7 @@ import tracemalloc
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +38,7 @@ from marey.find import MatchWeb
 from marey.graph import DirectionTable, MotionGraph, direction_table, read_path, response_time
 from marey.layer import GazeMap, SpliceSet
 from marey.layer.gaze_markers import load_triads
+from marey.maths import quat
 from marey.parametric import ParametricMotion, position
 from marey.pmg import ActionSpace, GaitSpace, ParametricMotionGraph, read_recipe
 from marey.register import RegistrationCurve, register
@@ -203,6 +205,24 @@ def make_roles(folder: Path) -> Path:
     return text("roles.json", json.dumps({"left_hand": "LeftHand", "hips": "Hips"}))(folder)
 
 
+def make_amass(folder: Path) -> Path:
+    return saved("walk.amass.npz", lambda: marey.edit.retarget(walk(), marey.io.smpl_skeleton()))(folder)
+
+
+def make_motion_x(folder: Path) -> Path:
+    rows = np.zeros((8, 322))
+    rows[:, :156] = 0.1 * np.sin(np.arange(8 * 156)).reshape(8, 156)
+    np.save(folder / "take.npy", rows)
+    return folder / "take.npy"
+
+
+def make_kimodo(folder: Path) -> Path:
+    person = marey.edit.retarget(walk(), marey.io.smpl_skeleton(n_joints=22))
+    places = replace(person, bone_offsets=None).world().positions
+    np.savez(folder / "walk.npz", local_rot_mats=quat.to_matrix(person.rotations), posed_joints=places)
+    return folder / "walk.npz"
+
+
 def use_table(path: Path) -> None:
     table = DirectionTable.load(path)
     table.column(0.3)
@@ -300,6 +320,9 @@ FORMATS = [
     Format("fbx_text", lambda folder: text("dance.fbx", mixamo_like(4)[0])(folder), use_motion),
     Format("glb", saved("walk.glb", walk), use_motion),
     Format("npz", saved("walk.npz", walk), use_motion),
+    Format("amass", make_amass, use_motion),
+    Format("motion_x", make_motion_x, use_motion),
+    Format("kimodo", make_kimodo, use_motion),
     Format("c3d", lambda folder: text("walk.c3d", c3d_bytes())(folder), use_motion),
     Format("sidecar", make_sidecar, lambda path: use_motion(path.with_name("walk.bvh"))),
     Format("roles", make_roles, lambda path: marey.load(path.with_name("walk.bvh"), roles=path)),

@@ -198,7 +198,7 @@ def test_names_that_could_not_be_restored_are_refused():
         ({"parents": np.array([-1, 2, 1, 0])}, "parents must come before children"),
         ({"names": np.array(["a", "b", "b", "c"])}, "joint names must differ, but 'b' occurs twice"),
         ({"names": np.array([1, 2, 3, 4])}, "array 'names' must hold text, not int64"),
-        ({"names": np.array(["a", 2, "b", "c"], dtype=object)}, "has type '|O', expected numbers or text; arrays of"),
+        ({"names": np.array(["a", 2, "b", "c"], dtype=object)}, "array 'names' holds Python objects"),
         ({"fps": np.array(0.0)}, "fps must be positive, not 0; save the file again with a valid frame rate"),
         ({"fps": np.array(np.inf)}, "array 'fps' must hold finite numbers only"),
         ({"bone_offsets": np.zeros((7, 4, 4))}, "array 'bone_offsets' must have shape (7, 4, 3), not (7, 4, 4)"),
@@ -315,14 +315,7 @@ def test_fuzzed_files_give_motions_or_typed_errors():
     assert outcomes == {True, "refused"}
 
 
-@pytest.mark.parametrize(
-    ("arrays", "words"),
-    [
-        (("local_rot_mats", "posed_joints"), "but a Kimodo motion"),
-        (("a", "b"), "an NPZ file of another program, with the arrays 'a', 'b'"),
-    ],
-)
-def test_files_of_other_programs_are_named(tmp_path, arrays: tuple[str, ...], words: str) -> None:
-    np.savez(tmp_path / "a.npz", **{name: np.zeros(3) for name in arrays})
-    with pytest.raises(ParseError, match=words):
+def test_files_of_other_programs_are_named(tmp_path) -> None:
+    np.savez(tmp_path / "a.npz", a=np.zeros(3), b=np.zeros(3))
+    with pytest.raises(ParseError, match="an NPZ file of another program, with the arrays 'a', 'b'"):
         load_motion(tmp_path / "a.npz")

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.spatial.transform import Rotation
 
 import marey
-from marey.errors import InvalidValue, ParseError
+from marey.cli.main import cli
+from marey.errors import InvalidValue, MareyWarning, ParseError, UnknownFormat
 from marey.io.smpl import is_smpl
 
 N_FRAMES = 9
@@ -151,6 +153,103 @@ def test_wrong_body_models(tmp_path) -> None:
 
 def test_other_files_are_not_taken_for_poses() -> None:
     assert is_smpl(("poses", "trans", "betas"))
+    assert is_smpl(("pose_world", "trans_world"))
     assert is_smpl(("global_orient", "body_pose", "transl"))
     assert not is_smpl(("poses", "names"))
     assert not is_smpl(("format", "version", "rotations"))
+
+
+@pytest.mark.parametrize("n_joints", [22, 24, 52, 55])
+@pytest.mark.parametrize("up", ["y", "z"])
+def test_amass_round_trip(tmp_path, n_joints: int, up: str) -> None:
+    first = marey.load(save(tmp_path, make_arrays(n_joints, up)))
+    marey.save(first, tmp_path / "again.amass.npz")
+    again = marey.load(tmp_path / "again.amass.npz")
+    assert (again.name, again.fps, again.source.format, again.source.up) == ("again", 60.0, "smpl", "z")
+    np.testing.assert_allclose(again.world().positions, first.world().positions, atol=1e-12)
+    with np.load(tmp_path / "again.amass.npz") as arrays:
+        assert arrays["poses"].shape == (N_FRAMES, 3 * n_joints)
+        assert arrays["betas"].shape == (16,)
+        assert arrays["dmpls"].shape == (N_FRAMES, 8)
+        assert (str(arrays["gender"]), float(arrays["mocap_framerate"])) == ("neutral", 60.0)
+
+
+def test_amass_round_trip_with_a_body_model(tmp_path) -> None:
+    template, directions = RNG.normal(size=(40, 3)), np.zeros((40, 3, 2))
+    model = tmp_path / "model.npz"
+    np.savez(model, v_template=template, shapedirs=directions, J_regressor=RNG.dirichlet(np.ones(40), 52))
+    path = save(tmp_path, make_arrays())
+    first = marey.load(path, body_model=model, up="z")
+    marey.save(first, tmp_path / "again.amass.npz")
+    again = marey.load(tmp_path / "again.amass.npz", body_model=model, up="z")
+    np.testing.assert_allclose(again.world().positions, first.world().positions, atol=1e-12)
+    np.testing.assert_allclose(marey.io.smpl_skeleton(body_model=model).offsets, first.skeleton.offsets, atol=1e-12)
+
+
+def test_other_motions_are_retargeted_to_amass(tmp_path) -> None:
+    walk = marey.samples.straight_walk(seconds=0.5)
+    with pytest.raises(InvalidValue, match="holds the joints of a SMPL model.*smpl_skeleton"):
+        marey.save(walk, tmp_path / "walk.amass.npz")
+    marey.save(walk, tmp_path / "walk.bvh")
+    done = CliRunner().invoke(cli, ["convert", str(tmp_path / "walk.bvh"), str(tmp_path / "walk.amass.npz")])
+    assert done.exit_code == 0, done.output
+    person = marey.load(tmp_path / "walk.amass.npz")
+    assert len(person.skeleton) == 52
+    ratio = np.linalg.norm(person.travel[-1] - person.travel[0]) / np.linalg.norm(walk.travel[-1] - walk.travel[0])
+    assert 0.8 < ratio < 1.25
+    heads = [motion.world().positions[:, motion.skeleton.roles["head"], 1] for motion in (walk, person)]
+    assert np.corrcoef(heads[0], heads[1])[0, 1] > 0.95
+
+
+def test_moving_bones_cannot_be_written_to_amass(tmp_path) -> None:
+    motion = marey.load(save(tmp_path, make_arrays()))
+    bones = np.repeat(motion.skeleton.offsets[None], N_FRAMES, axis=0)
+    bones[:, 4] *= np.linspace(1.0, 1.1, N_FRAMES)[:, None]
+    from dataclasses import replace
+
+    with pytest.warns(MareyWarning, match=r"constant length: joints of 'take' move by up to 0\.0"):
+        marey.save(replace(motion, bone_offsets=bones), tmp_path / "a.amass.npz")
+
+
+def test_nested_names_and_rotation_matrices(tmp_path) -> None:
+    arrays = make_arrays(22, up="y")
+    vectors = arrays["poses"].reshape(N_FRAMES, 22, 3)
+    matrices = Rotation.from_rotvec(vectors.reshape(-1, 3)).as_matrix().reshape(N_FRAMES, 22, 3, 3)
+    for parts in (
+        {"global_orient": vectors[:, 0], "body_pose": arrays["poses"][:, 3:]},
+        {"global_orient": matrices[:, :1], "body_pose": matrices[:, 1:]},
+    ):
+        parts |= {"transl": arrays["trans"], "betas": np.tile(arrays["betas"], (N_FRAMES, 1))}
+        path = save(tmp_path, {f"smpl_params_global.{name}": array for name, array in parts.items()})
+        motion = marey.load(path)
+        assert motion.fps == 30.0
+        assert "rate 30 Hz, that of GVHMR's results" in motion.source.evidence
+        check_positions(motion, arrays, "y")
+
+
+def test_motion_x_arrays(tmp_path) -> None:
+    arrays = make_arrays(55, up="y")
+    poses = arrays["poses"].copy()
+    poses[:, 69:75] = 0.0  # eyes
+    rows = np.zeros((N_FRAMES, 322))
+    rows[:, :66], rows[:, 66:156], rows[:, 156:159] = poses[:, :66], poses[:, 75:], poses[:, 66:69]
+    rows[:, 309:312], rows[:, 312] = arrays["trans"], 0.5
+    np.save(tmp_path / "take.npy", rows)
+    motion = marey.load(tmp_path / "take.npy")
+    assert motion.fps == 30.0
+    assert motion.source.evidence[0] == "joints of the SMPL-X model, from 165 pose parameters"
+    check_positions(motion, arrays | {"poses": poses}, "y")
+    assert marey.load(tmp_path / "take.npy", file_fps=60).fps == 60.0
+
+
+def test_pickles_are_refused_with_a_way_out(tmp_path) -> None:
+    np.save(tmp_path / "take.npy", {"poses": np.zeros(3)}, allow_pickle=True)
+    with pytest.raises(ParseError, match=r"holds Python objects, which are never unpickled; .*numpy.savez"):
+        marey.load(tmp_path / "take.npy")
+    np.savez(tmp_path / "take.npz", poses=np.array({"a": 1}, dtype=object), trans=np.zeros((1, 3)))
+    with pytest.raises(ParseError, match="array 'poses' holds Python objects"):
+        marey.load(tmp_path / "take.npz")
+    for suffix in ("pkl", "pt"):
+        (tmp_path / f"take.{suffix}").write_bytes(b"x")
+        with pytest.raises(UnknownFormat, match=r"may run any code when it is loaded; .*numpy.savez"):
+            marey.load(tmp_path / f"take.{suffix}")

@@ -21,7 +21,8 @@ class Source(FrozenRecord):
     Parameters
     ----------
     path : the path that was loaded; "" for motion that did not come from a file.
-    format : "bvh", "amc", "asf", "fbx", "glb", "npz", "smpl" or "c3d"; "" for motion that did not come from a file.
+    format : "bvh", "amc", "asf", "fbx", "glb", "npz", "npy", "smpl", "kimodo", "c3d" or "trc"; "" for motion that
+        did not come from a file.
     unit : meters per unit of the file.
     up : the file's up axis: "x", "y", "z", or with a minus sign.
     fps : the frame rate at which the file was read, before any resampling; None for motion that did not come from a

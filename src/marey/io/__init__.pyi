@@ -8,3 +8,4 @@ from .saving import save as save
 from .settings import LoadSettings as LoadSettings
 from .settings import SaveSettings as SaveSettings
 from .sidecar import sidecar_path as sidecar_path
+from .smpl import smpl_skeleton as smpl_skeleton

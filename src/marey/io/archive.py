@@ -88,10 +88,11 @@ _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 # The last bits of motion data are mostly noise: higher levels take longer and save only one more percent.
 _LEVEL = 3
 
-# Arrays that tell what other programs write.
-_OTHERS = {
-    ("local_rot_mats", "posed_joints"): "a Kimodo motion (arrays 'local_rot_mats' and 'posed_joints')",
-}
+# What to do with pickled dictionaries, which may run any code when they are loaded.
+EXPLAIN_PICKLES = (
+    "if you trust the file, store its arrays with NumPy: d = numpy.load('take.npy', allow_pickle=True).item() or "
+    "d = pickle.load(open('take.pkl', 'rb')), then numpy.savez('take.npz', **d)"
+)
 
 _HEADER = re.compile(
     r"\{\s*'descr':\s*'(?P<dtype>[^']{1,40})',\s*'fortran_order':\s*(?P<fortran>True|False),\s*"
@@ -244,8 +245,12 @@ class Head:
 
 def pack(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return the bytes of an NPZ file with these arrays, little-endian, and the format name and version."""
-    members: dict[str, NDArray[Any]] = {"format": np.array(form), "version": np.array(version, dtype="<i8")}
-    members |= {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
+    return pack_other_arrays({"format": np.array(form), "version": np.array(version, dtype="<i8"), **arrays})
+
+
+def pack_other_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return the bytes of an NPZ file with these arrays, little-endian, for other programs."""
+    members = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     n_bytes = sum(array.nbytes for array in members.values())
     packed = _zip_arrays(members, compress=True)
     # A long motion that hardly moves compresses so well that `read_arrays` would reject it as a zip bomb.
@@ -303,6 +308,19 @@ def read_other_arrays(data: bytes, path: str, names: Iterable[str]) -> dict[str,
         heads = _read_heads(archive, names, path)
         check_total(heads, len(data), path)
         return {array: _load(archive, array, head, path) for array, head in heads.items()}
+
+
+def read_npy(data: bytes, path: str) -> NDArray[Any]:
+    """Read the array of an NPY file, of numbers or text; it is read-only. Arrays of objects are refused."""
+    head = _parse_head(data[:16384], "", path)
+    expected = math.prod(head.shape) * head.dtype.itemsize
+    if len(data) - head.start != expected:
+        raise ParseError(f"has {len(data) - head.start} bytes after its header, which requires {expected}", path=path)
+    with _reporting(path):
+        array: NDArray[Any] = np.ndarray(head.shape, head.dtype, data[head.start :], order="F" if head.fortran else "C")
+    if head.dtype.kind in "fiu" and array.size:
+        _check_magnitude(array, "", path)
+    return array
 
 
 def check_total(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:
@@ -399,23 +417,23 @@ def _read_heads(archive: zipfile.ZipFile, names: Iterable[str], path: str) -> di
 
 def _parse_head(begin: bytes, name: str, path: str) -> Head:
     """Parse the header of an array from its first bytes, as text that is never evaluated."""
+    called = f"array {name!r}" if name else "the array"
     if begin[:6] != b"\x93NUMPY" or begin[6:7] not in (b"\1", b"\2", b"\3"):
-        raise ParseError(f"array {name!r} is not in the NumPy format", path=path)
+        raise ParseError(f"{called} is not in the NumPy format", path=path)
     width = 2 if begin[6] == 1 else 4
     start = 8 + width + int.from_bytes(begin[8 : 8 + width], "little")
     match = _HEADER.fullmatch(begin[8 + width : start].decode("latin-1")) if start <= len(begin) else None
     if match is None:
-        raise ParseError(f"array {name!r} has a damaged header", path=path)
+        raise ParseError(f"{called} has a damaged header", path=path)
     shape = tuple(int(part) for part in match["shape"].replace(" ", "").split(",") if part)
+    if match["dtype"].endswith("O"):
+        raise ParseError(f"{called} holds Python objects, which are never unpickled; {EXPLAIN_PICKLES}", path=path)
     if not _DTYPE.fullmatch(match["dtype"]):
-        raise ParseError(
-            f"array {name!r} has type {match['dtype']!r}, expected numbers or text; arrays of objects cannot be loaded",
-            path=path,
-        )
+        raise ParseError(f"{called} has type {match['dtype']!r}, expected numbers or text", path=path)
     try:
         return Head(np.dtype(match["dtype"]), shape, match["fortran"] == "True", start)
     except (TypeError, ValueError):
-        raise ParseError(f"array {name!r} has the unknown type {match['dtype']!r}", path=path) from None
+        raise ParseError(f"{called} has the unknown type {match['dtype']!r}", path=path) from None
 
 
 def _check_format(archive: zipfile.ZipFile, heads: dict[str, Head], form: str, version: int, path: str) -> None:
@@ -436,9 +454,6 @@ def _check_format(archive: zipfile.ZipFile, heads: dict[str, Head], form: str, v
 def _describe_other(archive: zipfile.ZipFile) -> str:
     """Say what an NPZ file of another program is."""
     names = [name.removesuffix(".npy") for name in archive.namelist()]
-    for marks, words in _OTHERS.items():
-        if set(marks) <= set(names):
-            return f"{words}; marey does not read these yet"
     return f"an NPZ file of another program, with the arrays {format_list([repr(name[:40]) for name in names], 4)}"
 
 
@@ -467,4 +482,5 @@ def _check_magnitude(array: NDArray[Any], name: str, path: str) -> None:
         return
     sizes = np.abs(array[np.isfinite(array)].astype(np.float64))
     if sizes.size and sizes.max() > most:
-        raise LimitExceeded(f"array {name!r} has a value of {sizes.max():.3g} (maximum {most:g})", path=path)
+        called = f"array {name!r}" if name else "the array"
+        raise LimitExceeded(f"{called} has a value of {sizes.max():.3g} (maximum {most:g})", path=path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,9 @@ _FORMATS = {
     "fbx": "FBX",
     "glb": "GLB",
     "npz": "NPZ",
+    "npy": "NPY",
     "smpl": "SMPL",
+    "kimodo": "Kimodo",
     "c3d": "C3D",
 }
 
@@ -31,7 +32,7 @@ def describe(value: Motion | Markers, path: str | os.PathLike[str]) -> dict[str,
     report: dict[str, Any] = {
         "file": os.fspath(path),
         "kind": "markers" if isinstance(value, Markers) else "motion",
-        "format": _FORMATS[Path(path).suffix.lower()[1:]],
+        "format": _FORMATS[value.source.format],
         "frames": len(value),
         "fps": value.fps,
         "seconds": value.duration,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from marey.errors import InvalidValue, MareyError, UnreadableFile, UnwritableFile
 
-MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".fbx", ".glb", ".npz")
+MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".fbx", ".glb", ".npz", ".npy")
 # Files that may hold several motions, of which `clip=` chooses one.
 MULTI_CLIP_SUFFIXES = (".fbx", ".glb")
 MARKER_SUFFIXES = (".c3d",)

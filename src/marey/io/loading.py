@@ -27,9 +27,11 @@ _OPTIONS = {
     "root": (".bvh",),
     "clip": MULTI_CLIP_SUFFIXES,
     "skeleton": (".amc",),
-    "file_fps": (".bvh", ".amc", ".asf", ".npz", *MULTI_CLIP_SUFFIXES),
-    "body_model": (".npz",),
+    "file_fps": (".bvh", ".amc", ".asf", ".npz", ".npy", *MULTI_CLIP_SUFFIXES),
+    "body_model": (".npz", ".npy"),
 }
+# Pickled Python objects, of NumPy, joblib and PyTorch.
+_PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
 
 
 # The result is not known to type checkers, so the overloads of `operation` do not apply.
@@ -38,7 +40,7 @@ _declare: Callable[[Callable[..., Any]], Callable[..., Any]] = operation(LoadSet
 
 @_declare
 def load(path: StrPath, settings: LoadSettings) -> Any:
-    """Load any supported file: a `Motion` from .bvh, .amc, .asf, .fbx, .glb and .npz, `Markers` from .c3d.
+    """Load any supported file: a `Motion` from .bvh, .amc, .asf, .fbx, .glb, .npz and .npy, `Markers` from .c3d.
 
     ``motion.source.evidence`` explains how unit, axes and rate were found and whether a rest pose was skipped. Problems
     in the file cause a `MareyWarning`.
@@ -149,22 +151,34 @@ def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
 
         return read_fbx(read_bytes(path), name, fps=fps, clip=settings.clip)
     if suffix == ".npz":
-        from marey.io import smpl
+        from marey.io import kimodo, smpl
         from marey.io.archive import list_arrays
         from marey.io.npz import read_npz
 
         data = read_bytes(path)
-        if smpl.is_smpl(list_arrays(data, name)):
-            return smpl.read_smpl(data, name, fps=fps, body_model=settings.body_model)
+        arrays = list_arrays(data, name)
+        if smpl.is_smpl(arrays):
+            return smpl.read_smpl(data, name, arrays, fps=fps, body_model=settings.body_model)
+        if kimodo.is_kimodo(arrays):
+            _refuse_option(settings, "body_model", "of Kimodo, which has joint positions")
+            return kimodo.read_kimodo(data, name, fps=fps)
         _refuse_option(settings, "file_fps", "that marey wrote")
         _refuse_option(settings, "body_model", "that marey wrote")
         return read_npz(data, name)
+    if suffix == ".npy":
+        from marey.io.npy import read_npy_motion
+
+        return read_npy_motion(read_bytes(path), name, fps=fps, body_model=settings.body_model)
     if suffix in MARKER_SUFFIXES:
         raise UnknownFormat(
             f"holds markers, not the motion of a skeleton; expected a file of {', '.join(MOTION_SUFFIXES)}", path=path
         )
     if os.path.isdir(path):
         raise UnreadableFile("is a folder, expected a file", path=path)
+    if suffix in _PICKLES:
+        from marey.io.archive import EXPLAIN_PICKLES
+
+        raise UnknownFormat(f"a {suffix} file may run any code when it is loaded; {EXPLAIN_PICKLES}", path=path)
     known = ", ".join((*MOTION_SUFFIXES, *MARKER_SUFFIXES))
     shown = repr(suffix) if suffix else "a file without a suffix"
     raise UnknownFormat(f"cannot load {shown}; supported formats are {known}", path=path)

@@ -23,6 +23,9 @@ _BODY_SUFFIXES = (".fbx", ".glb")
 def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settings: SaveSettings) -> None:
     """Write a motion to .bvh, .fbx, .glb or .npz; several motions go into one .glb.
 
+    A file named ``*.amass.npz`` is written for programs that read AMASS. It holds the joints of a SMPL model: retarget
+    other motions first, ``marey.edit.retarget(motion, marey.io.smpl_skeleton())``.
+
     Contacts, labels and other annotations go into the sidecar next to the file. After a failure at any time, the old
     motion is there with its annotations, or the new one.
 
@@ -50,14 +53,19 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
     elif any(motion.contacts is not None or motion.labels for motion in motions):
         warn_user(f"{os.fspath(path)}: contacts and labels were not saved, because a sidecar describes only one motion")
     with Writing() as writing:
-        staged = writing.stage(path, _parts(motions, suffix, settings))
+        staged = writing.stage(path, _parts(motions, suffix, is_amass_name(path), settings))
         if len(motions) == 1:
             commit_with_sidecar(motions[0], staged, writing)
         else:
             writing.commit(staged)
 
 
-def _parts(motions: Sequence[Motion], suffix: str, settings: SaveSettings) -> Iterable[bytes]:
+def is_amass_name(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file of this name is written for programs that read AMASS."""
+    return os.fspath(path).lower().endswith(".amass.npz")
+
+
+def _parts(motions: Sequence[Motion], suffix: str, is_amass: bool, settings: SaveSettings) -> Iterable[bytes]:
     """Return the file's content in parts; each writer is imported only when needed."""
     if settings.rigid:
         from dataclasses import replace
@@ -68,7 +76,7 @@ def _parts(motions: Sequence[Motion], suffix: str, settings: SaveSettings) -> It
 
         source = motions[0].source
         # Programs that read BVH usually expect centimeters and Y up. Files with those of their own keep them.
-        is_usual = source.format in ("", "fbx", "glb", "npz", "smpl")
+        is_usual = source.format in ("", "fbx", "glb", "kimodo", "npy", "npz", "smpl")
         own, up = (recognize.UNITS["cm"], "y") if is_usual else (source.unit, source.up)
         meters = own if settings.unit is None else recognize.parse_unit(settings.unit)
         return write_bvh(motions[0], unit=meters, up=settings.up or up, rigid=settings.rigid)
@@ -80,6 +88,10 @@ def _parts(motions: Sequence[Motion], suffix: str, settings: SaveSettings) -> It
         from marey.io.fbx_write import write_fbx
 
         return [write_fbx(motions[0], body=settings.body)]
+    if is_amass:
+        from marey.io.smpl import write_amass
+
+        return [write_amass(motions[0])]
     from marey.io.npz import write_npz
 
     return [write_npz(motions[0])]

@@ -1,41 +1,62 @@
-"""Read motion of the SMPL family of body models: AMASS files, and dictionaries of video capture, as NPZ.
+"""Motion of the SMPL family of body models: AMASS files and dictionaries of video capture as NPZ, Motion-X arrays.
 
 The pose of a frame is one rotation vector per joint, in the order of the model. SMPL, SMPL-H and SMPL-X share their
 first 22 joints; hands, jaw and eyes follow. Such a file has no bone lengths: they come from the body model, a file of
 its owners that the user gives, or are those of an average body scaled by the first shape parameter.
+
+AMASS files are written from motions with these joints; `smpl_skeleton` is a skeleton to retarget others to. Files named
+``*.amass.npz`` are AMASS files, all other NPZ files that marey writes have its own arrays.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core.arrays import Floats
+from marey.core.arrays import Floats, Ints
+from marey.core.motion import Motion
+from marey.core.skeleton import Skeleton
 from marey.core.source import Source
-from marey.errors import ParseError
-from marey.io import limits
-from marey.io.archive import read_other_arrays
+from marey.errors import InvalidValue, ParseError, warn_user
+from marey.io import axes, limits
+from marey.io.archive import pack_other_arrays, read_other_arrays
 from marey.io.files import read_bytes
 from marey.io.raw import RawMotion
 from marey.maths import quat
 
 # Names of the arrays in files of different programs.
-_POSES = ("poses", "smpl_poses")
+_POSES = ("poses", "smpl_poses", "pose_world")
 _ROOT = ("root_orient", "global_orient")
 _BODY = ("pose_body", "body_pose")
 _HANDS = (("pose_hand",), ("left_hand_pose", "right_hand_pose"))
 _FACE = ("pose_jaw", "pose_eye")
-_TRANS = ("trans", "transl", "smpl_trans")
+_TRANS = ("trans", "transl", "smpl_trans", "trans_world")
 _RATES = ("mocap_framerate", "mocap_frame_rate", "fps")
 _SHAPE = "betas"
+# A nested dictionary that was stored under joined names, such as ``smpl_params_global.body_pose``; GVHMR's rate.
+_NESTED = re.compile(r"smpl_params_global[^a-z]+")
+_NESTED_FPS = 30.0
+# A row of Motion-X: rotation vectors of root, body, hands and jaw; expression and face; position; shape.
+MOTION_X_WIDTH = 322
+_MOTION_X_FPS = 30.0
+_MOTION_X = {"body": slice(0, 66), "hands": slice(66, 156), "jaw": slice(156, 159), "trans": slice(309, 312)}
+_MOTION_X_SHAPE = slice(312, 322)
 _MODEL = ("v_template", "shapedirs", "J_regressor")
 # Stature in meters: that of the average body, its change with the first shape parameter, and that of the table below.
 _MEAN_STATURE, _PER_SHAPE, _TABLE_STATURE = 1.66, 0.1, 1.7
 _MAX_SHAPE = 10.0
+# Parameters of an AMASS file besides the pose: of the shape, and of soft tissue in each frame.
+_N_SHAPE, _N_DMPL = 16, 8
+# Bones are those of the average body if their lengths have its proportions to this fraction.
+_SAME_PROPORTIONS = 1e-6
+# Meters by which joints may move without a warning when bones get a constant length.
+_UNSEEN = 1e-3
 
 
 class _Joint(NamedTuple):
@@ -106,55 +127,155 @@ _MODELS = {
 
 def is_smpl(names: Sequence[str]) -> bool:
     """Return whether an NPZ file with arrays of these names holds a motion of a SMPL model."""
+    names = [_NESTED.sub("", name) for name in names]
     has_pose = any(name in names for name in _POSES) or (
         any(name in names for name in _ROOT) and any(name in names for name in _BODY)
     )
     return has_pose and any(name in names for name in _TRANS)
 
 
-def read_smpl(data: bytes, path: str, *, fps: float | None = None, body_model: Any = None) -> RawMotion:
+def read_smpl(
+    data: bytes, path: str, names: Sequence[str], *, fps: float | None = None, body_model: Any = None
+) -> RawMotion:
     """Read a motion of a SMPL model from the bytes of an NPZ file.
 
     Parameters
     ----------
     path : the file name, for messages.
+    names : the names of all arrays in the file.
     fps : frames per second, if the file states none or wrong ones.
     body_model : path of the model's NPZ file, with ``v_template``, ``shapedirs`` and ``J_regressor``.
     """
-    hands = tuple(name for names in _HANDS for name in names)
+    hands = tuple(name for group in _HANDS for name in group)
     wanted = (*_POSES, *_ROOT, *_BODY, *hands, *_FACE, *_TRANS, *_RATES, _SHAPE)
-    arrays = read_other_arrays(data, path, wanted)
+    called = {name: _NESTED.sub("", name) for name in names if _NESTED.sub("", name) in wanted}
+    is_nested = any(name != short for name, short in called.items())
+    arrays = {called[name]: array for name, array in read_other_arrays(data, path, called).items()}
     vectors = _read_poses(arrays, path)
-    n_frames, n_joints = vectors.shape[:2]
-    limits.check_frames(n_frames, path)
-    called, joints = _MODELS[n_joints]
-    positions = _numbers(arrays, _first(arrays, _TRANS), (n_frames, 3), path)
+    positions = _numbers(arrays, _first(arrays, _TRANS), (len(vectors), 3), path)
     shape = np.zeros(0) if _SHAPE not in arrays else np.atleast_2d(_numbers(arrays, _SHAPE, None, path))[0]
     rate, found = _read_rate(arrays, fps, path)
+    if rate is None and is_nested:
+        rate, found = _NESTED_FPS, [f"rate {_NESTED_FPS:g} Hz, that of GVHMR's results"]
+    return _assemble(vectors, positions, shape, rate, found, path, body_model)
+
+
+def read_motion_x(array: Floats, path: str, *, fps: float | None = None, body_model: Any = None) -> RawMotion:
+    """Read a Motion-X array (F, 322); the parameters are those of `read_smpl`."""
+    parts = {name: array[:, columns] for name, columns in _MOTION_X.items()}
+    eyes = np.zeros((len(array), 6))
+    vectors = np.concatenate([parts["body"], parts["jaw"], eyes, parts["hands"]], axis=1).reshape(len(array), -1, 3)
+    rate, found = (fps, "as given") if fps is not None else (_MOTION_X_FPS, "that of Motion-X")
+    evidence = [f"rate {rate:g} Hz, {found}"]
+    return _assemble(vectors, parts["trans"], array[0, _MOTION_X_SHAPE], rate, evidence, path, body_model)
+
+
+def smpl_skeleton(*, n_joints: int = 52, body_model: Any = None) -> Skeleton:
+    """Return the skeleton of a SMPL model, to retarget motions to before they are saved as ``*.amass.npz``.
+
+    Parameters
+    ----------
+    n_joints : 22 (body), 24 (SMPL), 52 (SMPL-H) or 55 (SMPL-X).
+    body_model : path of the model's NPZ file; without it, the skeleton is that of an average body 1.66 m tall.
+
+    Examples
+    --------
+    >>> person = marey.edit.retarget(walk, marey.io.smpl_skeleton())    # doctest: +SKIP
+    >>> marey.save(person, "walk.amass.npz")                            # doctest: +SKIP
+    """
+    if n_joints not in _MODELS:
+        raise InvalidValue(
+            f"n_joints must be one of {', '.join(map(str, _MODELS))}, not {n_joints}", parameter="n_joints"
+        )
+    names, parents, offsets, _ = _build_body(n_joints, np.zeros(0), body_model)
+    return Skeleton(names, parents, offsets)
+
+
+def fits_smpl(skeleton: Skeleton) -> bool:
+    """Return whether a skeleton has the joints of a SMPL model, in the model's order."""
+    model = _MODELS.get(len(skeleton))
+    return model is not None and skeleton.names == tuple(joint.name for joint in model[1])
+
+
+def write_amass(motion: Motion) -> bytes:
+    """Return the bytes of an AMASS file: an NPZ file in meters, Z up, with the pose of a SMPL model.
+
+    The shape is zero, except for its first parameter, which `read_smpl` turns into a stature, if the bones have the
+    proportions of the average body.
+    """
+    if not fits_smpl(motion.skeleton):
+        raise InvalidValue(
+            f"an AMASS file holds the joints of a SMPL model, but {motion.name!r} has other joints",
+            remedy="retarget it first: `marey.edit.retarget(motion, marey.io.smpl_skeleton())`",
+        )
+    if motion.bone_offsets is not None:
+        rigid = replace(motion, bone_offsets=None)
+        moved = float(np.linalg.norm(motion.world().positions - rigid.world().positions, axis=2).max())
+        if moved > _UNSEEN:
+            warn_user(
+                f"AMASS files have bones of constant length: joints of {motion.name!r} move by up to {moved:.3f} m"
+            )
+    rotations = motion.rotations.copy()
+    rotations[:, 0] = quat.inv_mul(axes.rotation_between("y", "z"), rotations[:, 0])
+    shape = np.zeros(_N_SHAPE)
+    own = np.array([joint.offset for joint in _MODELS[len(motion.skeleton)][1]])
+    scale = float((own * motion.skeleton.offsets).sum() / (own * own).sum())
+    if np.abs(motion.skeleton.offsets[1:] - scale * own[1:]).max() <= _SAME_PROPORTIONS * abs(scale):
+        shape[0] = (scale * _TABLE_STATURE - _MEAN_STATURE) / _PER_SHAPE
+    if not abs(shape[0]) <= _MAX_SHAPE:
+        shape[0] = 0.0
+    arrays = {
+        "poses": quat.log(quat.normalize(rotations)).reshape(len(motion), -1),
+        "trans": axes.vectors_to_file(motion.root_positions, "z") - motion.skeleton.offsets[0],
+        "betas": shape,
+        "dmpls": np.zeros((len(motion), _N_DMPL)),
+        "gender": np.array("neutral"),
+        "mocap_framerate": np.array(motion.fps),
+    }
+    return pack_other_arrays(arrays)
+
+
+def _assemble(
+    vectors: Floats,
+    positions: Floats,
+    shape: Floats,
+    rate: float | None,
+    found: Sequence[str],
+    path: str,
+    body_model: Any,
+) -> RawMotion:
+    """Build the motion from rotation vectors (F, K, 3), positions (F, 3) of the model and its shape."""
+    n_frames, n_joints = vectors.shape[:2]
+    limits.check_frames(n_frames, path)
+    names, parents, offsets, lengths = _build_body(n_joints, shape, body_model)
+    return RawMotion(
+        names=names,
+        parents=parents,
+        offsets=offsets,
+        root_positions=positions + offsets[0],
+        rotations=quat.unroll(quat.exp(vectors)),
+        fps=rate,
+        name=PurePath(path.replace("\\", "/")).stem.removesuffix(".amass"),
+        source=Source(path=path, format="smpl"),
+        unit=1.0,
+        rest_up="y",
+        evidence=[f"joints of the {_MODELS[n_joints][0]} model, from {3 * n_joints} pose parameters", lengths, *found],
+    )
+
+
+def _build_body(n_joints: int, shape: Floats, body_model: Any) -> tuple[tuple[str, ...], Ints, Floats, str]:
+    """Return names, parents and offsets of a model's joints, and where the bone lengths are from."""
+    joints = _MODELS[n_joints][1]
     names = tuple(joint.name for joint in joints)
     parents = np.array([names.index(joint.parent) if joint.parent else -1 for joint in joints])
     if body_model is None:
         stature = _MEAN_STATURE + _PER_SHAPE * float(np.clip(shape[0], -_MAX_SHAPE, _MAX_SHAPE) if len(shape) else 0.0)
         offsets = np.array([joint.offset for joint in joints]) * (stature / _TABLE_STATURE)
         lengths = f"bone lengths of an average body {stature:.2f} m tall, since no body model was given (`body_model=`)"
-    else:
-        places = _pose_model(body_model, shape, n_joints)
-        offsets = np.concatenate([places[:1], places[1:] - places[parents[1:]]])
-        positions = positions + places[0]
-        lengths = f"bone lengths from {PurePath(str(body_model)).name}"
-    return RawMotion(
-        names=names,
-        parents=parents,
-        offsets=offsets,
-        root_positions=positions,
-        rotations=quat.unroll(quat.exp(vectors)),
-        fps=rate,
-        name=PurePath(path.replace("\\", "/")).stem,
-        source=Source(path=path, format="smpl"),
-        unit=1.0,
-        rest_up="y",
-        evidence=[f"joints of the {called} model, from {3 * n_joints} pose parameters", lengths, *found],
-    )
+        return names, parents, offsets, lengths
+    places = _pose_model(body_model, shape, n_joints)
+    offsets = np.concatenate([places[:1], places[1:] - places[parents[1:]]])
+    return names, parents, offsets, f"bone lengths from {PurePath(str(body_model)).name}"
 
 
 def _first(arrays: Mapping[str, NDArray[Any]], names: Sequence[str]) -> str:
@@ -173,6 +294,7 @@ def _read_poses(arrays: Mapping[str, NDArray[Any]], path: str) -> Floats:
     n_frames = len(parts[0]) if parts[0].ndim else 0
     if any(part.ndim < 2 or len(part) != n_frames for part in parts) or not n_frames:
         raise ParseError("the arrays of the pose must have one row per frame", path=path)
+    parts = [_from_matrices(part) if part.ndim > 3 and part.shape[-2:] == (3, 3) else part for part in parts]
     flat = np.concatenate([part.reshape(n_frames, -1) for part in parts], axis=1)
     n_joints, rest = divmod(flat.shape[1], 3)
     if whole == "" and n_joints not in _MODELS:  # hands as principal components, or a face without hands
@@ -181,6 +303,11 @@ def _read_poses(arrays: Mapping[str, NDArray[Any]], path: str) -> Floats:
         known = ", ".join(f"{3 * n} ({called})" for n, (called, _) in _MODELS.items())
         raise ParseError(f"expected {known} pose parameters per frame, got {flat.shape[1]}", path=path)
     return np.ascontiguousarray(flat).reshape(n_frames, n_joints, 3)
+
+
+def _from_matrices(matrices: Floats) -> Floats:
+    """Convert rotation matrices (F, K, 3, 3), as some programs store them, to rotation vectors."""
+    return np.asarray(quat.log(quat.normalize(quat.from_matrix(matrices))))
 
 
 def _numbers(
