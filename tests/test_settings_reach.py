@@ -68,6 +68,7 @@ NO_PANEL = {
     "ClipSearchSettings": "the page filters its list of files by name",
     "RenderSettings": "the page draws live",
     "VariationSettings": "the Graph panel adds variations when it builds a graph",
+    "SolveSettings": "the page opens files of motions and markers as they are",
     "TreeSettings": "the Find panel registers with the options of the space",
 }
 # fmt: on

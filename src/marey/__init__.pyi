@@ -36,6 +36,7 @@ from .io import load as load
 from .io import load_markers as load_markers
 from .io import load_motion as load_motion
 from .io import save as save
+from .io import solve as solve
 from .layer import GazeMap as GazeMap
 from .layer import gaze_example as gaze_example
 from .layer import splice as splice

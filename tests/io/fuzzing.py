@@ -47,6 +47,7 @@ from marey.store.labels import add_labels, read_label_csv
 from tests.io.make_c3d import c3d_bytes
 from tests.io.make_fbx import mixamo_like
 from tests.io.test_asf_amc import AMC, ASF
+from tests.io.test_solve import write_trc
 
 CPU_SECONDS = 4
 MAX_MESSAGE = 400
@@ -223,6 +224,22 @@ def make_kimodo(folder: Path) -> Path:
     return folder / "walk.npz"
 
 
+def make_humanml(folder: Path) -> Path:
+    person = marey.edit.retarget(walk(), marey.io.smpl_skeleton(n_joints=22), feet=None)
+    np.save(folder / "joints.npy", person.world().positions)
+    return folder / "joints.npy"
+
+
+def make_trc(folder: Path) -> Path:
+    roles = walk().skeleton.roles
+    return write_trc(folder / "walk.trc", list(roles), walk().world().positions[:, list(roles.values())], 30.0)
+
+
+def make_joints_csv(folder: Path) -> Path:
+    make_trc(folder)
+    return text("map.csv", "marker,joint\n" + "".join(f"{role},{role}\n" for role in walk().skeleton.roles))(folder)
+
+
 def use_table(path: Path) -> None:
     table = DirectionTable.load(path)
     table.column(0.3)
@@ -323,6 +340,9 @@ FORMATS = [
     Format("amass", make_amass, use_motion),
     Format("motion_x", make_motion_x, use_motion),
     Format("kimodo", make_kimodo, use_motion),
+    Format("humanml3d", make_humanml, use_motion),
+    Format("trc", make_trc, lambda path: check(marey.solve(path))),
+    Format("joints_csv", make_joints_csv, lambda path: check(marey.solve(path.with_name("walk.trc"), joints=path))),
     Format("c3d", lambda folder: text("walk.c3d", c3d_bytes())(folder), use_motion),
     Format("sidecar", make_sidecar, lambda path: use_motion(path.with_name("walk.bvh"))),
     Format("roles", make_roles, lambda path: marey.load(path.with_name("walk.bvh"), roles=path)),

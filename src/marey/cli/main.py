@@ -26,6 +26,7 @@ COMMANDS = (
         "check",
         "library",
         "convert",
+        "solve",
         "contacts",
         "clean",
         "measure",

@@ -11,7 +11,16 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["PROFILES", "NameParts", "Profile", "joints_like", "read_names", "roles_by_words"]
+__all__ = [
+    "POINT_SETS",
+    "PROFILES",
+    "NameParts",
+    "PointSet",
+    "Profile",
+    "joints_like",
+    "read_names",
+    "roles_by_words",
+]
 
 SIDES = ("left", "right")
 
@@ -75,6 +84,60 @@ PROFILES: tuple[Profile, ...] = (
     _profile("Kinect", _LONG, "spinebase neck head", "- shoulder* elbow* wrist*",
              "hip* knee* ankle* foot*", "spinemid spineshoulder"),
 )
+# fmt: on
+
+
+class PointSet(NamedTuple):
+    """The points of a body that a data set or a program gives, in order, and the joints of `core.solve` that they are.
+
+    A joint may be given by several points, whose mean it is.
+    """
+
+    names: tuple[str, ...]
+    joints: dict[str, tuple[str, ...]]
+
+
+def _point_set(names: str, trunk: str, limbs: str) -> PointSet:
+    """Build a set; ``*`` stands for the side in `limbs` and ``+`` joins points of one joint."""
+    pairs = [pair.split("=") for pair in trunk.split()]
+    for side in SIDES:
+        pairs += [
+            (f"{side}_{joint}", point.replace("*", side if "left" in names else side[0].upper()))
+            for joint, point in (pair.split("=") for pair in limbs.split())
+        ]
+    return PointSet(tuple(names.split()), {joint: tuple(points.split("+")) for joint, points in pairs})
+
+
+_JOINT_LIMBS = "upper_arm=*_shoulder forearm=*_elbow hand=*_wrist upper_leg=*_hip lower_leg=*_knee foot=*_ankle"
+# fmt: off
+POINT_SETS: dict[str, PointSet] = {
+    "humanml3d": _point_set(
+        "pelvis left_hip right_hip spine1 left_knee right_knee spine2 left_ankle right_ankle spine3 left_foot "
+        "right_foot neck left_collar right_collar head left_shoulder right_shoulder left_elbow right_elbow left_wrist "
+        "right_wrist",
+        "hips=pelvis spine=spine1 spine2=spine2 chest=spine3 neck=neck head=head",
+        f"shoulder=*_collar ball=*_foot {_JOINT_LIMBS}",
+    ),
+    "coco": _point_set(
+        "nose left_eye right_eye left_ear right_ear left_shoulder right_shoulder left_elbow right_elbow left_wrist "
+        "right_wrist left_hip right_hip left_knee right_knee left_ankle right_ankle",
+        "head=left_ear+right_ear nose=nose", _JOINT_LIMBS,
+    ),
+    "human36m": _point_set(
+        "pelvis RHip RKnee RAnkle LHip LKnee LAnkle spine thorax nose head LShoulder LElbow LWrist RShoulder RElbow "
+        "RWrist",
+        "hips=pelvis spine=spine neck=thorax head=nose head_tip=head",
+        "upper_arm=*Shoulder forearm=*Elbow hand=*Wrist upper_leg=*Hip lower_leg=*Knee foot=*Ankle",
+    ),
+    "mediapipe": _point_set(
+        "nose left_eye_inner left_eye left_eye_outer right_eye_inner right_eye right_eye_outer left_ear right_ear "
+        "mouth_left mouth_right left_shoulder right_shoulder left_elbow right_elbow left_wrist right_wrist left_pinky "
+        "right_pinky left_index right_index left_thumb right_thumb left_hip right_hip left_knee right_knee left_ankle "
+        "right_ankle left_heel right_heel left_foot_index right_foot_index",
+        "head=left_ear+right_ear nose=nose",
+        f"fingertips=*_index+*_pinky ball=*_foot_index {_JOINT_LIMBS}",
+    ),
+}
 # fmt: on
 
 # The body part that each word stands for. "hip", "leg", "shoulder", "arm", "foot" and "hand" mean different joints in

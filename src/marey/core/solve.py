@@ -11,6 +11,7 @@ like hinges, as far as they are bent; every other bone is not twisted against it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -34,23 +35,31 @@ class _Bone(NamedTuple):
     direction: tuple[float, float, float]
 
 
-def _limb_bones(side: str, sign: float) -> dict[str, _Bone]:
-    across, down = (sign, 0.0, 0.0), (0.0, -1.0, 0.0)
-    bones = {
-        "shoulder": ("chest", across), "upper_arm": ("*shoulder", across), "forearm": ("*upper_arm", across),
-        "hand": ("*forearm", across), "fingertips": ("*hand", across), "upper_leg": ("hips", across),
-        "lower_leg": ("*upper_leg", down), "foot": ("*lower_leg", down), "ball": ("*foot", (0.0, -0.45, 0.89)),
-        "toe_tip": ("*ball", _FORWARD),
-    }  # fmt: skip
-    return {f"{side}_{key}": _Bone(parent.replace("*", f"{side}_"), way) for key, (parent, way) in bones.items()}
+_ARM, _DOWN = (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
+_ARM_BONES = {
+    "shoulder": _Bone("chest", _ARM), "upper_arm": _Bone("*shoulder", _ARM), "forearm": _Bone("*upper_arm", _ARM),
+    "hand": _Bone("*forearm", _ARM), "fingertips": _Bone("*hand", _ARM),
+}  # fmt: skip
+_LEG_BONES = {
+    "upper_leg": _Bone("hips", _ARM), "lower_leg": _Bone("*upper_leg", _DOWN), "foot": _Bone("*lower_leg", _DOWN),
+    "ball": _Bone("*foot", (0.0, -0.48, math.sqrt(1.0 - 0.48**2))), "toe_tip": _Bone("*ball", _FORWARD),
+}  # fmt: skip
 
 
-# All joints that may be given, parents first.
+def _both(bones: Mapping[str, _Bone]) -> dict[str, _Bone]:
+    """Return the bones of both sides from those of the left side."""
+    return {
+        f"{side}_{key}": _Bone(bone.parent.replace("*", f"{side}_"), (sign * bone.direction[0], *bone.direction[1:]))
+        for side, sign in _SIDES.items()
+        for key, bone in bones.items()
+    }
+
+
+# All joints that may be given, parents first, each limb as a whole.
 BODY: dict[str, _Bone] = {
     "hips": _Bone("", _UP), "spine": _Bone("hips", _UP), "spine2": _Bone("spine", _UP), "chest": _Bone("spine2", _UP),
     "neck": _Bone("chest", _UP), "head": _Bone("neck", _UP), "head_tip": _Bone("head", _UP),
-    "nose": _Bone("head", _FORWARD),
-    **{key: bone for side, sign in _SIDES.items() for key, bone in _limb_bones(side, sign).items()},
+    "nose": _Bone("head", _FORWARD), **_both(_ARM_BONES), **_both(_LEG_BONES),
 }  # fmt: skip
 _NEEDED = tuple(f"{side}_{part}" for side in _SIDES for part in ("upper_leg", "lower_leg"))
 # Limbs that bend about one axis in the rest pose: (upper joint, lower joint, axis on the left side).
@@ -64,6 +73,8 @@ _TWIST_SIGMA = 0.1
 _SOLID, _SOLID_NOISE = 1.5e-3, 1.0
 # Relative size of the second axis of a solid shape below which it does not show its rotation.
 _THIN = 0.15
+# Weight of the guessed rotation if the shape is thin.
+_HINT = 0.01
 _N_ITERATIONS = 40
 _N_ROUNDS = 3
 # Bones shorter than this fraction of the body's size have no direction.
@@ -164,6 +175,7 @@ def _fit_cluster(
     lateral, below, above = _BRANCHES[key]
     children = np.array([k for k, parent in enumerate(parents) if parent == joint], dtype=np.int64)
     vectors = places[:, children] - places[:, joint, None]
+    vectors[:, np.median(np.linalg.norm(vectors, axis=2), axis=0) < 0.1 * tolerance] = 0.0  # at the same place
     guess = _make_frames(places, index, lateral, below, above)
     solid = np.ones(len(children), dtype=bool)
     template, moved = _fit_shape(vectors, solid, guess)
@@ -211,12 +223,12 @@ def _align(vectors: Floats, template: Floats, guess: Floats) -> Floats:
 
     A template that is thin, or has one vector, gets the rotation about itself from `guess`.
     """
-    if not len(template):
+    if not template.any():
         return guess
     product = np.einsum("fci,cj->fij", vectors, template)
     sizes = np.linalg.svd(template, compute_uv=False)
     if len(sizes) < 2 or sizes[1] < _THIN * sizes[0]:
-        product = product + (0.01 * sizes[0] ** 2) * guess
+        product = product + (_HINT * sizes[0] ** 2) * guess
     left, _, right = np.linalg.svd(product)
     left[..., 2] *= np.sign(np.linalg.det(left @ right))[:, None]
     return np.asarray(left @ right)

@@ -7,5 +7,9 @@ from .rest import trim_rest_pose as trim_rest_pose
 from .saving import save as save
 from .settings import LoadSettings as LoadSettings
 from .settings import SaveSettings as SaveSettings
+from .settings import SolveSettings as SolveSettings
 from .sidecar import sidecar_path as sidecar_path
 from .smpl import smpl_skeleton as smpl_skeleton
+from .solving import SolveResult as SolveResult
+from .solving import solve as solve
+from .solving import solve_with_report as solve_with_report

@@ -24,6 +24,7 @@ _FORMATS = {
     "smpl": "SMPL",
     "kimodo": "Kimodo",
     "c3d": "C3D",
+    "trc": "TRC",
 }
 
 

@@ -15,7 +15,7 @@ from marey.errors import InvalidValue, MareyError, UnreadableFile, UnwritableFil
 MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".fbx", ".glb", ".npz", ".npy")
 # Files that may hold several motions, of which `clip=` chooses one.
 MULTI_CLIP_SUFFIXES = (".fbx", ".glb")
-MARKER_SUFFIXES = (".c3d",)
+MARKER_SUFFIXES = (".c3d", ".trc")
 SAVE_SUFFIXES = (".bvh", ".fbx", ".glb", ".npz")
 SIDECAR_SUFFIX = ".marey.json"  # replaces the file's own suffix
 # Temporary files and folders, which also begin with a dot.

@@ -40,12 +40,13 @@ _declare: Callable[[Callable[..., Any]], Callable[..., Any]] = operation(LoadSet
 
 @_declare
 def load(path: StrPath, settings: LoadSettings) -> Any:
-    """Load any supported file: a `Motion` from .bvh, .amc, .asf, .fbx, .glb, .npz and .npy, `Markers` from .c3d.
+    """Load any supported file: a `Motion`, or `Markers` from .c3d and .trc.
 
     ``motion.source.evidence`` explains how unit, axes and rate were found and whether a rest pose was skipped. Problems
     in the file cause a `MareyWarning`.
 
-    For .c3d files only `unit` and `up` apply. `load_motion` and `load_markers` do the same with precise return types.
+    For .c3d and .trc files only `unit` and `up` apply. `load_motion` and `load_markers` do the same with precise return
+    types.
 
     Parameters
     ----------
@@ -91,12 +92,17 @@ def load_motion(path: StrPath, settings: LoadSettings) -> Motion:
 
 @operation(AxesSettings)
 def load_markers(path: StrPath, settings: AxesSettings) -> Markers:
-    """Load the markers of a C3D file, in meters, Y up; `unit` and `up` override the file's."""
+    """Load the markers of a C3D or TRC file, in meters, Y up; `unit` and `up` override the file's."""
+    suffix = _suffix(path)
+    if suffix not in MARKER_SUFFIXES:
+        raise UnknownFormat(f"markers can only be loaded from {', '.join(MARKER_SUFFIXES)} files", path=path)
+    if suffix == ".trc":
+        from marey.io.trc import read_trc
+
+        return read_trc(path, unit=settings.unit, up=settings.up)
     from marey.io.c3d import read_c3d
 
-    if _suffix(path) not in MARKER_SUFFIXES:
-        raise UnknownFormat(f"markers can only be loaded from {', '.join(MARKER_SUFFIXES)} files", path=path)
-    return read_c3d(os.fspath(path), unit=settings.unit, up=settings.up)
+    return read_c3d(path, unit=settings.unit, up=settings.up)
 
 
 def clip_names(path: StrPath) -> tuple[str, ...]:
@@ -171,7 +177,9 @@ def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
         return read_npy_motion(read_bytes(path), name, fps=fps, body_model=settings.body_model)
     if suffix in MARKER_SUFFIXES:
         raise UnknownFormat(
-            f"holds markers, not the motion of a skeleton; expected a file of {', '.join(MOTION_SUFFIXES)}", path=path
+            f"holds markers, not the motion of a skeleton; `marey.solve` fits a skeleton to them. Expected a file of "
+            f"{', '.join(MOTION_SUFFIXES)}",
+            path=path,
         )
     if os.path.isdir(path):
         raise UnreadableFile("is a folder, expected a file", path=path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from marey.core.settings import Settings, option
@@ -92,4 +92,29 @@ class SaveSettings(AxesSettings):
     rigid: bool = option(default=False, help="Keep bone lengths constant.")
     body: bool = option(
         default=True, help="Add a simple body mesh to an FBX or GLB file; without it, viewers show joints at most."
+    )
+
+
+class SolveSettings(AxesSettings):
+    """Settings of `solve`."""
+
+    names: Sequence[str] | str | None = option(
+        default=None,
+        help="Names of the points of an array, in order: a list, or the name of a set (humanml3d, coco, human36m, "
+        "mediapipe). By default a set with as many points.",
+    )
+    joints: Mapping[str, str] | str | os.PathLike[str] | None = option(
+        default=None,
+        help="Map from point to joint, or a JSON or CSV file with such a map. Several points may be one joint, whose "
+        "position is their mean. By default that of the set, or by the points' names.",
+    )
+    file_fps: float | None = option(
+        default=None, help="Frames per second of the recording, if the file states none.", label="Recorded rate",
+        unit="1/s", above=0, max=100_000,
+    )  # fmt: skip
+    max_gap: float = option(
+        default=0.5, help="Longest gap in the path of a point that is filled.", label="Longest gap", unit="s", min=0
+    )
+    strength: float = option(
+        default=1.0, help="Smoothing of the positions, relative to their noise; 0 for none.", min=0, max=10
     )
