@@ -47,6 +47,7 @@ from marey.store.labels import add_labels, read_label_csv
 from tests.io.make_c3d import c3d_bytes
 from tests.io.make_fbx import mixamo_like
 from tests.io.test_asf_amc import AMC, ASF
+from tests.io.test_glb_character import make_character
 from tests.io.test_solve import write_trc
 
 CPU_SECONDS = 4
@@ -240,6 +241,15 @@ def make_joints_csv(folder: Path) -> Path:
     return text("map.csv", "marker,joint\n" + "".join(f"{role},{role}\n" for role in walk().skeleton.roles))(folder)
 
 
+def make_vrm(folder: Path) -> Path:
+    return text("hero.vrm", make_character(1))(folder)
+
+
+def use_vrm(path: Path) -> None:
+    hero = marey.load(path)
+    marey.save(hero, path.with_name("again.glb"), character=path)
+
+
 def use_table(path: Path) -> None:
     table = DirectionTable.load(path)
     table.column(0.3)
@@ -336,6 +346,7 @@ FORMATS = [
     Format("fbx", saved("walk.fbx", walk), use_motion),
     Format("fbx_text", lambda folder: text("dance.fbx", mixamo_like(4)[0])(folder), use_motion),
     Format("glb", saved("walk.glb", walk), use_motion),
+    Format("vrm", make_vrm, use_vrm),
     Format("npz", saved("walk.npz", walk), use_motion),
     Format("amass", make_amass, use_motion),
     Format("motion_x", make_motion_x, use_motion),

@@ -88,7 +88,7 @@ def test_unknown_suffix(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"something")
     suffix = Path(name).suffix
     shown = f"'{suffix}'" if suffix else "a file without a suffix"
-    known = r"supported formats are \.bvh, \.amc, \.asf, \.fbx, \.glb, \.npz, \.npy, \.c3d, \.trc"
+    known = r"supported formats are \.bvh, \.amc, \.asf, \.fbx, \.glb, \.vrm, \.npz, \.npy, \.c3d, \.trc"
     with pytest.raises(UnknownFormat, match=f"cannot load {shown}; {known}"):
         marey.load(tmp_path / name)
     target = f"as {shown}" if suffix else "to a file name without a suffix"

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 @add_settings("marey.io.settings:SaveSettings", skip=("unit", "up"))
 @click.option("--to-unit", help="Unit of the BVH file to write.  [default: the input's, else cm]")
 @click.option("--to-up", help="Up axis of the BVH file to write.  [default: the input's, else y]")
+@click.option(
+    "--character", metavar="FILE",
+    help="A GLB or VRM file with the skeleton of IN. OUT is a copy of it, with its mesh, and with IN as its first "
+    "animation. To put another motion on a character, use marey edit retarget.",
+)  # fmt: skip
 @renamed_option("--no-figure", "--no-body", sets={"body": False})
 def command(inputs: tuple[str, ...], output: str, to_unit: str | None, to_up: str | None, **options: Any) -> None:
     """Convert IN (BVH, ASF/AMC, FBX, GLB, NPZ, NPY) to OUT (BVH, FBX, GLB, NPZ).

@@ -53,7 +53,9 @@ def _edit(
             check_output(output)
             kept = {name: options.pop(name) for name in own if name in options}
             how = reading_options(options)
-            return _write(function(*(read_motion(file, how) for file in files), {**options, **kept}), output)
+            character = _find_character(kept, output)
+            result = function(*(read_motion(file, how) for file in files), {**options, **kept})
+            return _write(result, output, character)
 
         run.__doc__ = function.__doc__
         decorated: Any = add_settings(settings)(reading(run)) if settings else reading(run)
@@ -66,11 +68,22 @@ def _edit(
     return decorate
 
 
-def _write(motion: Motion, output: str) -> int:
+def _find_character(options: Options, output: str) -> str | None:
+    """Return the file whose mesh is kept: that of --character, else that of --onto if both files can hold one."""
+    from marey.io.files import GLTF_SUFFIXES
+
+    character: str | None = options.pop("character", None)
+    onto = str(options.get("onto") or "")
+    if character is None and onto.lower().endswith(GLTF_SUFFIXES) and output.lower().endswith(GLTF_SUFFIXES):
+        return onto
+    return character
+
+
+def _write(motion: Motion, output: str, character: str | None = None) -> int:
     """Save the motion, print the edit, and return the exit code: 1 if a target was out of reach, else 0."""
     from marey.io import save
 
-    save(motion, output)
+    save(motion, output, character=character)
     step = dict(motion.source.provenance[-1])
     click.echo(f"wrote {output}: {step['op']}, {plural(len(motion), 'frame')} at {motion.fps:.6g} Hz")
     for line in _describe(step, motion.fps):
@@ -295,6 +308,11 @@ def _path(motion: Motion, options: Options) -> Motion:
     metavar="FILE",
     help="A file with the target skeleton, or the word sample for the skeleton of `marey samples`.",
 )
+@click.option(
+    "--character",
+    metavar="FILE",
+    help="The GLB or VRM file whose mesh and materials OUT gets.  [default: the file of --onto]",
+)
 @click.option("--map", "map_file", metavar="JSON", help="A saved retarget map, instead of --onto.")
 @click.option("--save-map", metavar="JSON", help="Save the retarget map for reuse.")
 @click.option("--pose", type=Moment(), help="Time of IN's reference pose, standing on flat feet.  [default: rest pose]")
@@ -303,11 +321,14 @@ def _path(motion: Motion, options: Options) -> Motion:
 def _retarget(motion: Motion, options: Options) -> Motion:
     """Retarget the motion to another skeleton with the same roles.
 
+    If FILE of --onto and OUT are GLB or VRM files, OUT is a copy of FILE: your character with its mesh and materials,
+    and with the motion as its first animation.
+
     \b
     Example:
       marey edit retarget walk.bvh out.bvh --onto sample
-      marey edit retarget walk.bvh hero.glb --onto hero_rest.glb --save-map hero.json
-      marey edit retarget run.bvh hero_run.glb --map hero.json
+      marey edit retarget walk.bvh hero_walk.glb --onto hero.glb --save-map hero.json
+      marey edit retarget run.bvh hero_run.glb --map hero.json --character hero.glb
     """
     from marey.edit import RetargetMap, RetargetSettings, retarget
 

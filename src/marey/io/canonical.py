@@ -39,7 +39,7 @@ def to_motion(
     given_up = None if up is None else axes.check_up(up)
     given_unit = None if unit is None else recognize.parse_unit(unit)
     try:
-        skeleton = _with_roles(Skeleton(raw.names, raw.parents, raw.offsets, role_map or {}), raw)
+        skeleton = _with_roles(Skeleton(raw.names, raw.parents, raw.offsets, {**raw.roles, **(role_map or {})}), raw)
         up_axis = _up(raw, skeleton, given_up, evidence)
         meters = _unit(raw, skeleton, given_unit, evidence)
         rest_axis = up_axis if raw.rest_up is None else raw.rest_up

@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 from marey.errors import InvalidValue, MareyError, UnreadableFile, UnwritableFile
 
-MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".fbx", ".glb", ".npz", ".npy")
+MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".fbx", ".glb", ".vrm", ".npz", ".npy")
 # Files that may hold several motions, of which `clip=` chooses one.
-MULTI_CLIP_SUFFIXES = (".fbx", ".glb")
+MULTI_CLIP_SUFFIXES = (".fbx", ".glb", ".vrm")
+# glTF in one file; a VRM file is a GLB file with a humanoid.
+GLTF_SUFFIXES = (".glb", ".vrm")
 MARKER_SUFFIXES = (".c3d", ".trc")
 SAVE_SUFFIXES = (".bvh", ".fbx", ".glb", ".npz")
 SIDECAR_SUFFIX = ".marey.json"  # replaces the file's own suffix

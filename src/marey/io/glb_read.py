@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from marey.core.arrays import Floats
+from marey.core.roles import ROLE_NAMES
 from marey.errors import InvalidValue
 from marey.io import limits
 from marey.io.gltf_chunks import Gltf, Json, Track, read_nodes
@@ -20,6 +23,7 @@ from marey.io.node_tree import (
     assemble_motion,
     choose_clip,
     list_names,
+    name_joints,
     order_joints,
     split_linear,
     split_scale,
@@ -89,7 +93,37 @@ def _read_clip(gltf: Gltf, animation: Json | None, fps: float | None) -> RawMoti
     motion.name = (animation and gltf.text(animation, "name", "animation")) or motion.name
     motion.unit, motion.up = 1.0, "y"
     motion.evidence.append(found)
+    motion.roles = _name_roles(gltf, joints, motion.names)
+    if motion.roles:
+        motion.evidence.append("roles from the file's VRM bones")
     return motion
+
+
+class Rig(NamedTuple):
+    """The nodes of a GLB file that are the joints of its skeleton, at rest.
+
+    joints : node of each joint. above : nodes above the first joint, from the top. transforms : of all these nodes.
+    names : names of the joints, as `read_glb` gives them.
+    """
+
+    nodes: Nodes
+    joints: list[int]
+    above: list[int]
+    transforms: dict[int, LocalTransform]
+    names: tuple[str, ...]
+
+
+def read_rig(gltf: Gltf) -> Rig:
+    """Read the skeleton that `read_glb` finds for the first animation."""
+    animations = gltf.objects("animations")
+    nodes = read_nodes(gltf)
+    channels = _read_channels(gltf, animations[0], len(nodes.parents)) if animations else {}
+    joints = _choose_joints(gltf, nodes, channels)
+    above = nodes.chain(joints[0])[:-1]
+    rest = _Clock(1.0, 1, {})
+    transforms = {node: _read_local(gltf, node, {}, rest) for node in (*above, *joints)}
+    names, _ = name_joints([_node_name(gltf, node) for node in joints], gltf.warnings)
+    return Rig(nodes, joints, above, transforms, names)
 
 
 def clip_names(data: bytes, path: str) -> tuple[str, ...]:
@@ -159,10 +193,53 @@ def _choose_joints(gltf: Gltf, nodes: Nodes, channels: Iterable[tuple[int, str]]
     if skins:
         # A file may hold several bodies, each with its own animations.
         chosen = max(skins, key=lambda joints: len(animated.intersection(joints)))
+        chosen = [*chosen, *(node for node in _read_vrm_bones(gltf, n_nodes).values() if node not in chosen)]
         rank = {node: i for i, node in reversed(list(enumerate(chosen)))}
     else:
         rank = add_descendants(nodes, set(animated or nodes.order))
     return order_joints(nodes, rank, lambda node: _node_name(gltf, node), gltf.warnings)
+
+
+# VRM's names of bones that are not the role with the same words.
+_VRM_ROLES = {"LowerArm": "_forearm", "Toes": "_ball"}
+
+
+def _read_vrm_bones(gltf: Gltf, n_nodes: int) -> dict[str, int]:
+    """Return the node of each role, from the humanoid of a VRM file of version 0 or 1; {} for other files."""
+    extensions = gltf.child(gltf.document, "extensions", "document")
+    found: dict[str, int] = {}
+    for name in ("VRMC_vrm", "VRM"):
+        where = f"extensions.{name}.humanoid"
+        humanoid = gltf.child(gltf.child(extensions, name, "extensions"), "humanoid", f"extensions.{name}")
+        bones = humanoid.get("humanBones", {})
+        pairs = bones.items() if isinstance(bones, dict) else ((b.get("bone"), b) for b in _list_objects(gltf, bones))
+        for bone, entry in pairs:
+            if isinstance(bone, str) and isinstance(entry, dict) and "node" in entry:
+                found.setdefault(bone, gltf.index(entry, "node", where, n_nodes))
+        if found:
+            break
+    roles = {_vrm_role(bone): node for bone, node in found.items()}
+    if "upperChest" in found:
+        roles["chest"] = found["upperChest"]
+    return {role: node for role, node in roles.items() if role in ROLE_NAMES}
+
+
+def _list_objects(gltf: Gltf, bones: object) -> list[Json]:
+    return gltf.objects("humanBones", {"humanBones": bones}, "humanoid")
+
+
+def _vrm_role(bone: str) -> str:
+    """Return the role of a VRM bone: ``left_upper_leg`` for ``leftUpperLeg``."""
+    for words, role in _VRM_ROLES.items():
+        bone = bone.replace(words, role)
+    return re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), bone)
+
+
+def _name_roles(gltf: Gltf, joints: list[int], names: Sequence[str]) -> dict[str, str]:
+    """Return the joint name of each role that the file states."""
+    place = {node: j for j, node in enumerate(joints)}
+    bones = _read_vrm_bones(gltf, len(gltf.objects("nodes")))
+    return {role: names[place[node]] for role, node in bones.items() if node in place}
 
 
 def _node_name(gltf: Gltf, node: int) -> str:

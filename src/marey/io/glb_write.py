@@ -5,7 +5,7 @@ glTF is right-handed, Y up and in meters, like marey; only quaternions change th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,8 +56,8 @@ def write_glb(motions: Sequence[Motion], *, body: bool = True, compact: bool = F
     if not motions:
         raise InvalidValue("motions must hold at least one motion, got none")
     for motion in motions:
-        _check(motion)
-    file = _File()
+        check_float32(motion)
+    file = GlbContent()
     groups = _by_skeleton(motions)
     tracks: dict[int, tuple[int, _Moving]] = {}
     for number, group in enumerate(groups, start=1):
@@ -68,7 +68,12 @@ def write_glb(motions: Sequence[Motion], *, body: bool = True, compact: bool = F
     names = unique_names(motion.name or "motion" for motion in motions)
     for i, (motion, name) in enumerate(zip(motions, names, strict=True)):
         first, moving = tracks[i]
-        _add_animation(file, motion, name, first, moving, compact)
+        channels = {(first + joint, path): values for (joint, path), values in _channels(motion, moving).items()}
+        if compact:
+            channels = {
+                key: _round_values(values) if key[1] == "rotation" else values for key, values in channels.items()
+            }
+        file.add_animation(name, motion, channels)
     return file.pack()
 
 
@@ -77,7 +82,12 @@ def round_rotations(rotations: Floats) -> Floats:
     return np.asarray(quat.normalize(np.rint(_INT16 * quat.normalize(rotations)) / _INT16))
 
 
-def _check(motion: Motion) -> None:
+def _round_values(values: NDArray[Any]) -> NDArray[np.int16]:
+    return np.rint(_INT16 * values).astype(np.int16)
+
+
+def check_float32(motion: Motion) -> None:
+    """Raise InvalidValue for a motion that GLB cannot hold."""
     if len(motion.skeleton) > MAX_SKIN_JOINTS:
         raise InvalidValue(
             f"a GLB file can hold at most {MAX_SKIN_JOINTS} joints, but {motion.name!r} has {len(motion.skeleton)}; "
@@ -140,7 +150,7 @@ class _Moving:
 
 
 @dataclass(slots=True)
-class _File:
+class GlbContent:
     """The document under construction, and the bytes that its accessors point into."""
 
     parts: list[bytes] = field(default_factory=list)
@@ -184,7 +194,36 @@ class _File:
         self.accessors[accessor]["max"] = values.max(axis=0).tolist()
         return accessor
 
+    def add_animation(self, name: str, motion: Motion, channels: Mapping[tuple[int, str], NDArray[Any]]) -> None:
+        """Add an animation with the values (F, C) of each (node, path), at the frames of the motion.
+
+        Values are float32, or 16-bit integers for numbers from -1 to 1.
+        """
+        times = (np.arange(len(motion)) / motion.fps).astype(np.float32)[:, None]
+        still = {key for key, values in channels.items() if (values == values[0]).all()}
+        moved = sum(values.nbytes for key, values in channels.items() if key not in still)
+        if 32 * len(motion) * len(motion.skeleton) > limits.MAX_EXPANSION * moved + limits.EXPANSION_FLOOR:
+            still = set()  # a reader would reject a long motion compressed this much as an attack
+
+        ends = [0, -1] if len(motion) > 1 else [0]
+        outputs = {key: values[ends] if key in still else values for key, values in channels.items()}
+        clocks = {len(values): times[ends] if len(values) == len(ends) else times for values in outputs.values()}
+        added = self.add_view([*clocks.values(), *outputs.values()])
+        inputs = dict(zip(clocks, added, strict=False))
+        for n_keys, accessor in inputs.items():
+            self.bound(accessor, clocks[n_keys])
+        for accessor, values in zip(added[len(clocks) :], outputs.values(), strict=True):
+            if values.dtype == np.int16:
+                self.accessors[accessor]["normalized"] = True
+        samplers, targets = [], []
+        for i, ((node, path), values) in enumerate(outputs.items()):
+            samplers.append({"input": inputs[len(values)], "output": added[len(clocks) + i]})
+            targets.append({"sampler": i, "target": {"node": node, "path": path}})
+        extras = {"marey": {"fps": motion.fps}}
+        self.animations.append({"name": name, "channels": targets, "samplers": samplers, "extras": extras})
+
     def pack(self) -> bytes:
+        """Return the bytes of the file."""
         document: dict[str, Any] = {
             "asset": {"version": "2.0", "generator": "marey"},
             "scene": 0,
@@ -201,7 +240,7 @@ class _File:
         return pack_glb(document, b"".join(self.parts))
 
 
-def _add_skeleton(file: _File, skeleton: Skeleton, moving: _Moving, number: int, body: bool) -> int:
+def _add_skeleton(file: GlbContent, skeleton: Skeleton, moving: _Moving, number: int, body: bool) -> int:
     """Add nodes, skin and body; return the node of joint 0. The node of joint j is that plus j."""
     first = len(file.nodes)
     prefix = "" if number == 1 else f"figure{number}:"
@@ -228,7 +267,7 @@ def _add_skeleton(file: _File, skeleton: Skeleton, moving: _Moving, number: int,
     return first
 
 
-def _add_body(file: _File, skeleton: Skeleton, rigid: Bools) -> None:
+def _add_body(file: GlbContent, skeleton: Skeleton, rigid: Bools) -> None:
     mesh = build_body_mesh(skeleton, rigid)
     positions = mesh.positions.astype(np.float32)
     joints = np.zeros((len(positions), 4), dtype=np.uint8 if len(skeleton) <= 256 else np.uint16)
@@ -245,35 +284,6 @@ def _add_body(file: _File, skeleton: Skeleton, rigid: Bools) -> None:
     file.names.add(name)
     file.roots.append(len(file.nodes))
     file.nodes.append({"name": name, "mesh": len(file.meshes) - 1, "skin": len(file.skins) - 1})
-
-
-def _add_animation(file: _File, motion: Motion, name: str, first: int, moving: _Moving, compact: bool) -> None:
-    channels = _channels(motion, moving)
-    if compact:
-        for key in [key for key in channels if key[1] == "rotation"]:
-            channels[key] = np.rint(_INT16 * channels[key]).astype(np.int16)
-    times = (np.arange(len(motion)) / motion.fps).astype(np.float32)[:, None]
-    still = {key for key, values in channels.items() if (values == values[0]).all()}
-    moved = sum(values.nbytes for key, values in channels.items() if key not in still)
-    if 32 * len(motion) * len(motion.skeleton) > limits.MAX_EXPANSION * moved + limits.EXPANSION_FLOOR:
-        still = set()  # a reader would reject a long motion compressed this much as an attack
-
-    ends = [0, -1] if len(motion) > 1 else [0]
-    outputs = {key: values[ends] if key in still else values for key, values in channels.items()}
-    clocks = {len(values): times[ends] if len(values) == len(ends) else times for values in outputs.values()}
-    added = file.add_view([*clocks.values(), *outputs.values()])
-    inputs = dict(zip(clocks, added, strict=False))
-    for n_keys, accessor in inputs.items():
-        file.bound(accessor, clocks[n_keys])
-    for accessor, values in zip(added[len(clocks) :], outputs.values(), strict=True):
-        if values.dtype == np.int16:
-            file.accessors[accessor]["normalized"] = True
-    samplers, targets = [], []
-    for i, ((joint, path), values) in enumerate(outputs.items()):
-        samplers.append({"input": inputs[len(values)], "output": added[len(clocks) + i]})
-        targets.append({"sampler": i, "target": {"node": first + joint, "path": path}})
-    extras = {"marey": {"fps": motion.fps}}
-    file.animations.append({"name": name, "channels": targets, "samplers": samplers, "extras": extras})
 
 
 def _channels(motion: Motion, moving: _Moving) -> dict[tuple[int, str], NDArray[Any]]:

@@ -12,7 +12,15 @@ from marey.core.resample import resample
 from marey.core.settings import operation
 from marey.errors import InvalidValue, ParseError, UnknownFormat, UnreadableFile
 from marey.io.canonical import to_motion
-from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, MULTI_CLIP_SUFFIXES, SIDECAR_SUFFIX, read_bytes, split_name
+from marey.io.files import (
+    GLTF_SUFFIXES,
+    MARKER_SUFFIXES,
+    MOTION_SUFFIXES,
+    MULTI_CLIP_SUFFIXES,
+    SIDECAR_SUFFIX,
+    read_bytes,
+    split_name,
+)
 from marey.io.raw import RawMotion
 from marey.io.rest import trim_rest_pose
 from marey.io.settings import AxesSettings, LoadSettings
@@ -108,7 +116,7 @@ def load_markers(path: StrPath, settings: AxesSettings) -> Markers:
 def clip_names(path: StrPath) -> tuple[str, ...]:
     """Return the names of the motions in a file: the animations of an FBX or GLB file, else the file's own name."""
     suffix = _suffix(path)
-    if suffix == ".glb":
+    if suffix in GLTF_SUFFIXES:
         from marey.io import glb_read
 
         return glb_read.clip_names(read_bytes(path), os.fspath(path))
@@ -148,7 +156,7 @@ def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
         raw = asf_motion(read_asf(read_bytes(path), name), name)
         raw.fps = raw.fps if fps is None else fps
         return raw
-    if suffix == ".glb":
+    if suffix in GLTF_SUFFIXES:
         from marey.io.glb_read import read_glb
 
         return read_glb(read_bytes(path), name, fps=fps, clip=settings.clip)

@@ -15,10 +15,10 @@ class RawMotion:
     Arrays have the shapes of `Skeleton` and `Motion` (unit quaternions, wxyz), with lengths in the file's unit and
     vectors in the file's axes. `unit` (meters per unit) and `up` are set if the format defines them; if None, they are
     inferred later. `stated_unit` is a unit that the file states but may not have been written in: it is used unless it
-    makes the body implausibly large or small. `up_reason` says why `up` is known. `rest_up` is the up axis of the
-    rest pose, if it is not that of the frames. `fps` is None if the file has no
-    rate. `evidence` explains what the reader inferred, `warnings` lists problems in the file that did not prevent
-    reading it.
+    makes the body implausibly large or small. `up_reason` says why `up` is known. `rest_up` is the up axis of the rest
+    pose, if it is not that of the frames. `fps` is None if the file has no rate. `roles` maps roles to joints, if the
+    file states them. `evidence` explains what the reader inferred, `warnings` lists problems in the file that did not
+    prevent reading it.
     """
 
     names: tuple[str, ...]
@@ -35,5 +35,6 @@ class RawMotion:
     stated_unit: float | None = None
     up_reason: str = "by the format's definition"
     rest_up: str | None = None
+    roles: dict[str, str] = field(default_factory=dict)
     evidence: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

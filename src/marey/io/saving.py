@@ -11,11 +11,11 @@ from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, UnknownFormat, warn_user
 from marey.io import recognize
-from marey.io.files import SAVE_SUFFIXES, Writing, check_file_name, split_name
+from marey.io.files import GLTF_SUFFIXES, SAVE_SUFFIXES, Writing, check_file_name, read_bytes, split_name
 from marey.io.settings import SaveSettings
 from marey.io.sidecar import commit_with_sidecar, plan_sidecar
 
-_BODY_SUFFIXES = (".fbx", ".glb")
+_BODY_SUFFIXES = (".fbx", *GLTF_SUFFIXES)
 
 
 @renamed_parameters(figure="body")
@@ -36,12 +36,14 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
     """
     motions = [motion] if isinstance(motion, Motion) else check_list(motion, Motion, "motion")
     suffix = split_name(path)[1]
-    if suffix not in SAVE_SUFFIXES:
+    if settings.character is not None:
+        _check_character(settings.character, suffix)
+    elif suffix not in SAVE_SUFFIXES:
         shown = f"as {suffix!r}" if suffix else "to a file name without a suffix"
         raise UnknownFormat(f"cannot save {shown}; supported formats are {', '.join(SAVE_SUFFIXES)}", path=path)
     if not motions:
         raise InvalidValue("there is nothing to save; pass at least one motion")
-    if len(motions) > 1 and suffix != ".glb":
+    if len(motions) > 1 and suffix not in GLTF_SUFFIXES:
         raise InvalidValue(f"a {suffix} file holds one motion, got {len(motions)}; only .glb holds several")
     if suffix != ".bvh" and (settings.unit is not None or settings.up is not None):
         raise InvalidValue(f"unit and up can only be chosen for .bvh; a {suffix} file has its own")
@@ -58,6 +60,14 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
             commit_with_sidecar(motions[0], staged, writing)
         else:
             writing.commit(staged)
+
+
+def _check_character(character: str | os.PathLike[str], suffix: str) -> None:
+    kinds = " or ".join(GLTF_SUFFIXES)
+    if suffix not in GLTF_SUFFIXES:
+        raise InvalidValue(f"the motion of a character is saved as {kinds}, not {suffix!r}", parameter="character")
+    if split_name(character)[1] not in GLTF_SUFFIXES:
+        raise UnknownFormat(f"a character must be a {kinds} file", path=character)
 
 
 def is_amass_name(path: str | os.PathLike[str]) -> bool:
@@ -80,6 +90,10 @@ def _parts(motions: Sequence[Motion], suffix: str, is_amass: bool, settings: Sav
         own, up = (recognize.UNITS["cm"], "y") if is_usual else (source.unit, source.up)
         meters = own if settings.unit is None else recognize.parse_unit(settings.unit)
         return write_bvh(motions[0], unit=meters, up=settings.up or up, rigid=settings.rigid)
+    if settings.character is not None:
+        from marey.io.glb_character import write_character
+
+        return [write_character(motions, read_bytes(settings.character), os.fspath(settings.character))]
     if suffix == ".glb":
         from marey.io.glb_write import write_glb
 

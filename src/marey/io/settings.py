@@ -93,6 +93,11 @@ class SaveSettings(AxesSettings):
     body: bool = option(
         default=True, help="Add a simple body mesh to an FBX or GLB file; without it, viewers show joints at most."
     )
+    character: str | os.PathLike[str] | None = option(
+        default=None,
+        help="A GLB or VRM file with the skeleton of the motion. The GLB or VRM file to write is a copy of it, with "
+        "its mesh and materials, and with the motion as its first animation.",
+    )
 
 
 class SolveSettings(AxesSettings):
