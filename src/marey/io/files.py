@@ -18,7 +18,7 @@ MULTI_CLIP_SUFFIXES = (".fbx", ".glb", ".vrm")
 # glTF in one file; a VRM file is a GLB file with a humanoid.
 GLTF_SUFFIXES = (".glb", ".vrm")
 MARKER_SUFFIXES = (".c3d", ".trc")
-SAVE_SUFFIXES = (".bvh", ".fbx", ".glb", ".npz")
+SAVE_SUFFIXES = (".bvh", ".fbx", ".glb", ".npz", ".usda")
 SIDECAR_SUFFIX = ".marey.json"  # replaces the file's own suffix
 # Temporary files and folders, which also begin with a dot.
 PART_SUFFIX = ".marey-part"

@@ -15,13 +15,13 @@ from marey.io.files import GLTF_SUFFIXES, SAVE_SUFFIXES, Writing, check_file_nam
 from marey.io.settings import SaveSettings
 from marey.io.sidecar import commit_with_sidecar, plan_sidecar
 
-_BODY_SUFFIXES = (".fbx", *GLTF_SUFFIXES)
+_BODY_SUFFIXES = (".fbx", ".usda", *GLTF_SUFFIXES)
 
 
 @renamed_parameters(figure="body")
 @operation(SaveSettings)
 def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settings: SaveSettings) -> None:
-    """Write a motion to .bvh, .fbx, .glb or .npz; several motions go into one .glb.
+    """Write a motion to .bvh, .fbx, .glb, .npz or .usda; several motions go into one .glb.
 
     A file named ``*.amass.npz`` is written for programs that read AMASS. It holds the joints of a SMPL model: retarget
     other motions first, ``marey.edit.retarget(motion, marey.io.smpl_skeleton())``.
@@ -102,6 +102,10 @@ def _parts(motions: Sequence[Motion], suffix: str, is_amass: bool, settings: Sav
         from marey.io.fbx_write import write_fbx
 
         return [write_fbx(motions[0], body=settings.body)]
+    if suffix == ".usda":
+        from marey.io.usd_write import write_usda
+
+        return write_usda(motions[0], body=settings.body)
     if is_amass:
         from marey.io.smpl import write_amass
 

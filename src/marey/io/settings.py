@@ -80,8 +80,8 @@ class SaveSettings(AxesSettings):
     unit: str | float | None = option(
         default=None,
         help="Unit of a BVH file: m, cm, mm, in, cmu, or meters per unit; by default that of the BVH, AMC or ASF file "
-        "that the motion was loaded from, else centimeters. GLB and NPZ files are always in meters, FBX files in "
-        "centimeters.",
+        "that the motion was loaded from, else centimeters. GLB, NPZ and USD files are always in meters, FBX "
+        "files in centimeters.",
     )
     up: Literal["y", "z", "x", "-y", "-z", "-x"] | None = option(
         default=None,
@@ -91,7 +91,7 @@ class SaveSettings(AxesSettings):
     )
     rigid: bool = option(default=False, help="Keep bone lengths constant.")
     body: bool = option(
-        default=True, help="Add a simple body mesh to an FBX or GLB file; without it, viewers show joints at most."
+        default=True, help="Add a simple body mesh to an FBX, GLB or USD file; without it, viewers show joints at most."
     )
     character: str | os.PathLike[str] | None = option(
         default=None,
