@@ -2,57 +2,94 @@
 
 from __future__ import annotations
 
+import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from marey.cli.files import check_output, plural
 from marey.cli.options import read_motion, reading, reading_options, renamed_option
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
+from marey.cli.tables import format_table
 
 if TYPE_CHECKING:
     from marey.core import Motion
+    from marey.io import ConvertReport, LoadSettings, SaveSettings
 
 
 @click.command("convert", cls=SettingsCommand)
-@click.argument("inputs", nargs=-1, required=True, metavar="IN...")
-@click.argument("output", metavar="OUT")
+@click.argument("inputs", nargs=-1, metavar="IN...")
+@click.argument("output", required=False, metavar="OUT")
 @reading
 @add_settings("marey.io.settings:SaveSettings", skip=("unit", "up"))
 @click.option("--to-unit", help="Unit of the BVH file to write.  [default: the input's, else cm]")
 @click.option("--to-up", help="Up axis of the BVH file to write.  [default: the input's, else y]")
+@click.option("--to", metavar="FORMAT", help="For a folder: the format to write, such as bvh.")
 @click.option(
     "--character", metavar="FILE",
     help="A GLB or VRM file with the skeleton of IN. OUT is a copy of it, with its mesh, and with IN as its first "
     "animation. To put another motion on a character, use marey edit retarget.",
 )  # fmt: skip
+@click.option("--list", "show_list", is_flag=True, help="List all formats and exit.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list of formats, or the report on a folder, as JSON.")
 @renamed_option("--no-figure", "--no-body", sets={"body": False})
-def command(inputs: tuple[str, ...], output: str, to_unit: str | None, to_up: str | None, **options: Any) -> None:
-    """Convert IN (BVH, ASF/AMC, FBX, GLB, NPZ, NPY) to OUT (BVH, FBX, GLB, NPZ).
+def command(
+    inputs: tuple[str, ...],
+    output: str | None,
+    to_unit: str | None,
+    to_up: str | None,
+    to: str | None,
+    show_list: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Convert IN to OUT; the suffixes tell the formats, which --list shows.
 
     If OUT is a GLB file, there may be several inputs. If its name ends in .amass.npz, it is written for programs that
-    read AMASS, retargeted to a SMPL-H skeleton.
+    read AMASS, retargeted to a SMPL-H skeleton. If IN is a folder, all motions in it are converted to --to FORMAT in
+    the folder OUT; the exit code is 1 if some files could not be converted.
 
     \b
     Example:
       marey convert walk.bvh walk.glb
       marey convert walk.bvh run.bvh both.glb
       marey convert walk.bvh walk.amass.npz
+      marey convert takes/ converted/ --to bvh
       marey convert --file-fps 60 143_32.bvh walk.bvh
     """
-    from marey.io import LoadSettings, SaveSettings, save
+    from marey.io import SaveSettings
+
+    if show_list:
+        click.echo(_list_formats(as_json))
+        return 0
+    if output is None or not inputs:
+        raise click.UsageError("expected IN and OUT, such as walk.bvh walk.glb")
+    how = reading_options(options)
+    saving = read_settings(SaveSettings, options, unit=to_unit, up=to_up)
+    if len(inputs) == 1 and os.path.isdir(inputs[0]):
+        if to is None:
+            raise click.UsageError(f"{inputs[0]} is a folder; give the format to write, such as --to bvh")
+        return _convert_folder(inputs[0], output, to, how, saving, as_json)
+    if to is not None or as_json:
+        raise click.UsageError("--to and --json are for a folder; the suffix of OUT tells the format of a file")
+    _convert_files(inputs, output, how, saving)
+    return 0
+
+
+def _convert_files(inputs: tuple[str, ...], output: str, how: LoadSettings, saving: SaveSettings) -> None:
+    from marey.io import LoadSettings, save
     from marey.io.saving import is_amass_name
 
     check_output(output)
-    how = reading_options(options)
     to_amass = is_amass_name(output)
     model = how.body_model if to_amass else None
     if to_amass and not all(path.lower().endswith((".npz", ".npy")) for path in inputs):
         how = LoadSettings(settings=how, body_model=None)  # a model for the file to write
     motions = [read_motion(path, how) for path in inputs]
     if to_amass:
-        motions = [_fit_smpl(motion, model) for motion in motions]
-    save(motions, output, settings=read_settings(SaveSettings, options, unit=to_unit, up=to_up))
+        motions = [_fit_smpl(motion, None if model is None else str(model)) for motion in motions]
+    save(motions, output, settings=saving)
     frames = ", ".join(f"{plural(len(motion), 'frame')} of {motion.name!r}" for motion in motions)
     click.echo(f"wrote {output}: {frames}")
 
@@ -65,3 +102,32 @@ def _fit_smpl(motion: Motion, body_model: str | None) -> Motion:
     if fits_smpl(motion.skeleton) and body_model is None:
         return motion
     return retarget(motion, smpl_skeleton(body_model=body_model))
+
+
+def _convert_folder(folder: str, output: str, to: str, how: LoadSettings, saving: SaveSettings, as_json: bool) -> int:
+    from marey.io import convert_folder
+
+    report = convert_folder(folder, output, to, reading=how, saving=saving)
+    click.echo(json.dumps(report.to_dict(), indent=1, ensure_ascii=False) if as_json else _describe(report, output))
+    return 1 if report.count("failed") else 0
+
+
+def _describe(report: ConvertReport, output: str) -> str:
+    rows = [("file", "frames", "rate", "result")]
+    for file in report.files:
+        numbers = (f"{file.frames}", f"{file.fps:.6g} Hz") if file.output else ("", "")
+        result = file.output or f"{file.status}: {word_options(file.reason)}"
+        rows.append((file.file, *numbers, result))
+    counts = ", ".join(f"{report.count(status)} {status}" for status in ("converted", "skipped", "failed"))
+    return "\n".join([*format_table(rows), f"{output}: {counts}"])
+
+
+def _list_formats(as_json: bool) -> str:
+    from marey.io import FORMATS
+
+    if as_json:
+        return json.dumps([each.to_dict() for each in FORMATS], indent=1, ensure_ascii=False)
+    rows = [("format", "suffix", "read", "write", "notes")]
+    for each in FORMATS:
+        rows.append((each.name, " ".join(each.suffixes), each.reads or "-", "yes" if each.writes else "-", each.note))
+    return "\n".join(format_table(rows, n_text=4))

@@ -1,3 +1,6 @@
+from .converting import ConvertReport as ConvertReport
+from .converting import convert_folder as convert_folder
+from .formats import FORMATS as FORMATS
 from .loading import clip_names as clip_names
 from .loading import load as load
 from .loading import load_markers as load_markers

@@ -200,6 +200,11 @@ def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
     raise UnknownFormat(f"cannot load {shown}; supported formats are {known}", path=path)
 
 
+def list_unsuitable(suffix: str) -> tuple[str, ...]:
+    """Return the options that do not apply to files with this suffix."""
+    return tuple(name for name, suffixes in _OPTIONS.items() if suffix not in suffixes)
+
+
 def _refuse_option(settings: LoadSettings, name: str, kind: str) -> None:
     if getattr(settings, name) is not None:
         raise InvalidValue(f"{name} does not apply to an .npz file {kind}", parameter=name)

@@ -1,0 +1,164 @@
+"""`convert_folder`: convert all motions of a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from marey.core.motion import Motion
+from marey.errors import FileError, InvalidValue, MareyError, UnreadableFile, UnwritableFile
+from marey.io.files import GLTF_SUFFIXES, MARKER_SUFFIXES, SAVE_SUFFIXES, split_name
+from marey.io.folder import CLIP_SUFFIXES, free_name, result_kind, walk_files
+from marey.io.loading import clip_names, load_motion
+from marey.io.saving import save
+from marey.io.settings import LoadSettings, SaveSettings
+
+_MARKERS = "markers, not motion; `marey.solve` fits a skeleton to them"
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedFile:
+    """What became of a file, or of one of its animations.
+
+    file, output : names relative to the two folders; output is "" if nothing was written.
+    status : "converted", "skipped" or "failed". reason : why it was not converted.
+    frames, fps : of the motion.
+    """
+
+    file: str
+    output: str
+    status: str
+    reason: str = ""
+    frames: int = 0
+    fps: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertReport:
+    """What became of each file of a folder."""
+
+    files: tuple[ConvertedFile, ...]
+
+    def count(self, status: str) -> int:
+        """Return the number of files with this status."""
+        return sum(file.status == status for file in self.files)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all files, ready for JSON."""
+        return {"files": [asdict(file) for file in self.files]}
+
+
+def convert_folder(
+    folder: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    to: str = "bvh",
+    *,
+    reading: LoadSettings | None = None,
+    saving: SaveSettings | None = None,
+    progress: Callable[[ConvertedFile], None] | None = None,
+) -> ConvertReport:
+    """Convert all motions in a folder and its folders, of any format; files that cannot be read are reported.
+
+    Parameters
+    ----------
+    folder, output : the folder to read, and the folder to write, which is created.
+    to : the format to write: "bvh", "fbx", "glb", "npz" or "usda".
+    reading, saving : options of `load` and `save` for all files. Options that do not apply to a file are left out.
+    progress : called with each file that was converted, skipped or has failed.
+
+    Each animation of an FBX or GLB file becomes a file of its own, unless GLB is written. Built results and markers are
+    skipped.
+    """
+    suffix = "." + to.lower().removeprefix(".")
+    if suffix not in SAVE_SUFFIXES:
+        known = ", ".join(each[1:] for each in SAVE_SUFFIXES)
+        raise InvalidValue(f"to must be one of {known}, not {to!r}", parameter="to")
+    source, target = Path(folder), Path(output)
+    if not source.is_dir():
+        raise UnreadableFile("no such folder" if not source.exists() else "is a file, expected a folder", path=folder)
+    if target.exists() and (not target.is_dir() or target.samefile(source)):
+        raise UnwritableFile("is the folder to read, or a file; choose another folder to write", path=output)
+    done: list[ConvertedFile] = []
+    taken: set[str] = set()
+    for here, names in walk_files(source, skip=target):
+        for name in names:
+            kind = split_name(name)[1]
+            if kind not in (*CLIP_SUFFIXES, *MARKER_SUFFIXES):
+                continue
+            relative = (here / name).relative_to(source)
+            for one in _convert_file(source, target, relative, suffix, taken, reading, saving):
+                done.append(one)
+                if progress is not None:
+                    progress(one)
+    if not done:
+        raise UnreadableFile(f"holds no motion files; expected files of {', '.join(CLIP_SUFFIXES)}", path=folder)
+    return ConvertReport(tuple(done))
+
+
+def _convert_file(
+    source: Path,
+    target: Path,
+    relative: Path,
+    suffix: str,
+    taken: set[str],
+    reading: LoadSettings | None,
+    saving: SaveSettings | None,
+) -> list[ConvertedFile]:
+    path, kind = source / relative, split_name(relative)[1]
+    if kind in MARKER_SUFFIXES:
+        return [ConvertedFile(relative.as_posix(), "", "skipped", _MARKERS)]
+    if kind == ".npz" and (built := result_kind(path)) is not None:
+        return [ConvertedFile(relative.as_posix(), "", "skipped", f"a {built}, not a motion")]
+    how = _select(reading, kind)
+    try:
+        clips = clip_names(path) if how.clip is None else ()
+        wanted: list[str | None] = list(clips) if len(clips) > 1 else [how.clip]  # type: ignore[list-item]
+        motions = [_load(path, LoadSettings(settings=how, clip=clip)) for clip in wanted]
+        groups = [motions] if suffix in GLTF_SUFFIXES else [[motion] for motion in motions]
+        out = []
+        for group, clip in zip(groups, wanted, strict=False):
+            stem = relative.stem if len(groups) == 1 else f"{relative.stem}.{_clean(str(clip))}"
+            name = free_name(stem, lambda n: (relative.parent / f"{n}{suffix}").as_posix().lower() in taken, gap="_")
+            written = relative.parent / f"{name}{suffix}"
+            taken.add(written.as_posix().lower())
+            _make_folder((target / written).parent)
+            save(group, target / written, settings=saving)
+            frames, fps = sum(len(motion) for motion in group), group[0].fps
+            out.append(ConvertedFile(relative.as_posix(), written.as_posix(), "converted", "", frames, fps))
+        return out
+    except MareyError as error:
+        reason = error.sentence if isinstance(error, FileError) else str(error)
+        return [ConvertedFile(relative.as_posix(), "", "failed", reason)]
+
+
+def _select(reading: LoadSettings | None, kind: str) -> LoadSettings:
+    """Return the settings without options that do not apply to files with this suffix."""
+    from marey.io.loading import list_unsuitable
+
+    how = LoadSettings() if reading is None else reading
+    return LoadSettings(settings=how, **dict.fromkeys(list_unsuitable(kind)))
+
+
+def _load(path: Path, how: LoadSettings) -> Motion:
+    """Load a motion; options that do not apply to this kind of NPZ file are left out."""
+    try:
+        return load_motion(path, settings=how)
+    except InvalidValue as error:
+        if error.parameter not in ("file_fps", "body_model") or getattr(how, error.parameter) is None:
+            raise
+        return _load(path, LoadSettings(settings=how, **{error.parameter: None}))
+
+
+def _clean(name: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_ " else "_" for letter in name)[:80]
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UnwritableFile(f"cannot create the folder ({reason})", path=folder) from None
