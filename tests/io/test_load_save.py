@@ -100,7 +100,7 @@ def test_option_that_means_nothing_is_refused(tmp_path: Path) -> None:
     marey.save(WALK, tmp_path / "walk.npz")
     with pytest.raises(InvalidValue, match=r"root does not apply to a \.npz file, only to \.bvh"):
         marey.load(tmp_path / "walk.npz", root=0)
-    with pytest.raises(InvalidValue, match="only .glb holds several"):
+    with pytest.raises(InvalidValue, match=".fbx and .glb hold several"):
         marey.save([WALK, WALK], tmp_path / "two.bvh")
     with pytest.raises(InvalidValue, match="unit and up can only be chosen for .bvh"):
         marey.save(WALK, tmp_path / "walk.glb", unit="cm")

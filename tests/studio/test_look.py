@@ -232,7 +232,7 @@ def test_motions_are_exported_and_fetched(page: FakePage, server: Server, tmp_pa
     assert len(marey.load(tmp_path / "one.bvh")) == 121
     with pytest.raises(Failed, match="no motion to export"):
         page.do("export", motions=[], format="bvh", name="none")
-    with pytest.raises(Failed, match="only .glb holds several"):
+    with pytest.raises(Failed, match=".fbx and .glb hold several"):
         page.do("export", motions=names, format="bvh", name="both")
 
 

@@ -70,7 +70,7 @@ def convert_folder(
     progress : called with each file that was converted, skipped or has failed.
 
     Each animation of an FBX or GLB file becomes a file of its own, unless GLB is written. Built results and markers are
-    skipped.
+    skipped. No file is replaced.
     """
     suffix = "." + to.lower().removeprefix(".")
     if suffix not in SAVE_SUFFIXES:
@@ -125,6 +125,8 @@ def _convert_file(
             written = relative.parent / f"{name}{suffix}"
             taken.add(written.as_posix().lower())
             _make_folder((target / written).parent)
+            if (target / written).exists():
+                raise UnwritableFile("this file exists already; delete it or choose another folder", path=written)
             save(group, target / written, settings=saving)
             frames, fps = sum(len(motion) for motion in group), group[0].fps
             out.append(ConvertedFile(relative.as_posix(), written.as_posix(), "converted", "", frames, fps))

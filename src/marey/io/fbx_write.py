@@ -1,4 +1,4 @@
-"""Write a motion as binary FBX 7.4: a skeleton, one animation, and a simple body bound to the skeleton.
+"""Write motions as binary FBX 7.4: a skeleton, animations, and a simple body bound to the skeleton.
 
 FBX stores centimeters, degrees and, for keys, single precision. In the rest pose all rotations are 0, as in a
 `Skeleton`, so that the rest pose survives.
@@ -14,14 +14,17 @@ import numpy as np
 
 from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
-from marey.errors import InvalidValue
+from marey.errors import DifferentSkeletons, InvalidValue
 from marey.io.fbx_document import HEADER_SIZE, MAGIC, Element
 from marey.io.fbx_scene import CUSTOM_TIME_MODE, LEGACY_TICKS, TIME_MODES
 from marey.io.glb_body import build_body_mesh
+from marey.io.glb_write import SAME_OFFSETS
+from marey.io.node_tree import unique_names
 from marey.maths import euler
 
 VERSION = 7400
 _CENTIMETERS = 100.0
+_SAME_RATE = 1e-6
 # Programs of the format's owner check that these two constants fit the creation time.
 _CREATION_TIME = "1970-01-01 10:00:00:000"
 _FILE_ID = bytes.fromhex("28b32aebb624ccc2bfc8b02aa92bfcf1")
@@ -35,21 +38,35 @@ _PROPERTY_TYPES = {
 }  # fmt: skip
 
 
-def write_fbx(motion: Motion, *, body: bool = True) -> bytes:
-    """Return the bytes of an FBX file with the motion.
+def write_fbx(motions: Sequence[Motion], *, body: bool = True) -> bytes:
+    """Return the bytes of an FBX file with all motions, which must have one skeleton and one rate.
 
     body : add a simple body mesh; without it, programs show bare joints.
     """
-    if np.abs(motion.root_positions).max() * _CENTIMETERS > np.finfo(np.float32).max / 4:
-        raise InvalidValue(
-            f"positions of {motion.name!r} are too large for FBX, which stores float32; check their unit"
-        )
+    first = motions[0]
+    for motion in motions:
+        if np.abs(motion.root_positions).max() * _CENTIMETERS > np.finfo(np.float32).max / 4:
+            raise InvalidValue(
+                f"positions of {motion.name!r} are too large for FBX, which stores float32; check their unit"
+            )
+        own, other = motion.skeleton, first.skeleton
+        if not own.fits(other) or np.abs(own.offsets[1:] - other.offsets[1:]).max(initial=0.0) > SAME_OFFSETS:
+            raise DifferentSkeletons(
+                f"the motions of an FBX file have one skeleton, but {motion.name!r} has another than {first.name!r}; "
+                "retarget it first, or save them as .glb"
+            )
+        if abs(motion.fps / first.fps - 1.0) > _SAME_RATE:
+            raise InvalidValue(
+                f"the motions of an FBX file have one frame rate, but {motion.name!r} has {motion.fps:g} Hz and "
+                f"{first.name!r} {first.fps:g} Hz; resample it first, or save them as .glb"
+            )
     scene = _Scene()
-    bones = _add_skeleton(scene, motion)
+    bones = _add_skeleton(scene, first)
     if body:
-        _add_body(scene, motion, bones)
-    _add_animation(scene, motion, bones)
-    return _pack(_describe_file(scene, motion))
+        _add_body(scene, first, bones)
+    for motion, name in zip(motions, unique_names(motion.name or "motion" for motion in motions), strict=True):
+        _add_animation(scene, motion, name, bones)
+    return _pack(_describe_file(scene, max(motions, key=len)))
 
 
 class _Scene:
@@ -133,10 +150,10 @@ def _add_body(scene: _Scene, motion: Motion, bones: Sequence[int]) -> None:
     )  # fmt: skip
 
 
-def _add_animation(scene: _Scene, motion: Motion, bones: Sequence[int]) -> None:
+def _add_animation(scene: _Scene, motion: Motion, name: str, bones: Sequence[int]) -> None:
     times = _key_times(motion)
     span = _properties(LocalStop=times[-1], ReferenceStop=times[-1])
-    stack = scene.add("AnimationStack", motion.name or "motion", "AnimStack", "", span)
+    stack = scene.add("AnimationStack", name, "AnimStack", "", span)
     layer = scene.add("AnimationLayer", "base", "AnimLayer", "")
     scene.link(layer, stack)
     angles = np.degrees(euler.continuous(euler.to_euler(motion.rotations, "ZYX"), "ZYX"))[..., ::-1]
@@ -149,9 +166,9 @@ def _add_animation(scene: _Scene, motion: Motion, bones: Sequence[int]) -> None:
             tracks.append(("T", "Lcl Translation", motion.root_positions * _CENTIMETERS))
         elif offsets is not None and (offsets[:, j] != motion.skeleton.offsets[j]).any():
             tracks.append(("T", "Lcl Translation", offsets[:, j] * _CENTIMETERS))
-        for name, channel, values in tracks:
+        for kind, channel, values in tracks:
             first = dict(zip(("d|X", "d|Y", "d|Z"), values[0].tolist(), strict=True))
-            node = scene.add("AnimationCurveNode", name, "AnimCurveNode", "", _properties(**first))
+            node = scene.add("AnimationCurveNode", kind, "AnimCurveNode", "", _properties(**first))
             scene.link(node, layer)
             scene.link(node, bone, channel)
             for axis, own in zip(first, values.T, strict=True):

@@ -33,7 +33,7 @@ class FileKind:
 FORMATS = (
     FileKind("BVH", (".bvh",), "motion", True, "every dialect; unchanged motion keeps the file's own numbers"),
     FileKind("ASF/AMC", (".amc", ".asf"), "motion", False, "the .asf file is found next to the .amc file"),
-    FileKind("FBX", (".fbx",), "motion", True, "version 7, binary or text; written as binary 7.4"),
+    FileKind("FBX", (".fbx",), "motion", True, "version 7, binary or text; several motions per file"),
     FileKind("GLB", (".glb",), "motion", True, "several motions per file; keeps the mesh of your own character"),
     FileKind("VRM", (".vrm",), "motion", True, "roles from its bones; written only as a copy of your character"),
     FileKind("USD", (".usda",), "", True, "UsdSkel skeleton and animation, as text"),

@@ -11,7 +11,15 @@ from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, UnknownFormat, warn_user
 from marey.io import recognize
-from marey.io.files import GLTF_SUFFIXES, SAVE_SUFFIXES, Writing, check_file_name, read_bytes, split_name
+from marey.io.files import (
+    GLTF_SUFFIXES,
+    MULTI_CLIP_SUFFIXES,
+    SAVE_SUFFIXES,
+    Writing,
+    check_file_name,
+    read_bytes,
+    split_name,
+)
 from marey.io.settings import SaveSettings
 from marey.io.sidecar import commit_with_sidecar, plan_sidecar
 
@@ -21,7 +29,7 @@ _BODY_SUFFIXES = (".fbx", ".usda", *GLTF_SUFFIXES)
 @renamed_parameters(figure="body")
 @operation(SaveSettings)
 def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settings: SaveSettings) -> None:
-    """Write a motion to .bvh, .fbx, .glb, .npz or .usda; several motions go into one .glb.
+    """Write a motion to .bvh, .fbx, .glb, .npz or .usda; several motions go into one .fbx or .glb.
 
     A file named ``*.amass.npz`` is written for programs that read AMASS. It holds the joints of a SMPL model: retarget
     other motions first, ``marey.edit.retarget(motion, marey.io.smpl_skeleton())``.
@@ -43,8 +51,8 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
         raise UnknownFormat(f"cannot save {shown}; supported formats are {', '.join(SAVE_SUFFIXES)}", path=path)
     if not motions:
         raise InvalidValue("there is nothing to save; pass at least one motion")
-    if len(motions) > 1 and suffix not in GLTF_SUFFIXES:
-        raise InvalidValue(f"a {suffix} file holds one motion, got {len(motions)}; only .glb holds several")
+    if len(motions) > 1 and suffix not in MULTI_CLIP_SUFFIXES:
+        raise InvalidValue(f"a {suffix} file holds one motion, got {len(motions)}; .fbx and .glb hold several")
     if suffix != ".bvh" and (settings.unit is not None or settings.up is not None):
         raise InvalidValue(f"unit and up can only be chosen for .bvh; a {suffix} file has its own")
     if not settings.body and suffix not in _BODY_SUFFIXES:
@@ -101,7 +109,7 @@ def _parts(motions: Sequence[Motion], suffix: str, is_amass: bool, settings: Sav
     if suffix == ".fbx":
         from marey.io.fbx_write import write_fbx
 
-        return [write_fbx(motions[0], body=settings.body)]
+        return [write_fbx(motions, body=settings.body)]
     if suffix == ".usda":
         from marey.io.usd_write import write_usda
 
