@@ -102,7 +102,7 @@ def _point_set(names: str, trunk: str, limbs: str) -> PointSet:
     pairs = [pair.split("=") for pair in trunk.split()]
     for side in SIDES:
         pairs += [
-            (f"{side}_{joint}", point.replace("*", side if "left" in names else side[0].upper()))
+            [f"{side}_{joint}", point.replace("*", side if "left" in names else side[0].upper())]
             for joint, point in (pair.split("=") for pair in limbs.split())
         ]
     return PointSet(tuple(names.split()), {joint: tuple(points.split("+")) for joint, points in pairs})

@@ -141,7 +141,8 @@ def _select(reading: LoadSettings | None, kind: str) -> LoadSettings:
     from marey.io.loading import list_unsuitable
 
     how = LoadSettings() if reading is None else reading
-    return LoadSettings(settings=how, **dict.fromkeys(list_unsuitable(kind)))
+    without: dict[str, Any] = dict.fromkeys(list_unsuitable(kind))
+    return LoadSettings(settings=how, **without)
 
 
 def _load(path: Path, how: LoadSettings) -> Motion:
@@ -151,7 +152,8 @@ def _load(path: Path, how: LoadSettings) -> Motion:
     except InvalidValue as error:
         if error.parameter not in ("file_fps", "body_model") or getattr(how, error.parameter) is None:
             raise
-        return _load(path, LoadSettings(settings=how, **{error.parameter: None}))
+        without: dict[str, Any] = {error.parameter: None}
+        return _load(path, LoadSettings(settings=how, **without))
 
 
 def _clean(name: str) -> str:

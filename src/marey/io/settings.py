@@ -121,5 +121,5 @@ class SolveSettings(AxesSettings):
         default=0.5, help="Longest gap in the path of a point that is filled.", label="Longest gap", unit="s", min=0
     )
     strength: float = option(
-        default=1.0, help="Smoothing of the positions, relative to their noise; 0 for none.", min=0, max=10
+        default=0.8, help="Smoothing of the positions, relative to their noise; 0 for none.", min=0, max=10
     )

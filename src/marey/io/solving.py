@@ -153,7 +153,7 @@ def solve_points(points: Points, settings: SolveSettings) -> _SolvedPoints:
     seen: dict[str, Bools] = {}
     for joint, names in joints.items():
         columns = [markers.index(name) for name in names]
-        seen[joint] = markers.valid[:, columns].all(axis=1)
+        seen[joint] = np.asarray(markers.valid[:, columns].all(axis=1))
         places[joint] = markers.positions[:, columns].mean(axis=1)
     filled, gaps = _fill_gaps(places, seen, settings.max_gap, markers.fps)
     array = np.stack(list(filled.values()), axis=1)
@@ -224,7 +224,9 @@ def make_points(array: Floats, names: Sequence[str], set_name: str | None, fps: 
     """Return points in their own unit and axes from an array (F, P, 3) with NaN where a point was not seen."""
     evidence = () if set_name is None else (f"{len(names)} points of {set_name}",)
     source = Source(path=path, format="npy" if path else "", evidence=evidence)
-    return Points(Markers(tuple(names), array, np.isfinite(array).all(axis=2), fps, source=source), set_name, False)
+    return Points(
+        Markers(tuple(names), array, np.asarray(np.isfinite(array).all(axis=2)), fps, source=source), set_name, False
+    )
 
 
 def find_point_names(names: Sequence[str] | str | None, n_points: int) -> tuple[tuple[str, ...], str | None]:
@@ -265,7 +267,7 @@ def _find_joints(
     if joints is None and set_name is not None:
         return POINT_SETS[set_name].joints
     if joints is None:
-        found = {name: (name,) for name in names if name in BODY}
+        found: dict[str, tuple[str, ...]] = {name: (name,) for name in names if name in BODY}
         if not found:
             raise InvalidValue(
                 f"which joints the points {format_list([repr(name) for name in names], 4)} are is not known",
