@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, plural
+from marey.cli.files import check_output, plural, print_json, print_report
 from marey.cli.options import read_motion, reading, reading_options, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
@@ -61,7 +60,7 @@ def command(
     from marey.io import SaveSettings
 
     if show_list:
-        click.echo(_list_formats(as_json))
+        _print_formats(as_json)
         return 0
     if output is None or not inputs:
         raise click.UsageError("expected IN and OUT, such as walk.bvh walk.glb")
@@ -108,7 +107,7 @@ def _convert_folder(folder: str, output: str, to: str, how: LoadSettings, saving
     from marey.io import convert_folder
 
     report = convert_folder(folder, output, to, reading=how, saving=saving)
-    click.echo(json.dumps(report.to_dict(), indent=1, ensure_ascii=False) if as_json else _describe(report, output))
+    print_report(report.to_dict(), as_json, lambda _: _describe(report, output))
     return 1 if report.count("failed") else 0
 
 
@@ -122,12 +121,13 @@ def _describe(report: ConvertReport, output: str) -> str:
     return "\n".join([*format_table(rows), f"{output}: {counts}"])
 
 
-def _list_formats(as_json: bool) -> str:
+def _print_formats(as_json: bool) -> None:
     from marey.io import FORMATS
 
     if as_json:
-        return json.dumps([each.to_dict() for each in FORMATS], indent=1, ensure_ascii=False)
+        print_json([each.to_dict() for each in FORMATS])
+        return
     rows = [("format", "suffix", "read", "write", "notes")]
     for each in FORMATS:
         rows.append((each.name, " ".join(each.suffixes), each.reads or "-", "yes" if each.writes else "-", each.note))
-    return "\n".join(format_table(rows, n_text=4))
+    click.echo("\n".join(format_table(rows, n_text=4)))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, plural
+from marey.cli.files import check_output, plural, print_report
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 
 if TYPE_CHECKING:
@@ -49,10 +48,7 @@ def command(file: str, output: str, names: str | None, as_json: bool, **options:
     chosen = names.split(",") if names is not None and "," in names else names
     result = solve_with_report(file, settings=read_settings(SolveSettings, options, names=chosen))
     save(result.motion, output)
-    if as_json:
-        click.echo(json.dumps(result.to_dict(), indent=1, ensure_ascii=False))
-    else:
-        click.echo(_describe(result, output))
+    print_report(result.to_dict(), as_json, lambda _: _describe(result, output))
 
 
 def _describe(result: SolveResult, output: str) -> str:

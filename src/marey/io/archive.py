@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -316,8 +316,8 @@ def read_npy(data: bytes, path: str) -> NDArray[Any]:
     expected = math.prod(head.shape) * head.dtype.itemsize
     if len(data) - head.start != expected:
         raise ParseError(f"has {len(data) - head.start} bytes after its header, which requires {expected}", path=path)
-    with _reporting(path):
-        array: NDArray[Any] = np.ndarray(head.shape, head.dtype, data[head.start :], order="F" if head.fortran else "C")
+    order: Literal["F", "C"] = "F" if head.fortran else "C"
+    array: NDArray[Any] = np.ndarray(head.shape, head.dtype, data[head.start :], order=order)
     if head.dtype.kind in "fiu" and array.size:
         _check_magnitude(array, "", path)
     return array

@@ -101,7 +101,7 @@ def _write_body(motion: Motion, name: str) -> str:
     joints = ", ".join(map(str, mesh.joints.tolist()))
     bounds = np.array([mesh.positions.min(axis=0), mesh.positions.max(axis=0)])
     return (
-        '\n    def Mesh "figure" (\n        prepend apiSchemas = ["SkelBindingAPI"]\n    )\n    {\n'
+        '\n    def Mesh "mesh" (\n        prepend apiSchemas = ["SkelBindingAPI"]\n    )\n    {\n'
         f"        float3[] extent = {_tuples(bounds)}\n"
         f"        int[] faceVertexCounts = [{', '.join(['3'] * (n_points // 3))}]\n"
         f"        int[] faceVertexIndices = [{indices}]\n"
