@@ -420,6 +420,8 @@ def mutate(data: bytes, rng: np.random.Generator) -> bytes:
     if rng.random() < 0.8:
         if data[:2] == b"PK":
             return _mutate_arrays(data, rng)
+        if data[:6] == b"\x93NUMPY" and rng.random() < 0.8:
+            return _mutate_array(data, rng)
         if data[:1] == b"{":
             return _mutate_json(data, rng)
         if b"," in data.partition(b"\n")[0] and rng.random() < 0.7:
@@ -463,6 +465,21 @@ def _mutate_arrays(data: bytes, rng: np.random.Generator) -> bytes:
             member = io.BytesIO()
             np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
             archive.writestr(name, member.getvalue())
+    return out.getvalue()
+
+
+def _mutate_array(data: bytes, rng: np.random.Generator) -> bytes:
+    array = np.load(io.BytesIO(data))
+    for _ in range(int(rng.integers(1, 3))):
+        if rng.random() < 0.2:
+            array = _reshape(array, rng)
+        elif rng.random() < 0.2:
+            with np.errstate(all="ignore"):
+                array = array.astype(_pick(["f2", "f4", "i1", "i4", "u8", "?"], rng))
+        else:
+            array = _change_values(array, rng)
+    out = io.BytesIO()
+    np.lib.format.write_array(out, np.asarray(array), allow_pickle=False)
     return out.getvalue()
 
 

@@ -32,7 +32,7 @@ def read_npy_motion(data: bytes, path: str, *, fps: float | None = None, body_mo
     body_model : path of a SMPL-X model's NPZ file, for Motion-X.
     """
     array = read_npy(data, path)
-    if array.dtype.kind not in "fiu" or not array.size or not np.isfinite(array).all():
+    if array.dtype.kind not in "fiu" or not array.ndim or not array.size or not np.isfinite(array).all():
         raise ParseError("expected an array of finite numbers with at least one frame", path=path)
     limits.check_frames(len(array), path)
     array = array.astype(np.float64)
