@@ -71,7 +71,7 @@ def _make_channels(
         raise InvalidValue(
             f"{motion.name!r} is not a motion of the skeleton in {gltf.path}: {what}",
             parameter="character",
-            remedy="retarget it first: `marey.edit.retarget(motion, marey.load(character))`",
+            remedy="`marey.edit.retarget` puts it on that skeleton",
         )
     turns, linears = {-1: quat.identity()}, {-1: np.eye(3)}
     place = np.zeros(3)

@@ -19,10 +19,10 @@ from marey.core.profiles import POINT_SETS
 from marey.core.settings import operation
 from marey.core.solve import BODY, fit_skeleton, pose_points
 from marey.core.source import Source
-from marey.errors import InvalidValue, NoResult, ParseError, UnknownName, format_list, similar
+from marey.errors import InvalidValue, NoResult, ParseError, UnknownFormat, UnknownName, format_list, similar
 from marey.io.archive import read_npy
 from marey.io.canonical import to_motion
-from marey.io.files import read_bytes, split_name
+from marey.io.files import MARKER_SUFFIXES, read_bytes, split_name
 from marey.io.loading import StrPath, load_markers, read_roles
 from marey.io.raw import RawMotion
 from marey.io.settings import SolveSettings
@@ -189,6 +189,9 @@ def _read_points(positions: Markers | ArrayLike | StrPath, settings: SolveSettin
             points = _from_array(array, settings, os.fspath(positions))
             name = split_name(positions)[0]
             return points._replace(markers=replace(points.markers, name=name))
+        if split_name(positions)[1] not in MARKER_SUFFIXES:
+            known = ", ".join((".npy", *MARKER_SUFFIXES))
+            raise UnknownFormat(f"positions can only be read from {known} files", path=positions)
         for option in ("names", "file_fps"):
             _refuse(settings, option)
         positions = load_markers(positions, unit=settings.unit, up=settings.up)
@@ -237,7 +240,7 @@ def find_point_names(names: Sequence[str] | str | None, n_points: int) -> tuple[
         if len(fitting) != 1:
             known = ", ".join(f"{name} ({size})" for name, size in sizes.items())
             raise InvalidValue(
-                f"which body points are the {n_points} points is not known; sets are {known}",
+                f"it is not known which points of the body the {n_points} points are; sets are {known}",
                 parameter="names",
                 remedy="give the set, or the points' names, as `names=`",
             )
@@ -270,7 +273,7 @@ def _find_joints(
         found: dict[str, tuple[str, ...]] = {name: (name,) for name in names if name in BODY}
         if not found:
             raise InvalidValue(
-                f"which joints the points {format_list([repr(name) for name in names], 4)} are is not known",
+                f"it is not known which joints the points {format_list([repr(name) for name in names], 4)} are",
                 parameter="joints",
                 remedy="give a map from point to joint as `joints=`",
             )
