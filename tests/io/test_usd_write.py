@@ -72,7 +72,7 @@ def judge(path: Path) -> dict[str, Any]:
 
 def read_text(path: Path) -> tuple[list[str], np.ndarray]:
     """Return joint paths and world positions (F, J, 3), read from the text and multiplied along each chain."""
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     paths = ast.literal_eval(re.search(r"token\[\] joints = (\[.*\])", text)[1])
     parts = {}
     for name in ("rotations", "translations"):
@@ -88,15 +88,24 @@ def read_text(path: Path) -> tuple[list[str], np.ndarray]:
     return paths, np.stack([places[joint] for joint in paths], axis=1)
 
 
+def make_kind(kind: str) -> Motion:
+    walk = straight_walk(seconds=1.0)
+    return {"walk": walk, "cleaned": marey.clean(walk), "random": make_motion()}[kind]
+
+
 @pytest.mark.parametrize("kind", ["walk", "cleaned", "random"])
 def test_positions_are_those_of_the_motion(tmp_path: Path, kind: str) -> None:
-    walk = straight_walk(seconds=1.0)
-    motion = {"walk": walk, "cleaned": marey.clean(walk), "random": make_motion()}[kind]
-    path = tmp_path / "walk.usda"
-    marey.save(motion, path)
-    _, places = read_text(path)
+    motion = make_kind(kind)
+    marey.save(motion, tmp_path / "walk.usda")
+    _, places = read_text(tmp_path / "walk.usda")
     np.testing.assert_allclose(places, motion.world().positions, atol=1e-6)
-    seen = judge(path)
+
+
+@pytest.mark.parametrize("kind", ["walk", "cleaned", "random"])
+def test_the_library_of_usd_reads_the_motion(tmp_path: Path, kind: str) -> None:
+    motion = make_kind(kind)
+    marey.save(motion, tmp_path / "walk.usda")
+    seen = judge(tmp_path / "walk.usda")
     assert seen["valid"]
     assert (seen["meters"], seen["up"], seen["fps"]) == (1.0, "Y", motion.fps)
     assert tuple(seen["names"]) == motion.skeleton.names
@@ -124,7 +133,10 @@ def test_names_that_are_no_identifiers(tmp_path: Path) -> None:
     marey.save(motion, tmp_path / "odd.usda")
     paths, _ = read_text(tmp_path / "odd.usda")
     assert paths[1:4] == [f"{paths[0]}/{name}" for name in ("_2nd", "Bras_gauche__", "Bras_gauche___2")]
-    assert tuple(judge(tmp_path / "odd.usda")["names"]) == names
+    names_line = re.search(r"token\[\] jointNames = (\[.*\])", (tmp_path / "odd.usda").read_text(encoding="utf-8"))[1]
+    assert tuple(ast.literal_eval(names_line)) == names
+    if has_usd():
+        assert tuple(judge(tmp_path / "odd.usda")["names"]) == names
 
 
 def test_what_usd_cannot_hold(tmp_path: Path) -> None:
@@ -144,6 +156,4 @@ def test_what_usd_cannot_hold(tmp_path: Path) -> None:
 def test_real_clips(tmp_path: Path, data_folder: Path, path: str) -> None:
     motion = marey.load(data_folder / path)[:200]
     marey.save(motion, tmp_path / "clip.usda")
-    _, places = read_text(tmp_path / "clip.usda")
-    np.testing.assert_allclose(places, motion.world().positions, atol=1e-6)
     np.testing.assert_allclose(judge(tmp_path / "clip.usda")["places"], motion.world().positions, atol=1e-6)
