@@ -36,6 +36,7 @@ PYTHON_ONLY = {
 NO_COMMAND = {
     "EvaluationSettings": "`marey bench live` runs it with the defaults",
     "SuggestSettings": "`marey find search` suggests a threshold if none is given",
+    "SampledStreamSettings": "of a run-time player",
     "SplicerSettings": "of a run-time player",
     "TreeSettings": "`marey parametric build` registers with its own options",
     "VariationSettings": "`marey graph build --variations` cleans the feet",
@@ -65,6 +66,7 @@ NO_PANEL = {
     "ActionSettings": "the Characters panel adds walks and nodes of shipped characters",
     "NodeSettings": "the Characters panel adds nodes with the ranges of their clips",
     "SplicerSettings": "of a run-time player",
+    "SampledStreamSettings": "of a run-time player",
     "ClipSearchSettings": "the page filters its list of files by name",
     "RenderSettings": "the page draws live",
     "VariationSettings": "the Graph panel adds variations when it builds a graph",

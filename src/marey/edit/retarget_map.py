@@ -78,12 +78,12 @@ class RetargetMap(FrozenRecord, Stored):
                 raise InvalidValue(f"{name} must be a positive number, not {value}")
             self._put(**{name: value})
         for source, target in self.chains:
-            for joint, n in (
-                (max(source, default=0), len(self.source_names)),
-                (max(target, default=0), len(self.target)),
-            ):
-                if not 0 <= joint < n:
-                    raise InvalidValue(f"joints of a retarget map must be indices from 0 to {n - 1}, not {joint}")
+            for chain, n in ((source, len(self.source_names)), (target, len(self.target))):
+                if not chain:
+                    raise InvalidValue("a chain of a retarget map must have at least one joint of each skeleton")
+                for joint in chain:
+                    if not 0 <= joint < n:
+                        raise InvalidValue(f"joints of a retarget map must be indices from 0 to {n - 1}, not {joint}")
 
     @classmethod
     def build(
