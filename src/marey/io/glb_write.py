@@ -83,7 +83,7 @@ def round_rotations(rotations: Floats) -> Floats:
 
 
 def _round_values(values: NDArray[Any]) -> NDArray[np.int16]:
-    return np.rint(_INT16 * values).astype(np.int16)
+    return np.asarray(np.rint(_INT16 * values), dtype=np.int16)
 
 
 def check_float32(motion: Motion) -> None:
