@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marey.control import FollowDirection, GazeLayer, GoTo, LayeredStream, RandomWalk
+from marey.control import (
+    FollowDirection,
+    GazeLayer,
+    GoTo,
+    LayeredStream,
+    RandomWalk,
+    bound_response,
+    evaluate_stream,
+)
 from marey.control.clip_model import ClipModel
 from marey.errors import InvalidValue, UnknownName
 from marey.maths import rigid2d
@@ -93,7 +101,7 @@ def turned(char, start, side, **options):
             off.append(abs(rigid2d.wrap_angle(self.command["direction"] - here)))
             return super().choose(moment)
 
-    stream = char.stream(Asking(0.0), feet=None, parameters=start, **options)
+    stream = char.stream(Asking(0.0), feet=None, parameters=start, respond="clip", **options)
     while len(off) < 5:
         stream.record(0.5)
     return np.array(off[1:])
@@ -179,3 +187,15 @@ def test_a_recording_needs_some_time_and_an_end(seconds):
     for each in (stream, LayeredStream(stream, [GazeLayer()])):
         with pytest.raises(InvalidValue, match="finite and at least one frame"):
             each.record(seconds)
+
+
+def test_no_response_is_faster_than_its_bound():
+    char = small_walker()
+    bound = bound_response(char)
+    found = evaluate_stream(lambda: char.stream(FollowDirection(0.0), feet="lock"), n_turns=6, seconds=1.0)
+    assert 0.0 < bound.wait < char["walk"].motion([0.0]).duration
+    assert bound.turning < bound.total < found.response
+    assert bound_response(char, np.pi).turning > bound.turning
+    single = ParametricMotionGraph("single")
+    single.add("walk", char["walk"].space)
+    assert bound_response(single).total == np.inf

@@ -256,7 +256,7 @@ def test_any_stream_can_be_wrapped():
 
 def test_bad_input():
     film = Film(walks()[0])
-    with pytest.raises(InvalidValue, match="feet must be 'clean', 'lock' or None, not 'free'"):
+    with pytest.raises(InvalidValue, match="feet must be 'auto', 'clean', 'lock' or None, not 'free'"):
         Player(film, "free")
     player = Player(film, None)
     with pytest.raises(InvalidValue, match="either seconds or n_frames"):
@@ -268,3 +268,15 @@ def test_bad_input():
     with pytest.raises(InvalidValue, match="n_frames must be at least 1, not 0"):
         player.record(n_frames=0)
     assert film.n == 0
+
+
+@every_source
+def test_recordings_are_cleaned_and_live_frames_locked_by_default(kind):
+    cleaned, locked, live, recorded = (STREAMS[kind](feet) for feet in ("clean", "lock", "auto", "auto"))
+    assert recorded.delay == 0
+    np.testing.assert_array_equal(recorded.record(n_frames=5).rotations, cleaned.record(n_frames=5).rotations)
+    assert recorded.delay == cleaned.delay
+    for _ in range(5):
+        np.testing.assert_array_equal(live.frame().rotations, locked.frame().rotations)
+    live.record(n_frames=2)  # a recording later on changes nothing
+    assert live.delay == 0

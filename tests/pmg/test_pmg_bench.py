@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from marey.bench import pmg
+from marey.control import bound_response
 from tests import tiers
 from tests.pmg.recipes import small_character
 
@@ -18,6 +19,7 @@ def _small(monkeypatch):
         monkeypatch.setattr(pmg, name, value)
     monkeypatch.setattr(pmg, "_SOURCES", 3)
     monkeypatch.setattr(pmg, "_TARGETS", 6)
+    monkeypatch.setattr(pmg, "_TURNS", 2)
 
 
 def test_a_random_walk_of_a_character_is_judged_by_its_own_limits():
@@ -35,6 +37,16 @@ def test_places_are_reached_and_the_path_is_measured():
     assert results[0].value in (0.0, 50.0, 100.0)
     assert 3.0 < pmg._turning_circle(walker) < 12.0
     assert pmg._measure_path(walker, np.array([0.0, 2.0]), None) == pytest.approx(1.7, abs=0.4)
+
+
+def test_answers_are_judged_by_the_goal_or_by_what_the_clips_allow():
+    walker = small_character("walking")
+    bound = bound_response(walker).total
+    for limit in (6.0, 0.1):
+        (result,) = pmg._answers("walking", walker, limit)
+        assert f"{bound:.2f} s at best" in result.what
+        assert bound < result.value <= 6.0
+        assert result.goal == f"at most {max(limit, 1.25 * bound):g} s"
 
 
 def test_an_edge_and_frames_are_timed():

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from marey.clean.settings import CleanSettings
-from marey.control import RandomWalk
+from marey.control import FollowDirection, RandomWalk
+from marey.core.placement import find_facing
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue, UnknownName
+from marey.maths import rigid2d
 from marey.measure import measure
 from marey.pmg import Choice
 from marey.pmg.seam import blend_frames, find_seam
@@ -32,7 +34,7 @@ class Always:
 def test_the_same_seed_gives_the_same_frames_one_by_one_or_at_once():
     char = small_walker()
     whole = char.stream(RandomWalk(7)).record(5.0)
-    single = char.stream(RandomWalk(7))
+    single = char.stream(RandomWalk(7), feet="clean")
     assert isinstance(single, Stream)
     assert single.fps == 30.0
     frames = [single.frame() for _ in range(150)]
@@ -160,7 +162,7 @@ def test_a_stream_begins_at_the_given_place():
 
 def test_cleaned_frames_are_delayed_but_have_the_same_choices():
     char = small_walker()
-    a, b = char.stream(RandomWalk(5), feet=None), char.stream(RandomWalk(5))
+    a, b = char.stream(RandomWalk(5), feet=None), char.stream(RandomWalk(5), feet="clean")
     assert a.delay == 0 < b.delay
     a.record(8.0)
     b.record(8.0)
@@ -201,4 +203,44 @@ def test_locked_feet_slide_less_without_delay():
 def test_settings_of_the_cleanup_are_accepted_by_their_old_name():
     with pytest.warns(DeprecationWarning, match="settings=CleanSettings.* is deprecated, use cleaning="):
         stream = small_walker().stream(RandomWalk(), settings=CleanSettings())
-    assert stream.player.delay > small_walker().stream(RandomWalk()).player.delay
+    other = small_walker().stream(RandomWalk())
+    stream.record(0.1), other.record(0.1)
+    assert stream.player.delay > other.player.delay
+
+
+def ask_to_turn(respond, wait):
+    """The frames after a request to turn, and the stream."""
+    stream = small_walker().stream(FollowDirection(0.0), feet=None, respond=respond)
+    stream.record(2.0 + wait)
+    stream.request(direction=np.pi / 2.0)
+    return stream.record(4.0), stream
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.2, 0.4, 0.6])
+def test_a_command_takes_effect_within_the_clip(wait):
+    late, _ = ask_to_turn("clip", wait)
+    soon, stream = ask_to_turn("anytime", wait)
+    faced = [find_facing(each.skeleton, each.world().positions) for each in (late, soon)]
+    off = [np.abs(rigid2d.wrap_angle(each - np.pi / 2.0)) for each in faced]
+    arrived = [int(np.argmax(each < np.radians(15.0))) for each in off]
+    assert 0 < arrived[1] <= arrived[0] + 3
+    assert off[1][-1] < np.radians(15.0)
+    # A change is a transition as any other: checked against the edge's threshold, and without jumps.
+    assert all(each.cost <= each.bad for each in stream.transitions)
+    steps = np.abs(np.diff(soon.world().positions, axis=0)).max(axis=(1, 2))
+    assert steps.max() < 1.3 * np.abs(np.diff(late.world().positions, axis=0)).max()
+
+
+def test_only_controllers_that_change_clips_are_asked_within_them():
+    class Asked(Always):
+        def request(self, **command):
+            pass
+
+    for changes in (False, True):
+        controller = Asked(0.0)
+        controller.changes_clips = changes
+        stream = small_walker().stream(controller, feet=None)
+        for _ in range(6):
+            stream.request()
+            stream.record(0.3)
+        assert any(each.options[0].inside for each in controller.moments) == changes

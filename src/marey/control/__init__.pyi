@@ -23,7 +23,9 @@ from .layered import LayeredStream as LayeredStream
 from .layered import LockedStream as LockedStream
 from .layered_gaze import GazeLayer as GazeLayer
 from .layered_splice import SpliceLayer as SpliceLayer
+from .limits import ResponseBound as ResponseBound
 from .limits import TurnLimit as TurnLimit
+from .limits import bound_response as bound_response
 from .limits import find_limits as find_limits
 from .motion_matching import MatchingData as MatchingData
 from .motion_matching import MotionMatching as MotionMatching

@@ -97,7 +97,8 @@ class ClipModel:
         """Return the beginnings of an option's clips with parameters (N, d)."""
         n = len(parameters)
         here = np.tile(option.place, (n, 1))
-        if option.range.leave > 0.0:  # otherwise, it is the first clip of a stream and has no predecessor
+        # The first clip of a stream has no predecessor; a change within a clip does not move the character.
+        if option.range.leave > 0.0 and not option.inside:
             before = np.tile(state.parameters, (n, 1))
             here = self.join(state.node, option.node.name).entered(before, parameters, here)
         return ClipStarts(np.ascontiguousarray(parameters), np.full(n, option.range.enter), here)

@@ -11,10 +11,14 @@ from marey.control.clip_model import turning_ring
 from marey.control.planner import Planner, get_planner
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue
+from marey.maths import rigid2d
 from marey.pmg import Choice, ControlState, ParametricMotionGraph
 from marey.pmg.requests import check_command
 
 __all__ = ["FollowDirection"]
+
+# Radians: while the character turns or faces another direction by more than this, a choice is reviewed within the clip.
+_FACING = np.radians(5.0)
 
 
 class FollowDirection:
@@ -31,6 +35,8 @@ class FollowDirection:
     others : any other command that the nodes know, such as ``speed``. A command that no node knows raises an error when
         the controller first steers a character.
     """
+
+    changes_clips = True
 
     def __init__(self, direction: float | None = None, *, node: str | None = None, **others: Any) -> None:
         self._command: dict[str, Any] = {}
@@ -65,10 +71,14 @@ class FollowDirection:
         option = state.options[0] if wanted is None else planner.next_option(state, wanted)
         node, command = option.node, {name: value for name, value in self._command.items() if name != "node"}
         parameters = np.atleast_1d(node.request(node, command, option.place))
+        review = False
         if command.get("direction") is not None and turning_ring(state.graph, node.name):
-            fixed = np.where(np.array(node.names) == "turn", np.nan, parameters)
-            parameters = planner.turn_to(state, option, float(command["direction"]), fixed)
-        return Choice(node.name, parameters)
+            free = [name == "turn" or command.get(name) is None for name in node.names]
+            direction = float(command["direction"])
+            parameters = planner.turn_to(state, option, direction, np.where(free, np.nan, parameters))
+            turns = rigid2d.wrap_angle(direction - option.place[0]), parameters[node.names.index("turn")]
+            review = max(map(abs, turns)) > _FACING
+        return Choice(node.name, parameters, review)
 
     def prepare(self, graph: ParametricMotionGraph) -> Planner:
         """Compute the tables of a character now, so no later choice has to wait for them; return its planner."""

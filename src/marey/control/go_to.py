@@ -31,6 +31,8 @@ class GoTo:
     The options are those of `GoToSettings`.
     """
 
+    changes_clips = True
+
     @removed_parameters("lookahead", "ahead")
     @operation(GoToSettings)
     def __init__(self, point: ArrayLike, settings: GoToSettings) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -12,15 +12,19 @@ from marey.control.clip_model import turning_ring
 from marey.control.planner import Planner, get_planner
 from marey.core.arrays import Floats
 from marey.pmg import ParametricMotionGraph
+from marey.pmg.stream import find_change_window
 from marey.pmg.units import format_ranges
 
-__all__ = ["TurnLimit", "find_limits"]
+__all__ = ["ResponseBound", "TurnLimit", "bound_response", "find_limits"]
 
 # A state is limited if its sharpest turn is below this fraction of the node's. Nodes that turn less, in radians, are
 # not made for turning.
 _FRACTION, _MIN_TURN = 0.6, float(np.radians(15.0))
 # Clips after which a turn that was not possible yet does not become possible.
 _MAX_CLIPS = 40
+# Radians within which a character faces a direction; clips and moments that are examined for the best response.
+_WITHIN = float(np.radians(15.0))
+_SAMPLES, _MOMENTS = 200, 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +76,74 @@ def find_limits(graph: ParametricMotionGraph) -> tuple[TurnLimit, ...]:
                 ends = table.grid[few].min(axis=0), table.grid[few].max(axis=0)
                 out.append(TurnLimit(name, side, *ends, float(mine[few].max()), usual))
     return tuple(out)
+
+
+class ResponseBound(NamedTuple):
+    """Time in which a character could answer at best when it is asked to turn.
+
+    wait : median of the seconds from a request at any moment to the middle of the next possible transition.
+    turning : seconds in which the sharpest clip, played again and again, comes within 15 degrees of the direction.
+    """
+
+    wait: float
+    turning: float
+
+    @property
+    def total(self) -> float:
+        """Sum of both in seconds."""
+        return self.wait + self.turning
+
+
+def bound_response(graph: ParametricMotionGraph, turn: float = np.pi / 2.0) -> ResponseBound:
+    """Compute the time in which a character could answer at best to a request to turn by an angle in radians.
+
+    No planner can be faster with the same clips: a turn begins with a transition, and is no sharper than the sharpest
+    clip. Both are infinite if no node can turn again and again.
+    """
+    first, last = find_change_window(graph, graph.fps)
+    best = ResponseBound(np.inf, np.inf)
+    for name in graph.nodes:
+        ring = turning_ring(graph, name)
+        if not ring:
+            continue
+        node = graph[name]
+        chosen = node.samples(_SAMPLES, np.random.default_rng(0), corners=True)
+        box = graph.transition_ranges(name, node.middle)[ring[-1]]
+        spans = np.array([node.motion(each).duration for each in chosen])
+        at = np.linspace(box.enter, box.leave, _MOMENTS)
+        paths = node.paths(chosen)
+        grid = np.linspace(0.0, 1.0, paths.shape[1])
+        headings = np.stack([np.interp(at, grid, path[:, 0]) for path in paths])
+        turning = np.inf
+        for heading, span in zip(headings - headings[:, :1], spans * (box.leave - box.enter), strict=True):
+            turning = min(turning, _time_to_turn(heading, span, turn - _WITHIN))
+        span = float(node.motion(node.middle).duration * (box.leave - box.enter))
+        wait = _find_wait(span, first, last)
+        if wait + turning < best.total:
+            best = ResponseBound(wait, turning)
+    return best
+
+
+def _time_to_turn(heading: Floats, seconds: float, turn: float) -> float:
+    """Return the shortest time in which a repeated clip turns by an angle; heading (M,) at evenly spaced moments."""
+    each = abs(float(heading[-1]))
+    if each < 1e-3:
+        return np.inf
+    n = int(np.ceil(turn / each)) + 1
+    turned = np.concatenate([[0.0], *(k * each + np.abs(heading[1:]) for k in range(n))])
+    times = np.linspace(0.0, n * seconds, len(turned))
+    rising = np.maximum.accumulate(turned)
+    ends = np.interp(turned + turn, rising, times, right=np.inf)
+    return float((ends - times).min())
+
+
+def _find_wait(span: float, first: float, last: float) -> float:
+    """Return the median time from any moment of a clip of some seconds to the middle of the next transition."""
+    waits = []
+    for moment in (np.arange(_MOMENTS) + 0.5) / _MOMENTS * span:
+        change = max(moment + 0.5 * first, first)
+        waits.append((change if change <= span - last else span) - moment)
+    return float(np.median(waits))
 
 
 def _find_sharpest_turns(planner: Planner, sign: float) -> Floats:

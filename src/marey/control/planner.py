@@ -48,8 +48,10 @@ NEVER = 100.0
 _TOLERANCE, _MAX_SWEEPS = 2e-4, 60
 # Direction: heading error in radians from which on all of the time counts, fraction that counts in proportion to the
 # error instead, and time constant of the discount in seconds.
-_DIRECTION_LIMITS = set_readonly(np.array([np.radians(12.0), 0.2, 0.0, 0.0]))
+_DIRECTION_LIMITS = set_readonly(np.array([np.radians(12.0), 0.2, np.inf, np.inf]))
 _HORIZON = 10.0
+# Seconds that an unusual parameter costs, such as a speed that was not requested, for a whole range.
+_UNUSUAL = 0.3
 _N_DIRECTIONS = 72
 # Goals with a position: distances from the goal, seconds per meter of it, heading error, seconds per radian of it.
 # First as in the tables, whose grids are coarse, then as for a choice.
@@ -176,7 +178,11 @@ class Planner:
         tried = box.low + unit * (box.high - box.low)
         tried[:, held] = np.clip(fixed[held], box.low[held], box.high[held])
         goal = self._goal("direction", np.array([direction, 0.0, 0.0]), node.name)
-        return np.asarray(self._refine(state, option, goal, move_inside(box.region, tried, box.middle), ~held, 1)[0])
+        if state.changes is not None:
+            goal = goal._replace(limits=np.array([*_DIRECTION_LIMITS[:2], *state.changes]))
+        usual = np.where(np.array(node.names) == "turn", np.nan, node.middle)
+        tried = move_inside(box.region, tried, box.middle)
+        return np.asarray(self._refine(state, option, goal, tried, ~held, 1, usual)[0])
 
     def go_to(
         self, state: ControlState, place: Floats, planned: Choice | None = None
@@ -229,17 +235,27 @@ class Planner:
 
     def _weigh_first(self, state: ControlState, option: TransitionOption, tried: Floats, goal: GoalValues) -> ClipCosts:
         """Compute the costs of an option's clips with parameters (N, d)."""
-        before = np.tile(state.parameters if option.range.leave > 0.0 else np.zeros(0), (len(tried), 1))
+        follows = option.range.leave > 0.0 and not option.inside
+        before = np.tile(state.parameters if follows else np.zeros(0), (len(tried), 1))
         starts = self.model.begin(state, option, tried)
         return self._weigh(option.node.name, starts, goal, state.node, before)
 
     def _refine(
-        self, state: ControlState, option: TransitionOption, goal: GoalValues, tried: Floats, free: Bools, n: int
-    ) -> Floats:
-        """Improve the best n of the tried parameters (N, d) by smaller and smaller steps of the free ones."""
+        self, state: ControlState, option: TransitionOption, goal: GoalValues, tried: Floats, free: Bools, n: int,
+        usual: Floats | None = None,
+    ) -> Floats:  # fmt: skip
+        """Improve the best n of the tried parameters (N, d) by smaller and smaller steps of the free ones.
+
+        usual : (d,) parameters that are preferred, NaN where there is no preference.
+        """
         node, box = option.node, option.range
-        costs = self._weigh_first(state, option, tried, goal)
-        total = np.minimum(costs.done, costs.onward)
+
+        def weigh(parameters: Floats) -> Floats:
+            costs = self._weigh_first(state, option, parameters, goal)
+            total = np.minimum(costs.done, costs.onward)
+            return total if usual is None else total + _UNUSUAL * np.nansum(np.abs(parameters - usual) / node.scale, 1)
+
+        total = weigh(tried)
         order = np.argsort(total, kind="stable")[:n]
         best, cost = tried[order], total[order]
         step = 0.5 * (box.high - box.low) / (np.array(_tries(node)) - 1)
@@ -247,8 +263,7 @@ class Planner:
         for _ in range(_ROUNDS):
             near = np.clip(best[:, None] + turns * step, box.low, box.high).reshape(-1, len(step))
             near = move_inside(box.region, near, box.middle)
-            found = self._weigh_first(state, option, near, goal)
-            total = np.minimum(found.done, found.onward).reshape(len(best), -1)
+            total = weigh(near).reshape(len(best), -1)
             which = np.argmin(total, axis=1)
             better = total[np.arange(len(best)), which] < cost
             best[better] = near.reshape(len(best), -1, len(step))[better, which[better]]

@@ -214,14 +214,59 @@ _FACINGS = 4
 
 
 @helper
+def _weigh_facing(off: float, limits: Floats1D) -> float:
+    """Return how much time with a heading error counts, from 0 to 1; see `measure_facing`."""
+    off = abs((off + math.pi) % (2.0 * math.pi) - math.pi)
+    return (1.0 - limits[1]) * min(off / limits[0], 1.0) + limits[1] * off / math.pi
+
+
+@helper
 def _measure_facing(before: float, after: float, limits: Floats1D) -> float:
     """Return the fraction of the time, from 0 to 1, that counts as not facing a direction; see `measure_facing`."""
     total = 0.0
     for k in range(_FACINGS):
-        off = before + (after - before) * (k + 1.0) / _FACINGS
-        off = abs((off + math.pi) % (2.0 * math.pi) - math.pi)
-        total += (1.0 - limits[1]) * min(off / limits[0], 1.0) + limits[1] * off / math.pi
+        total += _weigh_facing(before + (after - before) * (k + 1.0) / _FACINGS, limits)
     return total / _FACINGS
+
+
+@helper
+def _measure_way(way: Floats2D, seconds: float, before: float, limits: Floats1D) -> tuple[float, float, float]:
+    """Return the fraction of the time in which a path (W, 3) does not face a direction, at first off by `before`.
+
+    Also returns the moment, from 0 to 1, at which the clip should be changed for one that turns no further, negative
+    if it should not; and the heading error that is left there. This is where the path turns through the direction, or
+    soon after it.
+    """
+    n, total, change, rest = len(way) - 1, 0.0, -1.0, 0.0
+    first, last = limits[2] / max(seconds, 1e-9), 1.0 - limits[3] / max(seconds, 1e-9)
+    off = before
+    for w in range(n):
+        after = before - (way[w + 1, 0] - way[0, 0])
+        total += _weigh_facing(after, limits)
+        if change < 0.0 and after * before <= 0.0 and first <= last and w < last * n:
+            t = off / (off - after) if off * after < 0.0 else 0.0
+            change = max((w + t) / n, first)
+            if change >= (w + 1.0) / n and w < n - 1:
+                change = -1.0  # too soon: later in the clip
+            else:
+                change = min(change, last)
+                rest = off + (after - off) * (change * n - w)
+        off = after
+    return total / n, change, rest
+
+
+@helper
+def _measure_changed(
+    way: Floats2D, seconds: float, before: float, change: float, rest: float, limits: Floats1D
+) -> float:
+    """Return the fraction of the time that does not face a direction, if the heading error stays `rest` after a
+    change.
+    """
+    n, total = len(way) - 1, 0.0
+    for w in range(n):
+        off = rest if (w + 1.0) / n > change else before - (way[w + 1, 0] - way[0, 0])
+        total += _weigh_facing(off, limits)
+    return total / n
 
 
 @kernel
@@ -230,7 +275,8 @@ def measure_facing(turns: Floats1D, seconds: Floats1D, limits: Floats1D, out: Ou
 
     turns : (N,) radians that the clips turn to the left. seconds : (N,) their durations. limits : (4,) heading error in
     radians from which on the whole time counts, less if it is smaller; fraction that counts in proportion to the error
-    instead; the others are not used.
+    instead; the others are not used here. `weigh_clips` uses them as seconds after the beginning of a clip, and before
+    its end, between which it can be changed.
     """
     n_headings = out.shape[1]
     for n in range(len(turns)):
@@ -299,8 +345,16 @@ def weigh_clips(table: PathTable, clips: ClipStarts, goal: GoalValues, n_points:
             costs.places[n, k] = end[k]
         costs.spent[n], costs.done[n] = seconds, math.inf
         if is_direction:
-            off = _measure_facing(goal.place[0] - clips.here[n, 0], heading, goal.limits)
+            before = (goal.place[0] - clips.here[n, 0] + math.pi) % (2.0 * math.pi) - math.pi
+            off, change, rest = _measure_way(way, seconds, before, goal.limits)
             costs.onward[n] = seconds * off + math.exp(-seconds / goal.horizon) * value
+            if change >= 0.0:
+                off, value = _measure_changed(way, seconds, before, change, rest, goal.limits), 0.0
+                for c in range(n_corners):
+                    if weights[c] > 0.0:
+                        value += weights[c] * read_goal(goal.values[index[c]], goal.grid, left, ahead, rest)
+                changed = seconds * off + math.exp(-seconds / goal.horizon) * value
+                costs.onward[n] = min(costs.onward[n], changed)
         else:
             costs.done[n] = _pass_goal(way, seconds, goal.place, goal.limits)
             costs.onward[n] = seconds + value

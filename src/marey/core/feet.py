@@ -7,12 +7,15 @@ from typing import Any, Literal, TypeAlias
 from marey.core.settings import option
 from marey.errors import InvalidValue
 
-__all__ = ["Feet", "check_feet", "feet_from_flag", "feet_option"]
+__all__ = ["Feet", "LiveFeet", "check_feet", "feet_from_flag", "feet_option"]
 
 Feet: TypeAlias = Literal["clean", "lock"] | None
 """``"clean"``: footskate cleanup; in a live stream it delays the output.
 ``"lock"``: hold planted feet without a delay, in live streams only.
 ``None``: leave the feet as they are."""
+
+LiveFeet: TypeAlias = Literal["auto", "clean", "lock"] | None
+"""As `Feet`, for live streams. ``"auto"``: "clean" for a stream that begins with a recording, otherwise "lock"."""
 
 
 def feet_option(otherwise: str = "the result has them") -> Any:
@@ -27,9 +30,9 @@ def feet_option(otherwise: str = "the result has them") -> Any:
     )
 
 
-def check_feet(feet: Feet, *, live: bool = False) -> None:
-    """Raise an error unless `feet` is a valid value; ``"lock"`` is valid in live streams only."""
-    allowed = ("clean", "lock", None) if live else ("clean", None)
+def check_feet(feet: LiveFeet, *, live: bool = False) -> None:
+    """Raise an error unless `feet` is a valid value; ``"auto"`` and ``"lock"`` are valid in live streams only."""
+    allowed = ("auto", "clean", "lock", None) if live else ("clean", None)
     if feet not in allowed:
         names = [repr(value) for value in allowed]
         raise InvalidValue(f"feet must be {', '.join(names[:-1])} or {names[-1]}, not {feet!r}")

@@ -14,7 +14,7 @@ from marey.clean.settings import CleanSettings
 from marey.clean.stream import CleanStream, clean_stream
 from marey.core.arrays import Floats, check_frame_count, check_index, set_readonly
 from marey.core.contacts import ContactPoint
-from marey.core.feet import Feet, check_feet
+from marey.core.feet import LiveFeet, check_feet
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
@@ -52,7 +52,8 @@ class Player:
     ----------
     source : yields the frames. If it has an attribute ``input_delay``, that many seconds are added to `delay`.
     feet : ``"clean"`` removes foot skate; frames then come out `delay` seconds after the source yielded them.
-        ``"lock"`` locks planted feet at once by rotating the legs. None leaves the feet as they are.
+        ``"lock"`` locks planted feet at once by rotating the legs. ``"auto"`` is "clean" if `record` is called before
+        any frame was taken, else "lock". None leaves the feet as they are.
     name : name of the motions, unless frames have an origin with a name.
     settings : settings of the cleanup for ``feet="clean"``.
     half_life, max_offset : seconds and meters for ``feet="lock"``; see `marey.clean.foot_lock.FootLock`.
@@ -80,7 +81,7 @@ class Player:
     def __init__(
         self,
         source: FrameSource,
-        feet: Feet = "clean",
+        feet: LiveFeet = "auto",
         *,
         name: str = "",
         settings: CleanSettings | None = None,
@@ -97,11 +98,28 @@ class Player:
         # Frames that the cleanup has not returned yet, and finished ones.
         self._waiting: deque[SourceFrame] = deque()
         self._ready: deque[SourceFrame] = deque()
-        self._lock = self._make_lock() if feet == "lock" and source.points else None
+        self._lock: FootLock | None = None
         self._cleaner: CleanStream | None = None
-        if feet == "clean" and source.points:
-            floor = 0.0 if source.floor is None else source.floor
+        self._settings, self._is_open = settings, feet == "auto" or hasattr(source, "stream")
+        self._set_up_feet()
+
+    def _set_up_feet(self) -> None:
+        source = self.source
+        self._lock = self._make_lock() if self.feet == "lock" and source.points else None
+        if self.feet == "clean" and source.points:
+            floor, settings = 0.0 if source.floor is None else source.floor, self._settings
             self._cleaner = clean_stream(source.skeleton, source.fps, source.points, floor=floor, settings=settings)
+
+    def _decide_feet(self, *, is_recording: bool) -> None:
+        """Decide what ``"auto"`` means, also for the stream whose frames the source changes."""
+        self._is_open = False
+        inner = getattr(getattr(self.source, "stream", None), "player", None)
+        if isinstance(inner, Player) and inner._is_open:
+            inner._decide_feet(is_recording=is_recording)
+            self.source.input_delay = inner.delay  # type: ignore[attr-defined]
+        if self.feet == "auto":
+            self.feet = "clean" if is_recording else "lock"
+            self._set_up_feet()
 
     @property
     def delay(self) -> float:
@@ -118,6 +136,8 @@ class Player:
     def record(self, seconds: float | None = None, *, n_frames: int | None = None) -> Motion:
         """Return the next `seconds`, or the next `n_frames` frames, as one motion with contacts and labels."""
         n = _count_frames(seconds, n_frames, self.source.fps)
+        if self._is_open:
+            self._decide_feet(is_recording=True)
         n_joints = len(getattr(self.source, "skeleton", None) or ())  # streams of others may not know it yet
         check_frame_count(n, n_joints, parameter="seconds", remedy="lower `seconds=`")
         frames, source = [self.next_frame() for _ in range(n)], self.source
@@ -127,6 +147,8 @@ class Player:
 
     def next_frame(self) -> SourceFrame:
         """Return the next frame, as `frame` does, but not as a motion."""
+        if self._is_open:
+            self._decide_feet(is_recording=False)
         if self._cleaner is None:
             return self._lock_feet(self._pull())
         while not self._ready:

@@ -17,7 +17,8 @@ class LiveSettings(Settings):
         None, "Rigid2d (theta, x, z) that places the first frame in the world. By default the character starts at the "
         "origin.",
     )  # fmt: skip
-    feet: Literal["clean", "lock"] | None = option(
-        "clean", '"clean" removes foot skate and delays the output. "lock" holds planted feet without a delay by '
-        "rotating the legs. Otherwise the feet stay as they are.",
+    feet: Literal["auto", "clean", "lock"] | None = option(
+        "auto", '"clean" removes foot skate and delays the output. "lock" holds planted feet without a delay by '
+        'rotating the legs. "auto" cleans recordings and locks feet in live control. Otherwise the feet stay as they '
+        "are.",
     )  # fmt: skip

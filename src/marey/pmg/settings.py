@@ -222,6 +222,12 @@ class StreamSettings(LiveSettings):
         default=None,
         help="(d,) parameters of the first clip. By default the controller chooses from the node's full ranges.",
     )
+    respond: Literal["anytime", "clip"] = option(
+        default="anytime",
+        help='When a command takes effect: "anytime" within the current clip, by a transition to another clip of the '
+        'same node at the same moment; "clip" with the next clip.',
+        advanced=True,
+    )
     cleaning: CleanSettings | None = option(
         default=None,
         help="Settings of the cleanup of the feet. By default `marey.pmg.stream.STREAM_CLEANING`, with short windows.",

@@ -51,6 +51,10 @@ _LEAD = 3
 _HALVINGS = 3
 # Number of transitions that a stream remembers.
 _REMEMBERED = 100_000
+# A change within a clip is made only if a parameter changes by more than this fraction of its range.
+_MIN_CHANGE = 0.03
+# Seconds between reviews of a choice.
+_REVIEW = 0.1
 
 
 @renamed_fields(onward="range", here="place")
@@ -60,11 +64,13 @@ class TransitionOption(NamedTuple):
     node : the node.
     range : its allowed parameters, and the position of the transition in both motions.
     place : (3,) floor placement (theta, x, z) of the character at the transition.
+    inside : whether this is a change within the current clip: to another clip of the same node, at the same moment.
     """
 
     node: Node
     range: TransitionRange
     place: Floats
+    inside: bool = False
 
 
 class ControlState(NamedTuple):
@@ -74,6 +80,8 @@ class ControlState(NamedTuple):
     options : the nodes that can come next.
     seconds : stream time so far, including frames that are not shown yet.
     graph : the character.
+    changes : seconds after the middle of the transition into a clip, and before the middle of that out of it, between
+        which the clip can be changed for another one of its node; None if the stream changes no clips.
     """
 
     node: str
@@ -81,6 +89,7 @@ class ControlState(NamedTuple):
     options: tuple[TransitionOption, ...]
     seconds: float
     graph: ParametricMotionGraph
+    changes: tuple[float, float] | None = None
 
     def option(self, name: str) -> TransitionOption | None:
         """Return the option with this node name, or None."""
@@ -88,17 +97,22 @@ class ControlState(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The next clip: a node name and requested parameters (d,); the stream plays the nearest allowed ones."""
+    """The next clip: a node name and requested parameters (d,); the stream plays the nearest allowed ones.
+
+    review : whether to ask the controller again within the clip, if it changes clips; see `Controller`.
+    """
 
     node: str
     parameters: Floats
+    review: bool = False
 
 
 @runtime_checkable
 class Controller(Protocol):
     """Protocol of a controller, which chooses the next clip.
 
-    A controller that accepts commands also has a method ``request(**command)``.
+    A controller that accepts commands also has a method ``request(**command)``. With a true attribute
+    ``changes_clips``, it is also asked within a clip after a command; the only option is then another clip of the node.
     """
 
     def choose(self, state: ControlState) -> Choice:
@@ -127,6 +141,15 @@ class Transition(NamedTuple):
     cost: float
     bad: float
     tries: int
+
+
+def find_change_window(graph: ParametricMotionGraph, fps: float) -> tuple[float, float]:
+    """Return the seconds after the entry of a clip, and before its exit, between which streams can change it.
+
+    Entry, exit and change are the middles of transitions, which must not overlap.
+    """
+    half = half_window(graph.seams, fps)
+    return (2 * half + _LEAD) / fps, (2 * half + REACH) / fps
 
 
 class CharacterStream(PlayedStream):
@@ -171,6 +194,12 @@ class CharacterStream(PlayedStream):
         self._work: Iterator[bool] = iter(())
         self._frames: deque[SourceFrame] = deque()
         self._n_queued = 0
+        # Whether to reconsider the current clip, and how many of the last frames in the queue are its own, not blended.
+        self._changes: tuple[float, float] | None = None
+        if settings.respond == "anytime" and getattr(controller, "changes_clips", False):
+            self._changes = find_change_window(graph, self.fps)
+        self._is_asked, self._n_own, self._tried_cost = False, 0, 0.0
+        self._review_at: float = np.inf
         self.transitions: deque[Transition] = deque(maxlen=_REMEMBERED)
         self.player = Player(
             self,
@@ -190,18 +219,22 @@ class CharacterStream(PlayedStream):
         return self._node.name, self._parameters
 
     def request(self, **command: Any) -> None:
-        """Pass a command to the controller; it takes effect with the next clip."""
+        """Pass a command to the controller; it takes effect as soon as `StreamSettings.respond` allows."""
         ask = getattr(self.controller, "request", None)
         if ask is None:
             raise InvalidValue(f"{type(self.controller).__name__} takes no commands")
         ask(**command)
+        self._is_asked = self._changes is not None
 
     def next_frame(self) -> SourceFrame:
         """Return the next frame; its label is the name of the node."""
+        if self._is_asked or self._n_queued - len(self._frames) >= self._review_at:
+            self._leave_early()
         if len(self._frames) <= _LEAD:  # prepare the next clip step by step with the remaining frames
             self._advance()
         while not self._frames:
             self._advance()
+        self._n_own = min(self._n_own, len(self._frames) - 1)
         return self._frames.popleft()
 
     # Choosing clips -------------------------------------------------------------------------------------------------
@@ -219,22 +252,56 @@ class CharacterStream(PlayedStream):
         until = min(until, last - 2 * self._half)
         if until > self._at:
             self._queue(place_clip(self._clip, self._at, until, self._place))
-            self._at = until
+            self._n_own, self._at = until - self._at, until
             yield False
         option, requested = self._choose(self._make_state(ranges))
         yield False
+        bad = self.graph.edges[self._node.name, option.node.name].bad
+        yield from self._blend_by_steps(option, requested, self._candidates(option, requested), bad)
+
+    def _blend_by_steps(
+        self, option: TransitionOption, requested: Floats, candidates: Iterator[Floats], bad: float
+    ) -> Iterator[bool]:
+        """Queue the transition into the first candidate that costs at most `bad`, else the best, step by step."""
         found: list[tuple[float, Floats, Motion, Seam]] = []
-        for parameters in self._candidates(option, requested):
+        for parameters in candidates:
             clip = option.node.motion(parameters)
             yield False
             box, markers = option.range, self.graph.seams.markers
             seam = find_seam(self._clip, clip, box.leave, box.enter, self._half, self._at, markers)
             found.append((seam.cost, parameters, clip, seam))
-            if seam.cost <= self.graph.edges[self._node.name, option.node.name].bad:
+            self._tried_cost = seam.cost
+            if seam.cost <= bad:
                 break
             yield False
         yield False
-        self._blend_into(option.node, requested, found)
+        self._blend_into(option.node, requested, found, bad)
+
+    def _leave_early(self) -> None:
+        """Begin a change within the current clip, if its own frames in the queue are enough for a transition."""
+        n_before = len(self._frames) - self._n_own
+        n_dropped = self._n_own - max(0, _LEAD - n_before)
+        if n_before > _LEAD or n_dropped <= 2 * self._half + REACH:
+            return
+        for _ in range(n_dropped):
+            self._frames.pop()
+        self._at, self._n_queued, self._n_own = self._at - n_dropped, self._n_queued - n_dropped, 0
+        self._work = self._change_by_steps()
+
+    def _change_by_steps(self) -> Iterator[bool]:
+        """Let the controller choose another clip of the node for the rest of the current one; yield after each step."""
+        node, frame, last = self._node, self._at + self._half, len(self._clip) - 1
+        moment, now = frame / last, self._parameters
+        box = TransitionRange(node.low, node.high, moment, moment, now, node.region)
+        place = rigid2d.compose(self._place, find_placement(self._clip, frame))
+        option = TransitionOption(node, box, place, inside=True)
+        state = ControlState(node.name, now, (option,), self._n_queued / self.fps, self.graph, self._changes)
+        _, requested = self._choose(state)
+        wanted = node.project(requested)
+        yield False
+        if np.abs((wanted - now) / node.scale).max() > _MIN_CHANGE:
+            bad = min(edge.bad for edge in self.graph.out_edges(node.name))
+            yield from self._blend_by_steps(option, requested, self._nearer(wanted, bad), bad)
 
     def _choose_first(self, place: Floats) -> Floats:
         """Let the controller choose the parameters (d,) of the first clip from the node's full ranges."""
@@ -246,6 +313,8 @@ class CharacterStream(PlayedStream):
 
     def _choose(self, state: ControlState) -> tuple[TransitionOption, Floats]:
         choice = self.controller.choose(state)
+        self._is_asked = False
+        self._review_at = self._n_queued + round(_REVIEW * self.fps) if choice.review and self._changes else np.inf
         option = state.option(choice.node)
         if option is None:
             known = ", ".join(repr(each.node.name) for each in state.options)
@@ -265,16 +334,30 @@ class CharacterStream(PlayedStream):
             yield node.project(middle + away * (wanted - middle))
         yield node.project(option.range.fallback)
 
-    def _blend_into(self, node: Node, requested: Floats, found: list[tuple[float, Floats, Motion, Seam]]) -> None:
+    def _nearer(self, wanted: Floats, bad: float) -> Iterator[Floats]:
+        """Yield parameters to try for a change within a clip: those wanted, then others nearer to the current ones.
+
+        Costs are about proportional to the change.
+        """
+        node, now, fraction = self._node, self._parameters, 1.0
+        for _ in range(_HALVINGS + 1):
+            yield node.project(now + fraction * (wanted - now))
+            fraction *= min(0.9 * bad / max(self._tried_cost, 1e-9), 0.9)
+        yield now
+
+    def _blend_into(
+        self, node: Node, requested: Floats, found: list[tuple[float, Floats, Motion, Seam]], bad: float
+    ) -> None:
         """Queue the transition into the best of the clips that were tried."""
         _, played, clip, seam = min(found, key=lambda each: each[0])
         source, self._node, self._parameters = self._node.name, node, played
         if seam.leave - self._half > self._at:
             self._queue(place_clip(self._clip, self._at, seam.leave - self._half, self._place))
         blended, place = blend_frames(self._clip, clip, seam, self._half, self._place)
-        bad, middle = self.graph.edges[source, node.name].bad, self._n_queued + self._half
+        middle = self._n_queued + self._half
         self.transitions.append(Transition(middle, source, node.name, requested, played, seam.cost, bad, len(found)))
         self._queue(blended)
+        self._n_own = 0
         self._clip, self._place, self._at = clip, place, seam.enter + self._half + 1
 
     def _make_state(self, ranges: Mapping[str, TransitionRange]) -> ControlState:
@@ -284,7 +367,8 @@ class CharacterStream(PlayedStream):
             frame = int(np.clip(round(each.leave * last), 0, last))
             place = rigid2d.compose(self._place, find_placement(self._clip, frame))
             options.append(TransitionOption(self.graph[name], each, place))
-        return ControlState(self._node.name, self._parameters, tuple(options), self._n_queued / self.fps, self.graph)
+        seconds = self._n_queued / self.fps
+        return ControlState(self._node.name, self._parameters, tuple(options), seconds, self.graph, self._changes)
 
     def _queue(self, frames: PlacedFrames) -> None:
         n, labels = len(frames.roots), (self._node.name,)

@@ -21,7 +21,7 @@ from marey.control.inertia import accept_old_feet
 from marey.control.inertia_reel import make_reel
 from marey.core.arrays import Floats, check_index, check_number, freeze_array, set_readonly
 from marey.core.contacts import ContactPoint
-from marey.core.feet import Feet
+from marey.core.feet import LiveFeet
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_method, renamed_parameters
@@ -117,7 +117,8 @@ class FatGraphStream(PlayedStream):
     direction, turn : the initial command; see `request`.
     place : initial rigid2d (theta, x, z) of the character; by default at the origin, facing +Z.
     feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
-        immediately by rotating the legs. None leaves the feet as they are.
+        immediately by rotating the legs. ``"auto"`` cleans a stream that begins with a recording and locks the feet
+        of others. None leaves the feet as they are.
     """
 
     @accept_old_feet
@@ -128,7 +129,7 @@ class FatGraphStream(PlayedStream):
         direction: float | None = 0.0,
         turn: float | None = None,
         place: ArrayLike = (0.0, 0.0, 0.0),
-        feet: Feet = "clean",
+        feet: LiveFeet = "auto",
     ) -> None:
         super().__init__(graph.skeleton, graph.fps, graph.points, graph.floor)
         self.graph = graph

@@ -16,7 +16,7 @@ from marey.control.inertia import accept_old_feet
 from marey.control.inertia_kernels import place_pose
 from marey.control.inertia_reel import Reel, make_reel
 from marey.core.arrays import Floats, check_index, check_number, freeze_array, set_readonly
-from marey.core.feet import Feet
+from marey.core.feet import LiveFeet
 from marey.core.motion import Motion
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, UnknownName, similar
@@ -113,7 +113,8 @@ class MoveTreeStream(PlayedStream):
     place : rigid2d (theta, x, z) that places the first clip in the world; by default the character starts at the
         origin, facing +Z.
     feet : ``"clean"`` cleans up foot contacts; frames then come out `delay` frames late. ``"lock"`` locks planted feet
-        immediately by rotating the legs. None leaves the feet as they are.
+        immediately by rotating the legs. ``"auto"`` cleans a stream that begins with a recording and locks the feet
+        of others. None leaves the feet as they are.
     """
 
     @accept_old_feet
@@ -128,7 +129,7 @@ class MoveTreeStream(PlayedStream):
         move: str | None = None,
         lookahead: int = 2,
         place: ArrayLike | None = None,
-        feet: Feet = "clean",
+        feet: LiveFeet = "auto",
     ) -> None:
         reel = tree.reel
         super().__init__(reel.skeleton, reel.fps, reel.points, reel.floor)

@@ -29,6 +29,8 @@ class Steering:
     count : number of choices so far.
     """
 
+    changes_clips = True
+
     def __init__(self, graph: ParametricMotionGraph, settings: GoToSettings | None = None) -> None:
         self._follow = FollowDirection()
         turning = [name for name, node in graph.nodes.items() if "turn" in node.names and _travels(node)]
