@@ -20,7 +20,7 @@ from marey.parametric.region import Region
 from marey.pmg import ControlState, Node, ParametricMotionGraph, TransitionOption
 from marey.pmg.costs import Windows, find_best_pairs, make_windows
 
-__all__ = ["ClipModel", "NodeTable", "grid_fractions", "move_inside", "sample_box", "turning_ring"]
+__all__ = ["ClipModel", "NodeTable", "grid_fractions", "move_inside", "turning_ring"]
 
 # Points on a clip's path between two transitions.
 N_POINTS = 9
@@ -50,6 +50,8 @@ class NodeTable:
     timing : (G, 2) moment from 0 to 1 at which clips are left, mean over the edges; and duration of clips in seconds.
     boxes : by target node, (G, 3 e + 1): lower and upper bounds of its e parameters, allowed ones in their middle, and
         the moment to enter.
+    effects : (d,) meters or radians by which each parameter moves the end of a clip.
+    moves : whether the node's clips take the character elsewhere or turn it.
     """
 
     first: int
@@ -58,6 +60,8 @@ class NodeTable:
     paths: Floats
     timing: Floats
     boxes: dict[str, Floats]
+    effects: Floats
+    moves: bool
 
     @property
     def arrays(self) -> PathTable:
@@ -70,10 +74,16 @@ class NodeTable:
         lengths = np.linalg.norm(np.diff(self.paths[..., 1:], axis=1), axis=2).sum(axis=1)
         return float((lengths / np.maximum(self.timing[:, 1], 1e-6)).max())
 
-    @property
-    def moves(self) -> bool:
-        """Whether the node's clips take the character elsewhere or turn it."""
-        return bool((np.abs(self.paths - self.paths[:, :1]).max(axis=(0, 1)) > _MOVES).any())
+    @lru_cache(maxsize=2)  # noqa: B019, tables live as long as their planner
+    def sample_box(self, *, fine: bool) -> Floats:
+        """Return K evenly spaced fractions (K, d) of a parameter box: a fine grid for a choice, a coarse one to plan
+        ahead.
+
+        The first parameter has the most values; one that does not move the character has one. Counts are odd to
+        include the middle, which is often straight ahead.
+        """
+        most = [25 if fine else 9, *[5 if fine else 3] * (len(self.effects) - 1)]
+        return grid_fractions(tuple(n if far > _MOVES else 1 for n, far in zip(most, self.effects, strict=True)))
 
 
 class ClipModel:
@@ -167,7 +177,10 @@ class ClipModel:
 
 def _build_table(graph: ParametricMotionGraph, name: str, first: int) -> NodeTable:
     node = graph[name]
-    counts = _count_values(node, _MAX_VALUES if len(graph.nodes) <= _FEW_NODES else _FEWER_VALUES)
+    effects = np.array([_measure_effect(node, k) for k in range(node.n_dims)])
+    most = (_MAX_VALUES if len(graph.nodes) <= _FEW_NODES else _FEWER_VALUES).get(node.n_dims, _MIN_VALUES)
+    counts = np.clip(1 + np.ceil(effects / _APART), _MIN_VALUES, most).astype(np.int64)
+    counts[node.high <= node.low] = 1
     steps = np.where(counts > 1, (node.high - node.low) / np.maximum(counts - 1, 1), 1.0)
     axes = np.stack([node.low, steps, counts.astype(np.float64)], axis=1)
     grid = node.project(node.low + grid_fractions(tuple(counts.tolist())) * (node.high - node.low))
@@ -182,22 +195,17 @@ def _build_table(graph: ParametricMotionGraph, name: str, first: int) -> NodeTab
         )
     seconds = [node.motion(each).duration for each in grid]
     paths = np.ascontiguousarray(node.paths(grid))
-    return NodeTable(first, axes, grid, paths, np.ascontiguousarray(np.stack([leave, seconds], axis=1)), boxes)
+    timing = np.ascontiguousarray(np.stack([leave, seconds], axis=1))
+    moves = bool((np.abs(paths - paths[:, :1]).max(axis=(0, 1)) > _MOVES).any())
+    return NodeTable(first, axes, grid, paths, timing, boxes, effects, moves)
 
 
-def _count_values(node: Node, most: dict[int, int]) -> Ints:
-    """Return the number of grid values (d,) of each parameter: more, the more it changes where a clip leads."""
-    counts = []
-    for k in range(node.n_dims):
-        if node.high[k] <= node.low[k]:
-            counts.append(1)
-            continue
-        tried = np.tile(node.middle, (5, 1))
-        tried[:, k] = np.linspace(node.low[k], node.high[k], 5)
-        paths = node.paths(node.project(tried))
-        moves = np.abs(np.diff(paths[:, -1] - paths[:, 0], axis=0)).sum(axis=0).max()
-        counts.append(int(np.clip(1 + np.ceil(moves / _APART), _MIN_VALUES, most.get(node.n_dims, _MIN_VALUES))))
-    return np.array(counts)
+def _measure_effect(node: Node, k: int) -> float:
+    """Return how far a parameter moves the end of a clip, in meters or radians."""
+    tried = np.tile(node.middle, (5, 1))
+    tried[:, k] = np.linspace(node.low[k], node.high[k], 5)
+    paths = node.paths(node.project(tried))
+    return float(np.abs(np.diff(paths[:, -1] - paths[:, 0], axis=0)).sum(axis=0).max())
 
 
 def move_inside(region: Region, points: Floats, middles: Floats) -> Floats:
@@ -214,20 +222,10 @@ def move_inside(region: Region, points: Floats, middles: Floats) -> Floats:
     return np.ascontiguousarray(middles + times.min(axis=1, initial=1.0)[:, None] * away)
 
 
-def sample_box(node: Node, *, fine: bool) -> Floats:
-    """Return K evenly spaced fractions (K, d) of a parameter box: a fine grid for a choice, a coarse one to plan ahead.
-
-    The first parameter has the most values. Counts are odd to include the middle, which is often straight ahead.
-    """
-    widths = node.high - node.low
-    most = [25 if fine else 9, *[5 if fine else 3] * (node.n_dims - 1)]
-    return grid_fractions(tuple(n if width > 0.0 else 1 for n, width in zip(most, widths, strict=True)))
-
-
 @lru_cache(maxsize=32)
 def grid_fractions(counts: tuple[int, ...]) -> Floats:
-    """Return fractions (K, d) of a box on a grid with the given number of values per parameter."""
-    fractions = np.meshgrid(*(np.linspace(0.0, 1.0, n) for n in counts), indexing="ij")
+    """Return fractions (K, d) of a box on a grid with the given number of values per parameter; one is the middle."""
+    fractions = np.meshgrid(*(np.linspace(0.0, 1.0, n) if n > 1 else [0.5] for n in counts), indexing="ij")
     return set_readonly(np.stack(fractions, axis=-1).reshape(-1, len(counts)))
 
 

@@ -16,14 +16,14 @@ none can arrive sooner. See Treuille et al. 2007, McCann and Pollard 2007, and L
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from marey.control.clip_model import N_POINTS, ClipModel, grid_fractions, move_inside, sample_box, turning_ring
+from marey.control.clip_model import N_POINTS, ClipModel, grid_fractions, move_inside, turning_ring
 from marey.control.planner_kernels import (
     ClipCosts,
     ClipStarts,
@@ -45,7 +45,7 @@ NEVER = 100.0
 """Seconds that stand for a goal that cannot be reached."""
 
 # Value iteration ends when no value changes by more than this fraction of the largest, or after so many sweeps.
-_TOLERANCE, _MAX_SWEEPS = 2e-4, 60
+_TOLERANCE, _MAX_SWEEPS = 2e-4, 300
 # Direction: heading error in radians from which on all of the time counts, fraction that counts in proportion to the
 # error instead, and time constant of the discount in seconds.
 _DIRECTION_LIMITS = set_readonly(np.array([np.radians(12.0), 0.2, np.inf, np.inf]))
@@ -62,13 +62,17 @@ _CHOICE_LIMITS = set_readonly(np.array([0.2, 2.0, np.radians(14.0), 1.0]))
 _TRIED = ((9, 3), (7, 2), (5, 2), (3, 2), (2, 1))
 _MAX_STEPS = {"direction": 6000, "point": 4000, "pose": 1500, "node": 2000}
 # Grids: first step of the distances in meters, growth of the steps, last distance; bearings and headings.
+# Distances that take more clips than this are left out; times beyond the last distance are those of the fastest clip.
+_FARTHEST = 20.0
 _POINT_GRID = (0.15, 0.18, 10.0, 48, 1)
 _POSE_GRID = (0.25, 0.25, 6.0, 32, 24)
 # Number of first clips that are refined, and number of steps that are halved each time.
 _REFINED, _ROUNDS = 6, 3
 # Number of plans that are extended by a clip: the first time, the second, and so on; and clips until plans are given
 # up.
-_WIDTHS, _MAX_CLIPS = (24, 16, 8, 4), 40
+_WIDTHS, _MAX_CLIPS = (16, 12, 6, 4), 8
+# Seconds to the goal above which plans are not extended, because it makes no difference.
+_SEARCHED = 6.0
 
 
 class _Candidates(NamedTuple):
@@ -76,7 +80,7 @@ class _Candidates(NamedTuple):
 
     parameters : (N, d), d per clip. places : (N, 3) rigid2d where they end. gone : (N,) seconds until then. done,
     onward : (N,) cost of the plan if it ends with this clip, and if it goes on. root : (N,) index of the plan's first
-    clip. second : second clip of each plan, where there is one.
+    clip. second : (N,) index of the plan's second clip; -1 if there is none.
     """
 
     node: str
@@ -86,7 +90,7 @@ class _Candidates(NamedTuple):
     done: Floats
     onward: Floats
     root: Ints
-    second: Sequence[Choice | None]
+    second: Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,7 +205,7 @@ class Planner:
             node = option.node
             if self.nodes is None or node.name in self.nodes:
                 goal = self._goal(kind, place, node.name)
-                box, unit = option.range, sample_box(node, fine=True)
+                box, unit = option.range, self.model.tables[node.name].sample_box(fine=True)
                 tried = move_inside(box.region, box.low + unit * (box.high - box.low), box.middle)
                 refined = self._refine(state, option, goal, tried, np.ones(len(box.low), dtype=bool), _REFINED)
                 if planned is not None and planned.node == node.name:
@@ -209,7 +213,8 @@ class Planner:
                 tried = np.concatenate([refined, tried])
                 costs = self._weigh_first(state, option, tried, goal)
                 roots = np.arange(len(firsts), len(firsts) + len(tried))
-                level.append(_extend_plans(node.name, tried, costs, np.zeros(len(tried)), roots, [None] * len(tried)))
+                none = np.full(len(tried), -1)
+                level.append(_extend_plans(node.name, tried, costs, np.zeros(len(tried)), roots, none))
                 firsts += [Choice(node.name, each) for each in tried]
         if not firsts:
             return None
@@ -274,24 +279,32 @@ class Planner:
     def _search(self, level: list[_Candidates], kind: str, place: Floats) -> tuple[int, Choice | None]:
         """Extend plans clip by clip, the most promising ones, until none can arrive sooner.
 
-        Returns the index of the first clip of the best plan, and its second clip. If none arrives, this is the plan
-        whose first clip promises most.
+        Far from the goal, the table alone decides. Returns the index of the first clip of the best plan, and its second clip. If none arrives soon, this is the
+        plan that promises most.
         """
-        second: Choice | None = None
-        totals = np.concatenate([each.onward for each in level])
-        best, chosen = np.inf, int(np.concatenate([each.root for each in level])[np.argmin(totals)])
+        best, chosen, second, seconds = np.inf, 0, -1, list[tuple[str, Floats]]()
         for depth in range(_MAX_CLIPS):
+            if np.isinf(best):
+                top = min(level, key=lambda each: each.onward.min())
+                k = int(np.argmin(top.onward))
+                chosen, second = int(top.root[k]), int(top.second[k])
             for each in level:
                 k = int(np.argmin(each.done))
                 if each.done[k] < best:
-                    best, chosen, second = float(each.done[k]), int(each.root[k]), each.second[k]
+                    best, chosen, second = float(each.done[k]), int(each.root[k]), int(each.second[k])
             width = _WIDTHS[min(depth, len(_WIDTHS) - 1)]
             hopes = np.concatenate([each.onward for each in level])
+            if hopes.min() > _SEARCHED:
+                break
             limit = min(best, np.partition(hopes, width)[width]) if len(hopes) > width else best
             level = [after for each in level for after in self._extend(each, each.onward < limit, kind, place)]
             if not level:
                 break
-        return chosen, second
+            if depth == 0:
+                for each in level:
+                    each.second[:] = np.arange(len(seconds), len(seconds) + len(each.second))
+                    seconds += [(each.node, row) for row in each.parameters]
+        return chosen, None if second < 0 else Choice(*seconds[second])
 
     def _extend(self, clips: _Candidates, chosen: Bools, kind: str, place: Floats) -> Iterator[_Candidates]:
         """Yield the clips that can follow some of the given clips."""
@@ -299,18 +312,17 @@ class Planner:
         if not len(row):
             return
         for target in _list_targets(self.model, clips.node, self.nodes):
-            unit = sample_box(self.graph[target], fine=False)
+            unit = self.model.tables[target].sample_box(fine=False)
             starts = self.model.follow(clips.node, target, clips.parameters[row], clips.places[row], unit)
             before = np.repeat(row, len(unit))
             goal = self._goal(kind, place, target)
             costs = self._weigh(target, starts, goal, clips.node, clips.parameters[before])
-            known = [clips.second[k] for k in before.tolist()]
-            second = [each or Choice(target, row) for each, row in zip(known, starts.parameters, strict=True)]
-            yield _extend_plans(target, starts.parameters, costs, clips.gone[before], clips.root[before], second)
+            origin = clips.gone[before], clips.root[before], clips.second[before]
+            yield _extend_plans(target, starts.parameters, costs, *origin)
 
 
 def _extend_plans(
-    node: str, parameters: Floats, costs: ClipCosts, gone: Floats, root: Ints, second: Sequence[Choice | None]
+    node: str, parameters: Floats, costs: ClipCosts, gone: Floats, root: Ints, second: Ints
 ) -> _Candidates:
     """Return clips that go on with plans after some seconds (N,)."""
     after = gone + costs.done, gone + costs.onward
@@ -447,11 +459,12 @@ def _count_steps(model: ClipModel, targets: dict[str, list[str]], tried: tuple[i
 
 def _goal_grid(links: Links, step: float, growth: float, last: float, n_bearings: int, n_headings: int) -> GoalGrid:
     """Return a grid with fine steps near the character and wider ones farther away."""
-    distances = [0.0]
-    while distances[-1] < last:
-        distances.append(distances[-1] + max(step, growth * distances[-1]))
     away = np.linalg.norm(links.paths[:, -1, 1:] - links.paths[:, 0, 1:], axis=1)
+    last = min(last, _FARTHEST * float(away.max(initial=0.0)))
     pace = float((away / np.maximum(links.seconds, 1e-6)).max(initial=0.0))
+    distances = [0.0]
+    while distances[-1] < last or len(distances) < 3:
+        distances.append(distances[-1] + max(step, growth * distances[-1]))
     return GoalGrid(np.array(distances), n_bearings, n_headings, 1.0 / max(pace, 1e-3))
 
 
