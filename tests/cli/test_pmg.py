@@ -319,3 +319,22 @@ def test_a_heading_is_met_on_the_first_visit(char, folder, capsys):
     assert report["heading_off_degrees"] <= 20.0
     assert main(["pmg", "go", str(char), "--to", "0,1", "--heading", "180", "--seconds", "2", "-o", str(out)]) == 1
     assert "did not arrive" in capsys.readouterr().out
+
+
+def test_a_character_is_steered_by_keys_commands_and_sequences(char, tmp_path, capsys):
+    out = tmp_path / "out.npz"
+    for options in (["--keys", "w:1 a:5"], ["--command", "1:direction=90", "--seconds", "6"]):
+        assert main(["pmg", "steer", str(char), "-o", str(out), *options]) == 0
+        path = load_motion(out).travel[:, [0, 2]]
+        assert len(path) == 180
+        assert np.arctan2(*(path[-1] - path[-16])) == pytest.approx(np.pi / 2, abs=0.5)
+    node = next(iter(ParametricMotionGraph.load(char).nodes))
+    assert main(["pmg", "steer", str(char), "-o", str(out), "--sequence", f"{node}*2, {node}"]) == 0
+    assert 2.0 < load_motion(out).duration < 6.0
+    for options, message in (
+        (["--sequence", f"{node}*0"], "a sequence must be names of nodes such as"),
+        (["--sequence", "fly"], "no node 'fly'"),
+        (["--sequence", node, "--look"], "--sequence cannot be combined with"),
+    ):
+        assert main(["pmg", "steer", str(char), "-o", str(out), *options]) == 2
+        assert message in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`marey steer`: clips steered by motion matching and by a blend tree."""
+"""`marey steer`: clips steered by motion matching and other live players."""
 
 from __future__ import annotations
 
@@ -61,12 +61,64 @@ def test_a_command_takes_effect_at_its_time_whatever_is_done_to_the_feet(folder,
         np.testing.assert_allclose(paths[feet, True], paths["none", True], atol=0.05)
 
 
+@pytest.fixture(scope="module")
+def box(tmp_path_factory):
+    path = tmp_path_factory.mktemp("load") / "box.bvh"
+    save(sample("carry_box", fps=60.0, seconds=4.0).motion, path)
+    return path
+
+
+@pytest.mark.parametrize("controller", ["moves", "fat"])
+def test_other_players_follow_keys(folder, tmp_path, controller):
+    out = tmp_path / "out.npz"
+    assert main(["steer", str(folder), "-o", str(out), "--controller", controller, "--keys", "w:2 a:6"]) == 0
+    path = load_motion(out).travel[:, [0, 2]]
+    assert len(path) == 240
+    assert np.arctan2(*(path[-1] - path[-31])) == pytest.approx(np.pi / 2, abs=0.6)
+
+
+def test_the_head_turns_first_and_hands_carry(folder, box, tmp_path):
+    made = {}
+    for name, more in {"plain": [], "look": ["--look"], "carry": ["--carry", str(box)]}.items():
+        out = tmp_path / f"{name}.npz"
+        arguments = ["steer", str(folder), "-o", str(out), "--keys", "w:2 a:1", "--feet", "lock"]
+        assert main([*arguments, *more]) == 0
+        made[name] = load_motion(out)
+    plain, look = made["plain"], made["look"]
+    roles = plain.skeleton.roles
+    legs = [roles[name] for name in ("hips", "left_foot", "right_foot")]
+    np.testing.assert_array_equal(plain.world().positions[:, legs], look.world().positions[:, legs])
+    head = [each.world().rotations[:, roles["head"]] for each in (plain, look)]
+    apart = 2.0 * np.arccos(np.clip(np.abs((head[0] * head[1]).sum(axis=1)), 0.0, 1.0))
+    assert apart[:58].max() < 0.01
+    assert apart[60:].max() > 0.5
+    hands = [
+        np.diff(each.world().positions[:, [roles["left_hand"], roles["right_hand"]]], axis=1) for each in made.values()
+    ]
+    assert np.ptp(np.linalg.norm(hands[2], axis=2)[45:]) < 0.3 * np.ptp(np.linalg.norm(hands[0], axis=2)[45:])
+
+
+def test_a_crowd_keeps_its_distance_and_has_styles(folder, tmp_path, capsys):
+    out = tmp_path / "crowd"
+    members = ["--member", "speed=0.9", "--member", "speed=1.3"]
+    assert main(["steer", str(folder), "-o", str(out), "--keys", "w:2", "--crowd", "4", "--apart", "2", *members]) == 0
+    assert "4 characters for 2 s, at least" in capsys.readouterr().out
+    places = [load_motion(file).travel[:, [0, 2]] for file in sorted(out.glob("*.bvh"))]
+    assert len(places) == 4
+    assert np.ptp(places[2] - places[0], axis=0).max() < 1e-3  # the same style
+    assert np.linalg.norm(places[1][0] - places[0][0]) == pytest.approx(2.0, abs=0.2)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--keys", "w3"], "--keys must be KEYS:SECONDS such as \"w:3\", not 'w3'"),
+        (["--keys", "w:3", "--command", "1:speed=1"], "give either --keys or --command"),
+        (["--member", "speed=1"], "--member needs --crowd"),
+        (["--crowd", "2", "--member", "fast"], "a crowd in one file"),
         (["--min-gain", "2"], "--min-gain must be from 0 to 1, not 2.0"),
         (["--command", "0:label=sneak"], "--command takes direction and speed"),
-        (["--seconds", "0"], "--seconds must be at least one frame"),
+        (["--seconds", "0"], "--seconds must be at least 0.1, not 0.0"),
         (["--command", "3:speed=-1"], "--command must be a speed of at least 0 m/s, not '3:speed=-1'"),
         (["--seconds", "10", "--command", "30:speed=1"], "--command at 30 s has no effect, because the motion ends"),
         (["--seconds", "10", "--command", "10:speed=1"], "at 10 s; raise --seconds"),

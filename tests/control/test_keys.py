@@ -7,10 +7,13 @@ import math
 import numpy as np
 import pytest
 
+from marey.control import FollowDirection
 from marey.control.blend_tree import BlendTreeStream
-from marey.control.keys import KeyPress, parse_keys, play_keys
+from marey.control.keys import KeyPress, can_stop, parse_keys, play_keys
 from marey.errors import InvalidValue
 from tests.control.clips import walking_tree
+from tests.pmg.characters import small_walker
+from tests.pmg.recipes import small_character
 
 
 @pytest.mark.parametrize(
@@ -72,3 +75,18 @@ def test_waiting_keeps_the_direction():
     asked.clear()
     play_keys(stream, [KeyPress(0.0, 0.1, 1.0), KeyPress(0.1, 0.3, None), KeyPress(0.3, 0.4, -1.0)])
     assert asked == [1.0, -1.0]
+
+
+def test_a_character_stops_without_keys_and_starts_with_them():
+    stream = small_character("stopping").stream(FollowDirection(0.0))
+    assert can_stop(stream)
+    assert not can_stop(small_walker().stream(FollowDirection(0.0)))
+    played = play_keys(stream, "w:2 -:8 a:7")
+    speed = np.linalg.norm(np.diff(played.travel[:, [0, 2]], axis=0), axis=1) * played.fps
+    seconds = np.arange(len(speed)) / played.fps
+    assert speed[seconds < 2.0].mean() > 0.5
+    assert speed[(seconds > 8.0) & (seconds < 10.0)].mean() < 0.15
+    assert speed[seconds > 15.0].mean() > 0.4
+    assert [each.target for each in stream.transitions if each.target not in ("walk", "turn")] == ["stop", "start"]
+    with pytest.raises(InvalidValue, match="stop must be True, False or None, not 3"):
+        stream.request(stop=3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -233,3 +233,37 @@ def warn_of_rate(path: str, motion: Motion) -> None:
     finding = rate_finding(motion)
     if finding is not None:
         click.echo(f"marey: warning: {path}: {word_options(finding)}", err=True)
+
+
+def check_crowd(output: str) -> None:
+    """Raise an error unless a crowd can be written to `output`: a folder without BVH files, or one GLB file."""
+    from marey.errors import UnwritableFile
+    from marey.io.files import SAVE_SUFFIXES
+
+    target = Path(output)
+    if target.suffix.lower() in SAVE_SUFFIXES:
+        check_output(output, what="a crowd in one file", suffixes=(".glb",))
+    elif target.exists() and not target.is_dir():
+        raise UnwritableFile("is a file; a crowd is written to a folder or as one .glb", path=output)
+    elif target.is_dir() and any(target.glob("*.bvh")):
+        raise UnwritableFile(
+            "already contains .bvh files, which would be mixed up with those of the crowd; choose a new folder",
+            path=output,
+        )
+
+
+def save_crowd(motions: Sequence[Motion], output: str, *, rigid: bool = False) -> None:
+    """Write motions to a folder, one BVH file each by name, or all of them to one GLB file."""
+    from marey.io import save
+
+    target = Path(output)
+    if target.suffix.lower() == ".glb":
+        from dataclasses import replace
+
+        from marey.core import Labels
+
+        save([replace(each, contacts=None, labels=Labels()) for each in motions], output, rigid=rigid)
+        return
+    make_folder(target)
+    for motion in motions:
+        save(motion, target / f"{motion.name}.bvh", rigid=rigid)

@@ -72,9 +72,15 @@ class Style(click.ParamType):  # type: ignore[type-arg]
 
 
 class Command(click.ParamType):  # type: ignore[type-arg]
-    """A timed command: ``5:direction=90`` turns left at 5 s. Directions are converted to radians."""
+    """A timed command: ``5:direction=90`` turns left at 5 s. Directions are converted to radians.
+
+    text : names of the commands whose value is text, beside direction and speed.
+    """
 
     name = "seconds:what=value"
+
+    def __init__(self, *text: str) -> None:
+        self.text = text
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, str, float | str]:
         from math import isfinite, radians
@@ -83,14 +89,16 @@ class Command(click.ParamType):  # type: ignore[type-arg]
         what, _, wanted = command.partition("=")
         try:
             seconds = float(at)
-            number = 0.0 if what == "label" else float(wanted)
+            number = 0.0 if what in self.text else float(wanted)
         except ValueError:
             seconds = number = float("nan")
-        if what not in ("direction", "speed", "label") or not wanted or not (isfinite(number) and seconds >= 0.0):
-            self.fail(f"expected SECONDS:direction=DEGREES, :speed=M_PER_S or :label=NAME, got {value!r}", param, ctx)
+        known = what in ("direction", "speed", *self.text)
+        if not known or not wanted or not (isfinite(number) and seconds >= 0.0):
+            named = "".join(f", :{name}=NAME" for name in self.text)
+            self.fail(f"expected SECONDS:direction=DEGREES, :speed=M_PER_S{named}, got {value!r}", param, ctx)
         if what == "speed" and number < 0.0:
             self.fail(f"expected a speed of at least 0 m/s, got {value!r}", param, ctx)
-        return seconds, what, wanted if what == "label" else radians(number) if what == "direction" else number
+        return seconds, what, wanted if what in self.text else radians(number) if what == "direction" else number
 
 
 class StartParam(NumberList):

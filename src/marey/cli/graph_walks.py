@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, make_folder, plural, print_json
+from marey.cli.files import check_crowd, check_output, check_plot, plural, print_json, save_crowd
 from marey.cli.graph_params import START, Command, Style, place_and_heading, schedule
 from marey.cli.graph_report import JSON, Landing, write
 from marey.cli.options import feet_option, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import CIRCLE, POSE_2D, POSITION, POSITION_OR_POSE
-from marey.errors import UnreadableFile, UnwritableFile
+from marey.errors import UnreadableFile
 from marey.io.files import SAVE_SUFFIXES
 from marey.measure.display import format_distance
 
@@ -332,7 +332,9 @@ def _make_objective(graph: MotionGraph, options: dict[str, Any]) -> Any:
 @click.command("steer", cls=SettingsCommand, short_help="Steer with timed commands.")
 @_writing
 @click.option("--seconds", type=float, default=20.0, show_default=True, help="Length in seconds.")
-@click.option("--command", type=Command(), multiple=True, help="A timed command; see the examples. May be repeated.")
+@click.option(
+    "--command", type=Command("label"), multiple=True, help="A timed command; see the examples. May be repeated."
+)
 @renamed_option("--wish", "--command", multiple=True)
 @add_settings(f"{_SETTINGS}GraphStreamSettings", skip=("feet",))
 def steer(file: str, output: str, **options: Any) -> int:
@@ -387,20 +389,9 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, **options: 
 
     from marey.cli.progress import bar
     from marey.graph import GraphCrowdSettings, MotionGraph, crossing_paths, read_path
-    from marey.io import save
 
     settings = read_settings(GraphCrowdSettings, options)
-    target = Path(output)
-    single = target.suffix.lower() == ".glb"
-    if target.suffix.lower() in SAVE_SUFFIXES:
-        check_output(output, what="a crowd in one file", suffixes=(".glb",))
-    elif target.exists() and not target.is_dir():
-        raise UnwritableFile("is a file; a crowd is written to a folder or as one .glb", path=output)
-    elif target.is_dir() and any(target.glob("*.bvh")):
-        raise UnwritableFile(
-            "already contains .bvh files, which would be mixed up with those of the crowd; choose a new folder",
-            path=output,
-        )
+    check_crowd(output)
     if folder is None:
         paths = crossing_paths(options["characters"], options["radius"], settings.rng)
     else:
@@ -415,16 +406,7 @@ def crowd(file: str, output: str, folder: str | None, as_json: bool, **options: 
     with bar("walking") as progress:
         result = graph.crowd(paths, settings=settings, progress=progress)
     motions = result.motions(feet=options["feet"], name="character")
-    if single:
-        from dataclasses import replace
-
-        from marey.core import Labels
-
-        save([replace(m, contacts=None, labels=Labels()) for m in motions], output, rigid=options["rigid"])
-    else:
-        make_folder(target)
-        for motion in motions:
-            save(motion, target / f"{motion.name}.bvh", rigid=options["rigid"])
+    save_crowd(motions, output, rigid=options["rigid"])
     report = {"written": output, **result.to_dict(), "seconds": settings.seconds}
     if as_json:
         print_json(report)

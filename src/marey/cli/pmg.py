@@ -11,7 +11,7 @@ import click
 from marey.cli.files import check_output, check_plot
 from marey.cli.options import reading, reading_options
 from marey.cli.pmg_export import export
-from marey.cli.pmg_play import go, reach, walk
+from marey.cli.pmg_play import go, reach, steer, walk
 from marey.cli.pmg_report import info, open_character, plot, print_character, print_edge
 from marey.cli.query import AS_JSON
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
@@ -296,7 +296,7 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
     print_character(graph, as_json, written=written, report=found[0] if found else None, limits=True)
 
 
-for subcommand in (info, plot, walk, go, reach, export):
+for subcommand in (info, plot, walk, go, steer, reach, export):
     command.add_command(subcommand)
 
 __all__ = ["command"]

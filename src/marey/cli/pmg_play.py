@@ -1,4 +1,4 @@
-"""`marey pmg walk`, `go` and `reach`: play a character."""
+"""`marey pmg walk`, `go`, `steer` and `reach`: play a character."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from marey.cli.options import removed_option
 from marey.cli.pmg_report import open_character
 from marey.cli.query import AS_JSON
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.steering import Schedule, check_steered, steering_options, write_steered
 from marey.cli.values import POSE_2D, POSITION, Finite, NumberList
 from marey.measure.display import format_distance
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
 _NEAR = 0.3  # meters from the target that count as arrived
 _SECONDS_PER_METER = 3.0  # time limit per meter of straight distance; 3 m are added to the distance
+
+_MAX_SEQUENCE = 600.0  # seconds in which a sequence must end unless its length is given
 
 _SAME_HEADING = math.radians(20.0)  # heading error that counts as arrived; weighs as much as `_NEAR`
 
@@ -215,6 +218,57 @@ def _print_result(stream: CharacterStream, played: Motion, output: str, as_json:
                 line += f", {extra['heading_off_degrees']:.0f} degrees from the heading"
             click.echo(line)
     return 0
+
+
+@click.command("steer", cls=SettingsCommand)
+@click.argument("char", metavar="CHAR")
+@click.option(
+    "--sequence", metavar="TEXT", help='Actions in order: "walk*3, sit, rise" plays three clips of walk, and so on.'
+)
+@steering_options("node")
+@_stream_options
+def steer(char: str, sequence: str | None, **options: Any) -> None:
+    """Steer a character with keys, timed commands or a sequence of actions, as a game would.
+
+    A command is SECONDS:direction=DEGREES (to the left of +Z), SECONDS:speed=METERS_PER_SECOND or SECONDS:node=NAME.
+
+    \b
+    Example:
+      marey pmg steer walker.json -o out.bvh --keys "w:3 a:4 -:2" --look
+      marey pmg steer walker.json -o out.bvh --command 2:direction=90 --carry box.bvh
+      marey pmg steer everyday.json -o out.bvh --sequence "walk*3, stop, sit, rise, start, walk"
+      marey pmg steer walker.json -o crowd.glb --keys "w:4 a:3" --crowd 9 --member speed=0.8 --member speed=1.2
+    """
+    from marey.control import ActionSequence, FollowDirection, load_plan, parse_actions
+
+    if sequence is not None and (options["keys"] or options["command"] or options["look"]):
+        raise click.UsageError("--sequence cannot be combined with --keys, --command or --look")
+    check_steered(options)
+    graph = open_character(char, empty=False)
+    load_plan(graph, char)
+    settings = _read_stream_settings(graph, options)
+    if settings.feet == "auto":
+        settings = type(settings)(settings=settings, feet="clean")
+
+    def make(command: dict[str, Any]) -> CharacterStream:
+        if sequence is not None:
+            if command:
+                raise click.UsageError("--member cannot be combined with --sequence")
+            return graph.stream(ActionSequence(parse_actions(sequence)), settings=settings)
+        return graph.stream(FollowDirection(**{"direction": 0.0, **command}), settings=settings)
+
+    length = None if sequence is None or options["seconds"] else _measure_sequence(make({}))
+    click.echo(write_steered(make, Schedule(options, length), options))
+
+
+def _measure_sequence(stream: CharacterStream) -> float:
+    """Return the seconds until a stream has played its sequence of actions once."""
+    controller: Any = stream.controller
+    for frame in range(round(_MAX_SEQUENCE * stream.fps)):
+        if controller.done:
+            return frame / stream.fps
+        stream.next_frame()
+    raise click.UsageError(f"the sequence takes more than {_MAX_SEQUENCE:g} s; give its length with --seconds")
 
 
 @click.command("reach")

@@ -41,6 +41,7 @@ from .sampled_stream import SampledStream as SampledStream
 from .sequence import Action as Action
 from .sequence import ActionSequence as ActionSequence
 from .sequence import RandomWalk as RandomWalk
+from .sequence import parse_actions as parse_actions
 from .settings import BlendTreeSettings as BlendTreeSettings
 from .settings import EvaluationSettings as EvaluationSettings
 from .settings import GoToSettings as GoToSettings

@@ -19,6 +19,9 @@ __all__ = ["FollowDirection"]
 
 # Radians: while the character turns or faces another direction by more than this, a choice is reviewed within the clip.
 _FACING = np.radians(5.0)
+# Commands that are not for nodes. Speed in m/s of nodes that walk.
+_OWN = ("node", "stop")
+_WALKING = 0.2
 
 
 class FollowDirection:
@@ -32,16 +35,22 @@ class FollowDirection:
     direction : radians from +Z in the world, positive to the left; None for no preference.
     node : name of the node to play. If it cannot follow the current node directly, the controller takes the
         fastest route. None stays with the current node as long as that can continue.
+    stop : True to stand still where the character can, with a clip that leaves it where it is and can be repeated; on
+        the way there, and without such a clip, the other commands apply. False to walk again. None for neither: the
+        character stays with its node.
     others : any other command that the nodes know, such as ``speed``. A command that no node knows raises an error when
         the controller first steers a character.
     """
 
     changes_clips = True
+    stops = True
 
-    def __init__(self, direction: float | None = None, *, node: str | None = None, **others: Any) -> None:
+    def __init__(
+        self, direction: float | None = None, *, node: str | None = None, stop: bool | None = None, **others: Any
+    ) -> None:
         self._command: dict[str, Any] = {}
         self._planner: Planner | None = None
-        self.request(direction=direction, node=node, **others)
+        self.request(direction=direction, node=node, stop=stop, **others)
 
     @property
     def command(self) -> dict[str, Any]:
@@ -56,6 +65,9 @@ class FollowDirection:
             if name == "node":
                 if value is not None and not isinstance(value, str):
                     raise InvalidValue(f"node must be a name, not {value!r}")
+            elif name == "stop":
+                if value not in (True, False, None):
+                    raise InvalidValue(f"stop must be True, False or None, not {value!r}")
             elif value is not None:
                 _check_number(name, value)
         if self._planner is not None:
@@ -65,11 +77,17 @@ class FollowDirection:
     def choose(self, state: ControlState) -> Choice:
         """Choose the requested node, or the next node on the route to it, with parameters from the command."""
         planner = self.prepare(state.graph)
+        command = {name: value for name, value in self._command.items() if name not in _OWN}
         wanted = self._command.get("node")
+        if wanted is None and self._command.get("stop") is not None:
+            rests = planner.rests if self._command["stop"] else {}
+            wanted = planner.nearest_node(state, rests or self._find_walks(state.graph, planner))
+            if wanted in rests and state.option(wanted) is not None:
+                return Choice(wanted, rests[wanted])
         if wanted is None and np.isfinite(planner.seconds_to_node(state.node, state.parameters, state.node)):
             wanted = state.node
         option = state.options[0] if wanted is None else planner.next_option(state, wanted)
-        node, command = option.node, {name: value for name, value in self._command.items() if name != "node"}
+        node = option.node
         parameters = np.atleast_1d(node.request(node, command, option.place))
         review = False
         if command.get("direction") is not None and turning_ring(state.graph, node.name):
@@ -79,6 +97,11 @@ class FollowDirection:
             turns = rigid2d.wrap_angle(direction - option.place[0]), parameters[node.names.index("turn")]
             review = max(map(abs, turns)) > _FACING
         return Choice(node.name, parameters, review)
+
+    def _find_walks(self, graph: ParametricMotionGraph, planner: Planner) -> list[str]:
+        """List the nodes that take the character elsewhere again and again, in any direction."""
+        tables = planner.model.tables
+        return [name for name in graph.nodes if turning_ring(graph, name) and tables[name].pace > _WALKING]
 
     def prepare(self, graph: ParametricMotionGraph) -> Planner:
         """Compute the tables of a character now, so no later choice has to wait for them; return its planner."""
@@ -92,7 +115,7 @@ class FollowDirection:
         return planner
 
     def _check_known(self, graph: ParametricMotionGraph, command: Mapping[str, Any]) -> None:
-        check_command(graph.nodes.values(), {name: value for name, value in command.items() if name != "node"})
+        check_command(graph.nodes.values(), {name: value for name, value in command.items() if name not in _OWN})
 
 
 def _check_number(name: str, value: Any) -> None:

@@ -1,21 +1,24 @@
 """Scripted key presses: convert a short text such as ``"w:3 a:2 w:2 d:3"`` to directions over time.
 
 Directions are for a viewer who looks along +Z: w is forward, s back, a left, d right. Two keys held together give the
-direction between them; ``-`` keeps the current direction.
+direction between them; ``-`` is no key: the character stops if it can, else it goes on in the same direction.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from marey.control.evaluate import record
+from marey.control.planner import get_planner
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
 from marey.errors import InvalidValue
+from marey.play import WrappedStream
+from marey.pmg import CharacterStream
 
-__all__ = ["KeyPress", "parse_keys", "play_keys"]
+__all__ = ["KeyPress", "can_stop", "parse_keys", "play_keys", "schedule_keys"]
 
 # Components to the left and ahead.
 _DIRECTIONS = {"w": (0, 1), "s": (0, -1), "a": (1, 0), "d": (-1, 0)}
@@ -25,8 +28,7 @@ _WAIT = "-"
 class KeyPress(NamedTuple):
     """Keys held for some time.
 
-    start, stop : seconds from the beginning. direction : radians from +Z, positive to the left; None to keep the
-    current direction.
+    start, stop : seconds from the beginning. direction : radians from +Z, positive to the left; None if no key is held.
     """
 
     start: float
@@ -71,14 +73,34 @@ def play_keys(stream: Stream, keys: str | Sequence[KeyPress]) -> Motion:
     presses = parse_keys(keys) if isinstance(keys, str) else tuple(keys)
     if not presses:
         raise InvalidValue("presses must contain at least one key press")
+    send = schedule_keys(stream, presses)
+    return record(stream, max(1, round(presses[-1].stop * stream.fps)), lambda player, i, before: send(player, i))
+
+
+def schedule_keys(stream: Stream, presses: Sequence[KeyPress]) -> Callable[[Stream, int], None]:
+    """Return a function of the stream and the number of a frame that requests what is held from this frame on."""
     starts = {round(press.start * stream.fps): press.direction for press in presses}
+    stops = can_stop(stream)
 
-    def steer(player: Stream, i: int, before: Motion | None) -> None:
-        direction = starts.get(i)
-        if direction is not None:
-            player.request(direction=direction)
+    def send(player: Stream, frame: int) -> None:
+        if frame not in starts:
+            return
+        direction = starts[frame]
+        held = {} if direction is None else {"direction": direction}
+        if held or stops:
+            player.request(**held, **({"stop": direction is None} if stops else {}))
 
-    return record(stream, max(1, round(presses[-1].stop * stream.fps)), steer)
+    return send
+
+
+def can_stop(stream: Stream) -> bool:
+    """Return whether a stream accepts ``request(stop=...)`` and its character can stand still."""
+    inner: Any = stream
+    while isinstance(inner, WrappedStream):
+        inner = inner.stream
+    if not (isinstance(inner, CharacterStream) and getattr(inner.controller, "stops", False)):
+        return False
+    return bool(get_planner(inner.graph).rests)
 
 
 def _parse_seconds(text: str, word: str) -> float:

@@ -16,9 +16,9 @@ none can arrive sooner. See Treuille et al. 2007, McCann and Pollard 2007, and L
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -66,6 +66,8 @@ _MAX_STEPS = {"direction": 6000, "point": 4000, "pose": 1500, "node": 2000}
 _FARTHEST = 20.0
 _POINT_GRID = (0.15, 0.18, 10.0, 48, 1)
 _POSE_GRID = (0.25, 0.25, 6.0, 32, 24)
+# Meters or radians that a character moves at most while it stands.
+_STILL = 0.1
 # Number of first clips that are refined, and number of steps that are halved each time.
 _REFINED, _ROUNDS = 6, 3
 # Number of plans that are extended by a clip: the first time, the second, and so on; and clips until plans are given
@@ -129,6 +131,26 @@ class Planner:
     def link_turns(self) -> Links:
         """Return the clips that can follow each state while the character keeps turning with the same nodes."""
         return _link_states(self.model, _list_rings(self.graph), _MAX_STEPS["direction"], avoid=True)
+
+    @cached_property
+    def rests(self) -> dict[str, Floats]:
+        """Parameters (d,), by node, of clips that leave the character where it is and can be repeated."""
+        out = {}
+        for name, table in self.model.tables.items():
+            moved = np.abs(table.paths - table.paths[:, :1]).max(axis=1)
+            still = np.flatnonzero((moved < _STILL).all(axis=1))
+            if len(still) and (name, name) in self.graph.edges:
+                out[name] = table.grid[still[np.argmin(moved[still].sum(axis=1))]]
+        return out
+
+    def nearest_node(self, state: ControlState, names: Iterable[str]) -> str | None:
+        """Return the one of some nodes that can begin soonest after the state's clip; None if none can."""
+        seconds = {
+            name: -1.0 if name == state.node else self.seconds_to_node(state.node, state.parameters, name)
+            for name in names
+        }
+        best = min(seconds, key=lambda name: seconds[name], default=None)
+        return None if best is None or np.isinf(seconds[best]) else best
 
     # Goals -----------------------------------------------------------------------------------------------------------
 
@@ -279,8 +301,8 @@ class Planner:
     def _search(self, level: list[_Candidates], kind: str, place: Floats) -> tuple[int, Choice | None]:
         """Extend plans clip by clip, the most promising ones, until none can arrive sooner.
 
-        Far from the goal, the table alone decides. Returns the index of the first clip of the best plan, and its second clip. If none arrives soon, this is the
-        plan that promises most.
+        Far from the goal, the table alone decides. Returns the index of the first clip of the best plan, and its second
+        clip. If none arrives soon, this is the plan that promises most.
         """
         best, chosen, second, seconds = np.inf, 0, -1, list[tuple[str, Floats]]()
         for depth in range(_MAX_CLIPS):

@@ -16,7 +16,7 @@ from marey.errors import InvalidValue, NoResult
 from marey.pmg import Choice, ControlState, ParametricMotionGraph
 from marey.pmg.requests import check_command
 
-__all__ = ["Action", "ActionSequence", "RandomWalk"]
+__all__ = ["Action", "ActionSequence", "RandomWalk", "parse_actions"]
 
 
 @renamed_fields(wishes="command")
@@ -57,6 +57,23 @@ class Action(FrozenRecord):
         return (1 if self.until is None else np.inf) if self.times is None else self.times
 
     most = renamed_method("most", "max_clips")
+
+
+def parse_actions(text: str) -> tuple[Action, ...]:
+    """Parse actions in order, such as ``"walk*3, sit, rise"``: names of nodes, with the number of clips.
+
+    Examples
+    --------
+    >>> [(action.node, action.max_clips) for action in parse_actions("walk*3, sit")]
+    [('walk', 3), ('sit', 1)]
+    """
+    out = []
+    for word in str(text).split(","):
+        name, star, times = (part.strip() for part in word.partition("*"))
+        if not name or (star and not (times.isdecimal() and int(times) > 0)):
+            raise InvalidValue(f'a sequence must be names of nodes such as "walk*3, sit, rise", not {text!r}')
+        out.append(Action(name, times=int(times) if star else None))
+    return tuple(out)
 
 
 class ActionSequence:

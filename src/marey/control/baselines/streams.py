@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.core.feet import Feet
+from marey.core.feet import Feet, check_feet
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.deprecation import renamed_parameters
 from marey.edit import cycle
-from marey.errors import InvalidValue, NoResult, UnknownName, similar
+from marey.errors import NoResult, UnknownName, similar
 from marey.play import PlayedStream
 
 __all__ = ["KINDS", "TURNS", "baseline_streams", "pick_strides"]
@@ -51,14 +51,12 @@ def baseline_streams(
     ----------
     clips : walks of one character on curves to both sides (mirrored copies balance them), at one speed, with contacts.
     kinds : names from `KINDS`.
-    feet : ``"lock"`` locks planted feet with `FootLock` in all streams; None leaves them as they are. ``"clean"`` is
-        not available, because its lookahead would delay every response equally.
+    feet : as in all live streams. ``"clean"`` delays every response equally.
     turns : turns in radians per cycle of the hand-picked clips; the nearest cycle is used for each.
     settings : options of the builder, by kind: those of ``connect`` for a parametric motion graph, those of ``build``
         for the others, except the ``length`` of a move tree, which is fixed.
     """
-    if feet not in ("lock", None):
-        raise InvalidValue(f"feet must be 'lock' or None, not {feet!r}")
+    check_feet(feet, live=True)
     given = {kind: dict(options) for kind, options in (settings or {}).items()}
     for kind in (*kinds, *given):
         if kind not in _MAKERS:

@@ -30,6 +30,7 @@ class Steering:
     """
 
     changes_clips = True
+    stops = True
 
     def __init__(self, graph: ParametricMotionGraph, settings: GoToSettings | None = None) -> None:
         self._follow = FollowDirection()

@@ -1,0 +1,205 @@
+"""What `marey steer` and `marey pmg steer` share: keys, timed commands, gaze, carried things and crowds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from marey.cli.files import check_crowd, check_output, plural, save_crowd
+from marey.cli.graph_params import Command, schedule
+from marey.cli.options import read_motion
+from marey.cli.values import Finite
+from marey.io.files import SAVE_SUFFIXES
+
+if TYPE_CHECKING:
+    from marey.core import Motion
+    from marey.play import PlayedStream
+
+# Seconds of a stream to which an upper body is aligned, and of a motion without keys.
+_BASE_SECONDS, _SECONDS = 6.0, 20.0
+
+Maker = Callable[[dict[str, Any]], "PlayedStream"]
+"""Function from the first command to a stream with cleaned, locked or free feet, as the user wants."""
+
+
+def steering_options(*commands: str) -> Callable[[Any], Any]:
+    """Add the options that all steered characters have; commands : names of the commands that --command takes."""
+    options = [
+        click.option("-o", "--output", required=True, metavar="OUT",
+                     help="The motion to write: BVH, FBX, GLB or NPZ. With --crowd, a folder or one GLB file."),
+        click.option("--keys", metavar="TEXT",
+                     help='Keys and seconds: "w:3 a:4" walks ahead for 3 s, then to the left for 4 s. Also s, d, two '
+                     "keys together (wa), and - for no key: the character stops if it can."),
+        click.option("--command", type=Command(*commands), multiple=True,
+                     help="A timed command; see the examples. May be repeated."),
+        click.option("--seconds", type=Finite(min=0.1),
+                     help="Length in seconds.  [default: that of the keys or the sequence, else 20]"),
+        click.option("--look", is_flag=True, help="The head turns toward a new direction before the body does."),
+        click.option("--carry", metavar="CLIP",
+                     help="A clip whose arms and trunk the character takes over, such as carrying a box."),
+        click.option("--crowd", type=click.IntRange(min=2), metavar="N", help="Number of characters, side by side."),
+        click.option("--member", multiple=True, metavar="NAME=VALUE,...",
+                     help="With --crowd: commands of a member, such as speed=0.8 or node=run; the members take turns. "
+                     "May be repeated."),
+        click.option("--apart", type=Finite(min=0.0), default=1.5, show_default=True,
+                     help="With --crowd: distance between neighbors at the start in meters."),
+    ]  # fmt: skip
+
+    def add(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+class Schedule:
+    """What to request and when: keys or timed commands.
+
+    seconds : length of the motion. initial : command before the first frame.
+    """
+
+    def __init__(self, options: dict[str, Any], seconds: float | None = None) -> None:
+        from marey.control import parse_keys
+
+        keys, commands = options["keys"], options["command"]
+        if keys is not None and commands:
+            raise click.UsageError("give either --keys or --command")
+        self._presses = () if keys is None else parse_keys(keys)
+        self._commands = commands
+        own = self._presses[-1].stop if self._presses else seconds
+        self.seconds: float = options["seconds"] or own or _SECONDS
+        self.initial = schedule(commands, self.seconds)[0]
+
+    def make_sender(self, stream: Any) -> Callable[[Any, int], None]:
+        """Return a new function ``send(receiver, frame)`` that requests what is due at a frame."""
+        from marey.control.keys import schedule_keys
+
+        if self._presses:
+            return schedule_keys(stream, self._presses)
+        return schedule(self._commands, self.seconds)[1]
+
+
+class _Commanded:
+    """The frames of a stream, with each command sent just before the frame at its time.
+
+    A player that cleans feet takes frames from its source long before it returns them, so commands that are sent when
+    it returns a frame would be late in the recording.
+    """
+
+    def __init__(self, stream: Any, send: Callable[[Any, int], None]) -> None:
+        self._stream, self._send, self._frame = stream, send, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def next_frame(self) -> Any:
+        """Send the commands that are due and return the next frame."""
+        self._send(self._stream, self._frame)
+        self._frame += 1
+        return self._stream.next_frame()
+
+
+class _Observers:
+    """The layers of a stream, which follow its commands when its frames come out."""
+
+    def __init__(self, layers: Sequence[Any]) -> None:
+        self._layers = layers
+
+    def request(self, **command: Any) -> None:
+        for layer in self._layers:
+            own = {name: value for name, value in command.items() if name in layer.observed_commands}
+            if own:
+                layer.request(**own)
+
+
+def record_steered(make: Maker, timing: Schedule, options: dict[str, Any], more: dict[str, Any]) -> Motion:
+    """Record one character; more : its own first commands."""
+    from marey.control import LayeredStream, record
+    from marey.graph.settings import count_frames
+
+    stream = make({**timing.initial, **more})
+    layers = list(_make_layers(make, options))
+    n_frames = count_frames(timing.seconds, stream.fps)
+    stream.player.source = _Commanded(stream, timing.make_sender(stream))
+    if not layers:
+        return record(stream, n_frames)
+    layered, send, observers = LayeredStream(stream, layers), timing.make_sender(stream), _Observers(layers)
+    if options["carry"] is not None:
+        layers[0].request(upper=layers[0].clips.clips[1].name)
+    return record(layered, n_frames, lambda _, frame, before: send(observers, frame))
+
+
+def _make_layers(make: Maker, options: dict[str, Any]) -> Iterator[Any]:
+    from marey.control import GazeLayer, SpliceLayer
+
+    if options["carry"] is not None:
+        from marey.clean import ensure_contacts
+        from marey.edit import resample, share_skeleton
+        from marey.layer import SpliceSet
+
+        base = make({}).record(_BASE_SECONDS)
+        clip = ensure_contacts(read_motion(options["carry"]))
+        base, clip = share_skeleton((base, clip), base)
+        yield SpliceLayer(SpliceSet.build([base, resample(clip, base.fps)]))
+    if options["look"]:
+        yield GazeLayer(cue=True)
+
+
+def check_steered(options: dict[str, Any]) -> None:
+    """Raise an error if the output cannot be written."""
+    if options["crowd"] is None:
+        if options["member"]:
+            raise click.UsageError("--member needs --crowd")
+        check_output(options["output"], what="a motion", suffixes=SAVE_SUFFIXES)
+    else:
+        check_crowd(options["output"])
+
+
+def write_steered(make: Maker, timing: Schedule, options: dict[str, Any]) -> str:
+    """Record one character or a crowd, write it, and return a sentence about it."""
+    from marey.io import save
+
+    output, n = options["output"], options["crowd"]
+    if n is None:
+        motion = record_steered(make, timing, options, {})
+        save(motion, output)
+        return f"wrote {output}: {motion.duration:.1f} s"
+    members = [read_member(each) for each in options["member"]] or [{}]
+    motions = []
+    for k in range(n):
+        motion = record_steered(make, timing, options, members[k % len(members)])
+        row, column = divmod(k, math.isqrt(n - 1) + 1)
+        moved = motion.moved([0.0, -options["apart"] * column, -options["apart"] * row])
+        motions.append(replace(moved, name=f"character{k:03}"))
+    save_crowd(motions, output)
+    nearest = 100.0 * find_nearest(motions)
+    return f"wrote {output}: {plural(n, 'character')} for {timing.seconds:g} s, at least {nearest:.0f} cm apart"
+
+
+def read_member(text: str) -> dict[str, Any]:
+    """Parse NAME=VALUE,... with degrees for a direction."""
+    out: dict[str, Any] = {}
+    for word in text.split(","):
+        name, equals, value = (part.strip() for part in word.partition("="))
+        if not name or not equals or not value:
+            raise click.UsageError(f"--member must be NAME=VALUE,... such as speed=0.8, got {text!r}")
+        try:
+            out[name] = math.radians(float(value)) if name == "direction" else float(value)
+        except ValueError:
+            out[name] = value
+    return out
+
+
+def find_nearest(motions: Sequence[Motion]) -> float:
+    """Return the smallest distance of any two motions at the same time, in meters; infinite for one."""
+    import numpy as np
+
+    places = [motion.travel[:, [0, 2]] for motion in motions]
+    pairs = itertools.combinations(places, 2)
+    return min((float(np.linalg.norm(a - b, axis=1).min()) for a, b in pairs), default=math.inf)
