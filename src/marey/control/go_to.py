@@ -18,6 +18,9 @@ from marey.pmg import Choice, ControlState, ParametricMotionGraph
 
 __all__ = ["GoTo"]
 
+# Meters from the goal within which a choice is reviewed within the clip.
+_NEAR = 4.0
+
 
 class GoTo:
     """Controller that walks to a point, optionally with a heading there, and on to the next point when requested.
@@ -76,4 +79,5 @@ class GoTo:
             named = ", ".join(map(repr, self._nodes or ()))
             raise UnknownName(f"none of {named} can follow {state.node!r}; choose other nodes, or connect them")
         choice, self._planned = found
-        return choice
+        here = next(each.place for each in state.options if each.node.name == choice.node)
+        return choice._replace(review=bool(np.linalg.norm(self._point - here[1:]) < _NEAR))

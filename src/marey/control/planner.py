@@ -73,6 +73,8 @@ _REFINED, _ROUNDS = 6, 3
 # Number of plans that are extended by a clip: the first time, the second, and so on; and clips until plans are given
 # up.
 _WIDTHS, _MAX_CLIPS = (16, 12, 6, 4), 8
+# Seconds that a change within a clip must save.
+_MIN_GAIN = 0.1
 # Seconds to the goal above which plans are not extended, because it makes no difference.
 _SEARCHED = 6.0
 
@@ -230,10 +232,14 @@ class Planner:
                 box, unit = option.range, self.model.tables[node.name].sample_box(fine=True)
                 tried = move_inside(box.region, box.low + unit * (box.high - box.low), box.middle)
                 refined = self._refine(state, option, goal, tried, np.ones(len(box.low), dtype=bool), _REFINED)
-                if planned is not None and planned.node == node.name:
-                    refined = np.concatenate([box.region.project(planned.parameters)[None], refined])
-                tried = np.concatenate([refined, tried])
+                keep = state.parameters if option.inside else None
+                if not option.inside and planned is not None and planned.node == node.name:
+                    keep = box.region.project(planned.parameters)
+                tried = np.concatenate([refined if keep is None else np.concatenate([keep[None], refined]), tried])
                 costs = self._weigh_first(state, option, tried, goal)
+                if option.inside:
+                    costs.done[0] -= _MIN_GAIN
+                    costs.onward[0] -= _MIN_GAIN
                 roots = np.arange(len(firsts), len(firsts) + len(tried))
                 none = np.full(len(tried), -1)
                 level.append(_extend_plans(node.name, tried, costs, np.zeros(len(tried)), roots, none))
