@@ -10,9 +10,11 @@ from marey.control import (
     GazeLayer,
     GoTo,
     LayeredStream,
+    NodeLimit,
     RandomWalk,
     bound_response,
     evaluate_stream,
+    find_limits,
 )
 from marey.control.clip_model import ClipModel
 from marey.errors import InvalidValue, UnknownName
@@ -172,7 +174,7 @@ def test_commands_that_no_node_knows_are_refused():
         stream.request(speed=1.0, directon=1.0)
     with pytest.raises(InvalidValue, match="speed must be one number"):
         stream.request(speed=[1.0, 2.0])
-    assert stream.controller.command == {"direction": 0.0, "node": None}
+    assert stream.controller.command == {"direction": 0.0, "node": None, "stop": None}
     stream.request(speed=1.0, point=None)
     own = fresh_walker()
     own.add("own", own["walk"].space, request=lambda node, command, here: [command.get("mood", 0.0)])
@@ -199,3 +201,15 @@ def test_no_response_is_faster_than_its_bound():
     single = ParametricMotionGraph("single")
     single.add("walk", char["walk"].space)
     assert bound_response(single).total == np.inf
+
+
+def test_nodes_that_cannot_be_played_again_are_reported():
+    char = fresh_walker()
+    char.restrict("left", "walk", [0.4], char["walk"].high)
+    for a, b in (("walk", "walk"), ("walk", "left"), ("left", "left")):
+        char.connect(a, b, n_source=4, n_target=12)
+    (limit,) = [each for each in find_limits(char) if isinstance(each, NodeLimit)]
+    assert (limit.node, limit.target, limit.low) == ("left", "walk", None)
+    assert limit.describe(char).startswith("after clips of 'left', this character can never play 'walk'; connect them")
+    char.connect("left", "walk", n_source=4, n_target=12)
+    assert not any(isinstance(each, NodeLimit) for each in find_limits(char))

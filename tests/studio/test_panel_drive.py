@@ -42,6 +42,8 @@ from marey.studio.panels.drive_models import Models, measure_size
 from marey.studio.panels.drive_source import DriveSource, InterpolatedStream, Record, ResponseClock
 from marey.studio.panels.drive_steering import Steering
 from marey.studio.session import PanelState, Session
+from tests.pmg.characters import small_walker
+from tests.pmg.recipes import small_character
 from tests.studio.client import Failed, FakePage, Server, unpack
 
 
@@ -501,3 +503,25 @@ def test_a_saved_character_is_driven_and_another_controller_continues(page: Fake
 def test_what_cannot_be_driven_is_refused(page: FakePage, do: str, fields: dict[str, Any], message: str) -> None:
     with pytest.raises(Failed, match=message):
         page.do(do, **fields)
+
+
+def test_a_character_stops_without_a_request_and_looks_first() -> None:
+    driver = CharacterDriver(small_character("stopping"), "lock")
+    source = DriveSource(driver, Record(), look=True)
+    source.request(DriveRequest(direction=0.0))
+    for _ in range(round(2.0 * source.fps)):
+        source.frame()
+    source.request(DriveRequest(direction=0.0, stop=True))
+    frames = [source.frame() for _ in range(round(9.0 * source.fps))]
+    hips = np.array([frame.positions[driver.stream.skeleton.roles["hips"]] for frame in frames])
+    last = hips[-round(source.fps) :]
+    assert np.linalg.norm(last[-1] - last[0]) < 0.1 < np.linalg.norm(hips[0] - hips[-1])
+    plain, looking = (DriveSource(CharacterDriver(small_walker(), "lock"), Record(), look) for look in (False, True))
+    apart = []
+    for each in (plain, looking):
+        each.frame()
+        each.request(DriveRequest(direction=1.5))
+    for _ in range(round(0.6 * plain.fps)):
+        a, b = plain.frame(), looking.frame()
+        apart.append(np.abs(a.rotations - b.rotations).max())
+    assert max(apart) > 0.1

@@ -1463,7 +1463,8 @@ export interface DriveNode {
  * it. Each live frame reports: `place`, [yaw, x, z] of the character; `doing`, the current node or clip; `answer`,
  * the response time (s) to the last change of direction, or null; `waiting`, seconds since a change of direction that
  * is still pending, or null; `reached`, the seconds it took to reach the requested point, or null; and, if it has
- * changed, `reach`: outlines [[x, z], ...] of the area that the character can reach next.
+ * changed, `reach`: outlines [[x, z], ...] of the area that the character can reach next. `limits` says what the
+ * character cannot do after some of its clips.
  */
 export interface DriveStarted {
   started: LiveStarted;
@@ -1473,6 +1474,7 @@ export interface DriveStarted {
   speed: [number, number] | null;
   usual: number | null;
   delay: number;
+  limits: string[];
 }
 
 /**
@@ -1482,7 +1484,7 @@ export interface DriveStarted {
  * tree. A character is given by `source` and `name`. The other controllers are built from open `motions`, or from
  * generated walks if there are none; with `built`, the motion graph is that of the Graph panel. `feet`: locked without
  * delay ("lock"), cleaned with lookahead ("clean"), or unchanged ("free"). With `stay`, the character starts where the
- * previous one stands.
+ * previous one stands. With `look`, the head turns toward a new direction before the body does.
  */
 export interface StartDrive {
   way: "character" | "graph" | "matching" | "tree";
@@ -1492,6 +1494,7 @@ export interface StartDrive {
   built?: boolean;
   feet?: "lock" | "clean" | "free";
   stay?: boolean;
+  look?: boolean;
   character?: Partial<GoToSettings>;
   graph?: Partial<GraphStreamSettings>;
   matching?: Partial<MatchingSettings>;
@@ -1503,7 +1506,7 @@ export interface StartDrive {
  *
  * `direction` is in radians from +Z in the world, positive to the left. `point` is the floor point (x, z) to go to,
  * and `target` the point (x, y, z) to aim at, in meters. `node` is the action, with `values` for its other parameters.
- * `speed` is in m/s.
+ * `speed` is in m/s. With `stop`, the character stands still if it can.
  */
 export interface DriveRequest {
   direction?: number | null;
@@ -1512,6 +1515,7 @@ export interface DriveRequest {
   node?: string | null;
   speed?: number | null;
   values?: Record<string, number> | null;
+  stop?: boolean;
 }
 
 /**

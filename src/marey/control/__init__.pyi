@@ -23,6 +23,7 @@ from .layered import LayeredStream as LayeredStream
 from .layered import LockedStream as LockedStream
 from .layered_gaze import GazeLayer as GazeLayer
 from .layered_splice import SpliceLayer as SpliceLayer
+from .limits import NodeLimit as NodeLimit
 from .limits import ResponseBound as ResponseBound
 from .limits import TurnLimit as TurnLimit
 from .limits import bound_response as bound_response

@@ -18,7 +18,7 @@ from marey.pmg import Choice, ControlState, ParametricMotionGraph
 
 __all__ = ["GoTo"]
 
-# Meters from the goal within which a choice is reviewed within the clip.
+# Meters from the goal within which a choice is reviewed once within the clip, when its place is known exactly.
 _NEAR = 4.0
 
 
@@ -79,5 +79,6 @@ class GoTo:
             named = ", ".join(map(repr, self._nodes or ()))
             raise UnknownName(f"none of {named} can follow {state.node!r}; choose other nodes, or connect them")
         choice, self._planned = found
-        here = next(each.place for each in state.options if each.node.name == choice.node)
-        return choice._replace(review=bool(np.linalg.norm(self._point - here[1:]) < _NEAR))
+        option = state.option(choice.node)
+        near = option is not None and bool(np.linalg.norm(self._point - option.place[1:]) < _NEAR)
+        return choice._replace(review=near and option is not None and not option.inside)

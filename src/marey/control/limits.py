@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -9,13 +10,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from marey.control.clip_model import turning_ring
-from marey.control.planner import Planner, get_planner
+from marey.control.planner import NEVER, Planner, get_planner
 from marey.core.arrays import Floats
 from marey.pmg import ParametricMotionGraph
 from marey.pmg.stream import find_change_window
 from marey.pmg.units import format_ranges
 
-__all__ = ["ResponseBound", "TurnLimit", "bound_response", "find_limits"]
+__all__ = ["NodeLimit", "ResponseBound", "TurnLimit", "bound_response", "find_limits"]
 
 # A state is limited if its sharpest turn is below this fraction of the node's. Nodes that turn less, in radians, are
 # not made for turning.
@@ -55,16 +56,54 @@ class TurnLimit:
         )
 
 
-def find_limits(graph: ParametricMotionGraph) -> tuple[TurnLimit, ...]:
-    """Find the clips after which a character never again turns as sharply as it can after others.
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeLimit:
+    """Clips of a node after which a character never again plays another node.
 
-    Only nodes with a parameter ``turn`` that can follow themselves, or alternate with another node, are examined.
+    node, target : names of the nodes. low, high : (d,) ranges of the parameters of these clips; None for all clips.
     """
-    rings = [name for name in graph.nodes if turning_ring(graph, name)]
-    if not rings:
-        return ()
+
+    node: str
+    target: str
+    low: Floats | None
+    high: Floats | None
+
+    def describe(self, graph: ParametricMotionGraph) -> str:
+        """Return one sentence: what cannot be done after which clips, and what would help."""
+        node, which = graph[self.node], ""
+        if self.low is not None and self.high is not None:
+            which = f" with {format_ranges(node.names, node.units, self.low, self.high)}"
+        return (
+            f"after clips of {self.node!r}{which}, this character can never play {self.target!r}; connect them, or a "
+            f"node that follows {self.node!r} with {self.target!r}"
+        )
+
+
+def find_limits(graph: ParametricMotionGraph) -> tuple[TurnLimit | NodeLimit, ...]:
+    """Find the clips after which a character never again turns as sharply as after others, or never plays a node.
+
+    For turns, only nodes with a parameter ``turn`` that can follow themselves, or alternate with another node, are
+    examined.
+    """
     planner = get_planner(graph)
+    return *_find_turn_limits(graph, planner), *_find_node_limits(graph, planner)
+
+
+def _find_node_limits(graph: ParametricMotionGraph, planner: Planner) -> Iterator[NodeLimit]:
+    lost = planner.table("node").values >= 0.5 * NEVER if graph.edges else np.zeros((planner.model.n_states, 0), bool)
+    for name, table in planner.model.tables.items():
+        mine = lost[table.first : table.first + len(table.grid)]
+        for target, column in zip(graph.nodes, mine.T, strict=False):
+            if target != name and column.any():
+                ends = None if column.all() else table.grid[column]
+                yield NodeLimit(name, target, *((None, None) if ends is None else (ends.min(axis=0), ends.max(axis=0))))
+
+
+def _find_turn_limits(graph: ParametricMotionGraph, planner: Planner) -> list[TurnLimit]:
+    rings = [name for name in graph.nodes if turning_ring(graph, name)]
     out: list[TurnLimit] = []
+    if not rings:
+        return out
     for side in ("left", "right"):
         sharpest = _find_sharpest_turns(planner, 1.0 if side == "left" else -1.0)
         for name in rings:
@@ -75,7 +114,7 @@ def find_limits(graph: ParametricMotionGraph) -> tuple[TurnLimit, ...]:
             if usual > _MIN_TURN and few.any():
                 ends = table.grid[few].min(axis=0), table.grid[few].max(axis=0)
                 out.append(TurnLimit(name, side, *ends, float(mine[few].max()), usual))
-    return tuple(out)
+    return out
 
 
 class ResponseBound(NamedTuple):

@@ -74,7 +74,7 @@ _REFINED, _ROUNDS = 6, 3
 # up.
 _WIDTHS, _MAX_CLIPS = (16, 12, 6, 4), 8
 # Seconds that a change within a clip must save.
-_MIN_GAIN = 0.1
+_MIN_GAIN = 0.3
 # Seconds to the goal above which plans are not extended, because it makes no difference.
 _SEARCHED = 6.0
 

@@ -41,7 +41,7 @@ class Driving {
   private liveCharacter: LiveCharacter | null = null;
   private scene: DriveScene | null = null;
   private target: Target | null = null;
-  private request: Required<DriveRequest> = { direction: null, point: null, target: null, node: null, speed: null, values: null };
+  private request: Required<DriveRequest> = { direction: null, point: null, target: null, node: null, speed: null, values: null, stop: false };
   private place: Place | null = null;
   private timer = 0;
   private reach: [number, number][][] | null = null;
@@ -89,6 +89,9 @@ class Driving {
   /** Describes the character or the clips. */
   private readonly about = el("p", { class: "dim drive-about", hidden: true });
   private readonly abouts = new Map<string, string>();
+  /** What the character cannot do after some of its clips. */
+  private readonly limits = el("ul", { class: "dim", hidden: true, aria: { label: "Limits of the character" } });
+  private look = false;
   private readonly table = el("div");
   private readonly stream = el("p", { class: "dim" });
   private readonly pad = el("p", { class: "dim", hidden: true, aria: { live: "polite" } });
@@ -96,6 +99,7 @@ class Driving {
   constructor(private readonly app: App) {
     this.input = new DriveInput(app.stage);
     this.input.pushed.on(({ direction, fraction }) => this.push(direction, fraction));
+    this.input.released.on(() => this.ask({ stop: true }));
     this.input.clicked.on((point) => this.goTo(point));
     this.input.numbered.on((number) => this.choose(this.started?.nodes[number - 1]?.name ?? null));
     this.input.stopped.on(() => this.stop());
@@ -113,10 +117,12 @@ class Driving {
     this.answer.textContent = "–";
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Character" }), this.wayChoice, this.character, this.clips, this.about, this.feet, ...Object.values(this.forms).map(({ element }) => element),
-        el("div", { class: "row" }, this.go, this.keep, check("Camera follows", this.follow, (on) => (this.follow = on), "The camera follows the character"))),
+        el("div", { class: "row" }, this.go, this.keep, check("Camera follows", this.follow, (on) => (this.follow = on), "The camera follows the character"),
+          check("Head turns first", this.look, (on) => { this.look = on; this.restart(); }, "The head turns toward a new direction before the body does")),
+        this.limits),
       this.commands,
       el("section", {}, el("h3", { text: "Response time" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.stream,
-        el("p", { class: "dim", text: "Move with WASD, the arrow keys or a gamepad. Click the ground to walk there. Drag from the character to make it follow the pointer. Keys 1 to 9 choose an action; Escape stops. You can change the controller while the character moves." }),
+        el("p", { class: "dim", text: "Move with WASD, the arrow keys or a gamepad. Click the ground to walk there. Drag from the character to make it follow the pointer. Without a key, a character that can stop stands still. Keys 1 to 9 choose an action; Escape ends live control. You can change the controller while the character moves." }),
         this.pad),
     );
     handsFree(this.element);
@@ -209,7 +215,7 @@ class Driving {
     const motions = own ? [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion) : [];
     try {
       const { way } = this;
-      const fields = { way, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, built: this.clips.select.value === "built", ...this.settings(), feet: this.feet.select.value as StartDrive["feet"] };
+      const fields = { way, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, built: this.clips.select.value === "built", ...this.settings(), look: this.look, feet: this.feet.select.value as StartDrive["feet"] };
       const started = await this.app.run("Preparing live control", "drive_start", fields, stop);
       if (this.wanted) {
         this.played = chosen;
@@ -256,6 +262,8 @@ class Driving {
     }
     if (!started.nodes.some(({ name }) => name === this.request.node)) this.request = { ...this.request, node: null, values: null };
     this.scene?.showGoal(this.request.point);
+    this.limits.hidden = !started.limits.length;
+    this.limits.replaceChildren(...started.limits.map((text) => el("li", { text })));
     this.liveCharacter = new LiveCharacter(stage, this.app.connection, started.started, COLORS[started.way], started.roles);
     this.liveCharacter.drawn.on(({ info }) => this.showState(info));
     // Not every frame is drawn, but every update of the reachable area must be received.
@@ -292,7 +300,7 @@ class Driving {
     this.reach = null;
     const reached = info["reached"] as number | null;
     if (reached !== null && this.request.point) {
-      this.request = { ...this.request, point: null, direction: place[0] };
+      this.request = { ...this.request, point: null, direction: place[0], stop: true };
       this.scene?.showGoal(null);
     }
     const { point, direction } = this.request;
@@ -311,12 +319,12 @@ class Driving {
     const range = this.paces();
     const speed = range && fraction !== null ? Math.round(100 * (range[0] + fraction * (range[1] - range[0]))) / 100 : this.request.speed;
     if (this.speed && speed !== null && speed !== this.request.speed) this.speed.value = speed;
-    this.ask({ direction, point: null, speed, ...this.steerable() });
+    this.ask({ direction, point: null, speed, stop: false, ...this.steerable() });
     this.scene?.showGoal(null);
   }
 
   private goTo(point: [number, number]): void {
-    this.ask({ point, ...this.steerable() });
+    this.ask({ point, stop: false, ...this.steerable() });
     this.scene?.showGoal(point);
   }
 

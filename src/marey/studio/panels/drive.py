@@ -59,7 +59,7 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
 
     driver = await _make_driver(session, state, message)
     record = state.records.setdefault(message.way, Record())
-    source = await to_thread(DriveSource, driver, record)
+    source = await to_thread(DriveSource, driver, record, message.look)
     # No await from here on: the previous character must not play another frame.
     if message.stay and state.source is not None:
         source.continue_from(state.source.body_state)
@@ -73,7 +73,9 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
         # This cannot fail: it never exceeds the reservation above.
         session.motions.reserve("driven", held)
     roles = dict(source.skeleton.roles.items())
-    return messages.DriveStarted(started, roles, message.way, driver.nodes, driver.speed, driver.usual, source.delay)
+    return messages.DriveStarted(
+        started, roles, message.way, driver.nodes, driver.speed, driver.usual, source.delay, driver.limits
+    )
 
 
 @command(messages.DriveRequest)

@@ -18,6 +18,7 @@ from marey.control import (
     MatchingData,
     MatchingSettings,
     MotionMatching,
+    find_limits,
 )
 from marey.core.arrays import Floats
 from marey.core.feet import Feet as StreamFeet
@@ -42,6 +43,8 @@ _MAX_EDGES, _N_NEAREST = 400, 600
 _SECTORS = 36
 # Quantiles of the clips' speeds that bound the range of speeds that can be requested.
 _SPEEDS = (0.02, 0.98)
+# Speed (m/s) below which a character stands; those that cannot walk so slowly do not stop.
+_STANDING = 0.2
 # Step (m/s) between the speeds of a graph's direction tables.
 _PACE = 0.25
 # Maximum length of a clip's name sent with each frame.
@@ -60,11 +63,13 @@ class Driver(Protocol):
     nodes : its actions.
     speed : range of speeds that can be requested, in m/s; None if the speed is fixed.
     usual : default speed in m/s.
+    limits : what the character cannot do after some of its clips.
     """
 
     nodes: tuple[DriveNode, ...]
     speed: tuple[float, float] | None
     usual: float | None
+    limits: tuple[str, ...]
 
     @property
     def stream(self) -> PlayedStream:
@@ -90,6 +95,7 @@ class _DirectionDriver(Generic[S]):
     nodes: tuple[DriveNode, ...] = ()
     speed: tuple[float, float] | None = None
     usual: float | None = None
+    limits: tuple[str, ...] = ()
     doing = ""
 
     def __init__(self, stream: S) -> None:
@@ -102,6 +108,7 @@ class _DirectionDriver(Generic[S]):
         self.stream.request(**asked)
         speed = self.usual if request.get("speed") is None else float(request["speed"])
         if self.speed is not None and speed is not None:
+            speed = 0.0 if request.get("stop") and self.speed[0] < _STANDING else speed
             self._set_speed(min(max(speed, self.speed[0]), self.speed[1]))
 
     def _set_speed(self, speed: float) -> None:
@@ -138,12 +145,14 @@ class CharacterDriver:
         self.speed = (min(e.low for e in speeds), max(e.high for e in speeds)) if speeds else None
         self.usual = 0.5 * (speeds[0].low + speeds[0].high) if speeds else None
         self._known = {node.name for node in self.nodes}
-        names = {"direction", "node", *(each.name for node in self.nodes for each in node.ranges)}
+        names = {"direction", "node", "stop", *(each.name for node in self.nodes for each in node.ranges)}
         self._accepted = names | ({"point"} if any(node.at_point for node in self.nodes) else set())
         # A node with a custom request function may accept any request.
         self._any = any(request_name(node.request) is None for node in graph.nodes.values())
         self._active: set[str] = set()
+        self._known_command: dict[str, Any] = {}
         self._seen = 0
+        self.limits = tuple(each.describe(graph) for each in find_limits(graph))
 
     @property
     def doing(self) -> str:
@@ -161,12 +170,19 @@ class CharacterDriver:
             "node": node,
             "point": request.get("point"),
             "speed": request.get("speed"),
+            "stop": bool(request.get("stop")),
         }
         asked |= request.get("values") or {}
         asked = {name: value for name, value in asked.items() if self._any or name in self._accepted}
         gone = dict.fromkeys(self._active - set(asked))
         self._active = set(asked)
-        self._steering.request(floor=request.get("floor"), **gone, **asked)
+        command = {"floor": request.get("floor"), **gone, **asked}
+        # While a character goes to a point, its direction to it changes all the time.
+        known = {name: np.asarray(value).tolist() for name, value in command.items() if name != "direction"}
+        known["direction"] = None if command["floor"] is not None else command.get("direction")
+        if known != self._known_command:
+            self._known_command = known
+            self.stream.request(**command)
 
     def reach(self, place: Floats) -> Lines | None:
         """Return outlines of the ends of all clips that the last choice considered; None if they are unchanged."""

@@ -45,7 +45,7 @@ class StartDrive(Message, do="drive_start"):
     tree. A character is given by `source` and `name`. The other controllers are built from open `motions`, or from
     generated walks if there are none; with `built`, the motion graph is that of the Graph panel. `feet`: locked without
     delay ("lock"), cleaned with lookahead ("clean"), or unchanged ("free"). With `stay`, the character starts where the
-    previous one stands.
+    previous one stands. With `look`, the head turns toward a new direction before the body does.
     """
 
     way: Way
@@ -55,6 +55,7 @@ class StartDrive(Message, do="drive_start"):
     built: bool = False
     feet: Feet = "lock"
     stay: bool = True
+    look: bool = False
     character: GoToSettings = GoToSettings()
     graph: GraphStreamSettings = GraphStreamSettings()
     matching: MatchingSettings = MatchingSettings()
@@ -77,7 +78,8 @@ class DriveStarted(Value):
     it. Each live frame reports: `place`, [yaw, x, z] of the character; `doing`, the current node or clip; `answer`,
     the response time (s) to the last change of direction, or null; `waiting`, seconds since a change of direction that
     is still pending, or null; `reached`, the seconds it took to reach the requested point, or null; and, if it has
-    changed, `reach`: outlines [[x, z], ...] of the area that the character can reach next.
+    changed, `reach`: outlines [[x, z], ...] of the area that the character can reach next. `limits` says what the
+    character cannot do after some of its clips.
     """
 
     started: LiveStarted
@@ -87,6 +89,7 @@ class DriveStarted(Value):
     speed: tuple[float, float] | None
     usual: float | None
     delay: float
+    limits: tuple[str, ...]
 
 
 class DriveRequest(Message, do="drive_request"):
@@ -94,7 +97,7 @@ class DriveRequest(Message, do="drive_request"):
 
     `direction` is in radians from +Z in the world, positive to the left. `point` is the floor point (x, z) to go to,
     and `target` the point (x, y, z) to aim at, in meters. `node` is the action, with `values` for its other parameters.
-    `speed` is in m/s.
+    `speed` is in m/s. With `stop`, the character stands still if it can.
     """
 
     direction: float | None = None
@@ -103,6 +106,7 @@ class DriveRequest(Message, do="drive_request"):
     node: str | None = None
     speed: float | None = None
     values: dict[str, float] | None = None
+    stop: bool = False
 
 
 class DriveStatistics(Message, do="drive_statistics"):

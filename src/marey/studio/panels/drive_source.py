@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from marey.control import GazeLayer, LayeredStream
 from marey.core.arrays import Floats
 from marey.core.kinematics import pose_world
 from marey.core.motion import Motion
@@ -50,11 +51,14 @@ class DriveSource:
     ----------
     driver : produces the frames.
     record : collects the response times.
+    look : whether the head turns toward a new direction before the body does.
     """
 
-    def __init__(self, driver: Driver, record: Record) -> None:
+    def __init__(self, driver: Driver, record: Record, look: bool = False) -> None:
         self.driver = driver
-        self._interpolated = InterpolatedStream(driver.stream)
+        self._gaze = GazeLayer(cue=True) if look else None
+        shown = driver.stream if self._gaze is None else LayeredStream(driver.stream, [self._gaze])
+        self._interpolated = InterpolatedStream(shown)
         self._floor = driver.stream.floor or 0.0
         self.skeleton, self.fps = self._interpolated.skeleton, self._interpolated.fps
         self.joints, self.parents = self.skeleton.names, tuple(self.skeleton.parents.tolist())
@@ -168,6 +172,7 @@ class DriveSource:
                 node=self._request.node,
                 speed=self._request.speed,
                 values=self._request.values,
+                stop=True,
             )
             self._pass_on()
         elif self._since % _STEER == 0:
@@ -191,8 +196,11 @@ class DriveSource:
             "node": request.node,
             "speed": request.speed,
             "values": request.values,
+            "stop": request.stop,
         }
         self.driver.request(asked)
+        if self._gaze is not None and asked["direction"] is not None:
+            self._gaze.request(direction=asked["direction"])
 
     def _frame_info(self) -> dict[str, Any]:
         clock = self._clock

@@ -62,7 +62,8 @@ class Steering:
         self.count += 1
         self.reach = [line for option in state.options[:_MAX_DRAWN] for line in _reach(option)]
         named = self._follow.command.get("node")
-        node = named or self._fit(state)
+        is_stopping = bool(self._follow.command.get("stop") and get_planner(state.graph).rests)
+        node = named or (None if is_stopping else self._fit(state))
         can_go = any(option.node.name in self._turning for option in state.options)
         if self._point is not None and self._go_to is not None and can_go and node in (None, *self._turning):
             return self._go_to.choose(state)
