@@ -90,7 +90,7 @@ class Driving {
   private readonly about = el("p", { class: "dim drive-about", hidden: true });
   private readonly abouts = new Map<string, string>();
   /** What the character cannot do after some of its clips. */
-  private readonly limits = el("ul", { class: "dim", hidden: true, aria: { label: "Limits of the character" } });
+  private readonly limits = el("ul", { class: "dim", hidden: true, aria: { label: "What it cannot do" } });
   private look = false;
   private readonly table = el("div");
   private readonly stream = el("p", { class: "dim" });
