@@ -73,7 +73,7 @@ def search_all(planner, node, parameters, goal, depth, n=9):
 @pytest.fixture
 def coarse_headings(monkeypatch):
     """A small table of points with headings, for speed."""
-    monkeypatch.setattr("marey.control.planner._POSE_GRID", (0.3, 0.3, 4.0, 16, 12))
+    monkeypatch.setattr("marey.control.planner_tables._POSE_GRID", (0.3, 0.3, 4.0, 16, 12))
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(6), "plans for more characters", n_fast=2))

@@ -5,6 +5,8 @@ from .blend_tree_nodes import LayerNode as LayerNode
 from .blend_tree_nodes import LoopNode as LoopNode
 from .blend_tree_nodes import MixNode as MixNode
 from .direction import FollowDirection as FollowDirection
+from .dubins import arc_and_straight as arc_and_straight
+from .dubins import dubins_length as dubins_length
 from .evaluate import StreamMetrics as StreamMetrics
 from .evaluate import clip_metrics as clip_metrics
 from .evaluate import evaluate_stream as evaluate_stream

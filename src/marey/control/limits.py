@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from marey.control.clip_model import turning_ring
-from marey.control.planner import NEVER, Planner, get_planner
+from marey.control.planner import Planner, get_planner
+from marey.control.planner_tables import NEVER
 from marey.core.arrays import Floats
 from marey.pmg import ParametricMotionGraph
 from marey.pmg.stream import find_change_window

@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from marey.control.planner import Planner, ValueTable, get_planner
+from marey.control.planner import Planner, get_planner
+from marey.control.planner_tables import ValueTable
 from marey.core.arrays import Floats, FrozenRecord, Ints, set_readonly
 from marey.io.stored import FileFormat, Part, Stored
 from marey.maths.value_kernels import GoalGrid

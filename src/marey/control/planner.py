@@ -17,55 +17,42 @@ none can arrive sooner. See Treuille et al. 2007, McCann and Pollard 2007, and L
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from marey.control.clip_model import N_POINTS, ClipModel, grid_fractions, move_inside, turning_ring
+from marey.control.clip_model import N_POINTS, ClipModel, grid_fractions, move_inside
 from marey.control.planner_kernels import (
     ClipCosts,
     ClipStarts,
     GoalValues,
     PlayedClips,
-    find_ends,
-    measure_facing,
     weigh_clips,
     weigh_goals,
 )
-from marey.core.arrays import Bools, Floats, Ints, set_readonly
+from marey.control.planner_tables import (
+    CHOICE_LIMITS,
+    DIRECTION_LIMITS,
+    HORIZON,
+    MAX_STEPS,
+    NEVER,
+    TABLE_LIMITS,
+    Links,
+    ValueTable,
+    build_table,
+    link_states,
+    list_rings,
+    list_targets,
+)
+from marey.core.arrays import Bools, Floats, Ints
 from marey.errors import UnknownName
-from marey.maths.value_kernels import GoalGrid, Steps, iterate_values
 from marey.pmg import Choice, ControlState, Edge, Node, ParametricMotionGraph, TransitionOption
 
 __all__ = ["Planner", "ValueTable", "get_planner"]
 
-NEVER = 100.0
-"""Seconds that stand for a goal that cannot be reached."""
-
-# Value iteration ends when no value changes by more than this fraction of the largest, or after so many sweeps.
-_TOLERANCE, _MAX_SWEEPS = 2e-4, 300
-# Direction: heading error in radians from which on all of the time counts, fraction that counts in proportion to the
-# error instead, and time constant of the discount in seconds.
-_DIRECTION_LIMITS = set_readonly(np.array([np.radians(12.0), 0.2, np.inf, np.inf]))
-_HORIZON = 10.0
 # Seconds that an unusual parameter costs, such as a speed that was not requested, for a whole range.
 _UNUSUAL = 0.3
-_N_DIRECTIONS = 72
-# Goals with a position: distances from the goal, seconds per meter of it, heading error, seconds per radian of it.
-# First as in the tables, whose grids are coarse, then as for a choice.
-_TABLE_LIMITS = set_readonly(np.array([0.3, 0.3, np.radians(20.0), 0.3]))
-_CHOICE_LIMITS = set_readonly(np.array([0.2, 2.0, np.radians(14.0), 1.0]))
-# Clips that can follow each state: numbers of values of the first parameter and of each other one, the finest of these
-# that keep the number of steps in a table below a maximum.
-_TRIED = ((9, 3), (7, 2), (5, 2), (3, 2), (2, 1))
-_MAX_STEPS = {"direction": 6000, "point": 4000, "pose": 1500, "node": 2000}
-# Grids: first step of the distances in meters, growth of the steps, last distance; bearings and headings.
-# Distances that take more clips than this are left out; times beyond the last distance are those of the fastest clip.
-_FARTHEST = 20.0
-_POINT_GRID = (0.15, 0.18, 10.0, 48, 1)
-_POSE_GRID = (0.25, 0.25, 6.0, 32, 24)
 # Meters or radians that a character moves at most while it stands.
 _STILL = 0.1
 # Number of first clips that are refined, and number of steps that are halved each time.
@@ -97,15 +84,6 @@ class _Candidates(NamedTuple):
     second: Ints
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ValueTable:
-    """Values (S, C) of all states and goals, and the grid of the goals."""
-
-    grid: GoalGrid
-    values: Floats
-    sweeps: int
-
-
 class Planner:
     """Plans of a character. The tables are computed on first use.
 
@@ -123,7 +101,7 @@ class Planner:
     def table(self, kind: str) -> ValueTable:
         """Return the table for goals of one kind: "direction", "point", "pose" or "node"."""
         if kind not in self._tables:
-            self._tables[kind] = _build_table(self.model, kind, self.nodes)
+            self._tables[kind] = build_table(self.model, kind, self.nodes)
         return self._tables[kind]
 
     def put_tables(self, tables: dict[str, ValueTable]) -> None:
@@ -132,7 +110,7 @@ class Planner:
 
     def link_turns(self) -> Links:
         """Return the clips that can follow each state while the character keeps turning with the same nodes."""
-        return _link_states(self.model, _list_rings(self.graph), _MAX_STEPS["direction"], avoid=True)
+        return link_states(self.model, list_rings(self.graph), MAX_STEPS["direction"], avoid=True)
 
     @cached_property
     def rests(self) -> dict[str, Floats]:
@@ -171,7 +149,7 @@ class Planner:
         index, weights = self.model.corners(node, parameters)
         table, out = self.table("pose"), np.empty(len(places))
         clips = PlayedClips(paths, seconds, index, weights)
-        weigh_goals(clips, table.values, table.grid, places, _TABLE_LIMITS, out)
+        weigh_goals(clips, table.values, table.grid, places, TABLE_LIMITS, out)
         return out
 
     def next_option(self, state: ControlState, target: str) -> TransitionOption:
@@ -207,7 +185,7 @@ class Planner:
         tried[:, held] = np.clip(fixed[held], box.low[held], box.high[held])
         goal = self._goal("direction", np.array([direction, 0.0, 0.0]), node.name)
         if state.changes is not None:
-            goal = goal._replace(limits=np.array([*_DIRECTION_LIMITS[:2], *state.changes]))
+            goal = goal._replace(limits=np.array([*DIRECTION_LIMITS[:2], *state.changes]))
         usual = np.where(np.array(node.names) == "turn", np.nan, node.middle)
         tried = move_inside(box.region, tried, box.middle)
         return np.asarray(self._refine(state, option, goal, tried, ~held, 1, usual)[0])
@@ -252,8 +230,8 @@ class Planner:
     def _goal(self, kind: str, place: Floats, node: str) -> GoalValues:
         table, rows = self.table(kind), self.model.tables[node]
         values = table.values[rows.first : rows.first + len(rows.grid)]
-        limits = _DIRECTION_LIMITS if kind == "direction" else _CHOICE_LIMITS
-        return GoalValues(place, limits, values, table.grid, _HORIZON)
+        limits = DIRECTION_LIMITS if kind == "direction" else CHOICE_LIMITS
+        return GoalValues(place, limits, values, table.grid, HORIZON)
 
     def _weigh(self, node: str, starts: ClipStarts, goal: GoalValues, source: str, before: Floats) -> ClipCosts:
         """Compute the costs of clips of a node after clips of `source` with parameters (N, d); none for d = 0."""
@@ -339,7 +317,7 @@ class Planner:
         row = np.flatnonzero(chosen)
         if not len(row):
             return
-        for target in _list_targets(self.model, clips.node, self.nodes):
+        for target in list_targets(self.model, clips.node, self.nodes):
             unit = self.model.tables[target].sample_box(fine=False)
             starts = self.model.follow(clips.node, target, clips.parameters[row], clips.places[row], unit)
             before = np.repeat(row, len(unit))
@@ -371,134 +349,3 @@ def _cached_planner(
 
 def _tries(node: Node) -> tuple[int, ...]:
     return (41, *[7] * (node.n_dims - 1)) if node.n_dims < 3 else (17, *[5] * (node.n_dims - 1))
-
-
-def _list_targets(model: ClipModel, node: str, nodes: tuple[str, ...] | None) -> list[str]:
-    """List the nodes that can follow a node on the way to a place: those that move the character, if there are any."""
-    targets = [name for name in model.tables[node].boxes if nodes is None or name in nodes]
-    return [name for name in targets if model.tables[name].moves] or targets
-
-
-def _list_rings(graph: ParametricMotionGraph) -> dict[str, list[str]]:
-    """List the node that follows each node while the character turns, if there is one."""
-    return {name: list(turning_ring(graph, name)[-1:]) for name in graph.nodes}
-
-
-def _build_table(model: ClipModel, kind: str, nodes: tuple[str, ...] | None) -> ValueTable:
-    """Compute one value table by value iteration."""
-    graph = model.graph
-    if kind == "direction":
-        targets = _list_rings(graph)
-    elif kind == "node":
-        targets = {name: list(model.tables[name].boxes) for name in graph.nodes}
-    else:
-        targets = {name: _list_targets(model, name, nodes) for name in graph.nodes}
-    links = _link_states(model, targets, _MAX_STEPS[kind], avoid=kind != "node")
-    n_steps, none = len(links.seconds), np.zeros(0, dtype=np.int64)
-    moves, costs = np.ascontiguousarray(links.paths[:, -1]), (links.seconds + links.penalties)[:, None]
-    ends: tuple[Ints, Ints, Floats] = np.zeros(n_steps + 1, dtype=np.int64), none, np.zeros(0)
-    fades, unknown = np.ones(n_steps), NEVER
-    if kind == "direction":
-        grid = GoalGrid(np.zeros(1), 1, _N_DIRECTIONS, 0.0)
-        costs = np.empty((n_steps, _N_DIRECTIONS))
-        measure_facing(np.ascontiguousarray(moves[:, 0]), links.seconds, _DIRECTION_LIMITS, costs)
-        costs += links.penalties[:, None]
-        fades, unknown = np.exp(-links.seconds / _HORIZON), _HORIZON
-    elif kind == "node":
-        grid = GoalGrid(np.zeros(1), 1, len(graph.nodes), 0.0)
-        moves = np.zeros_like(moves)
-        ends = np.arange(n_steps + 1), links.targets, np.zeros(n_steps)
-    else:
-        grid = _goal_grid(links, *(_POINT_GRID if kind == "point" else _POSE_GRID))
-        ends = _find_ends(links, grid)
-    n_columns = len(grid.distances) * grid.n_bearings * grid.n_headings
-    values, choices = np.full((model.n_states, n_columns), unknown), np.empty((model.n_states, n_columns), np.int64)
-    steps = Steps(links.first, links.heads, links.weights, moves, costs, fades, *ends)
-    sweeps = iterate_values(steps, grid, _TOLERANCE, _MAX_SWEEPS, unknown, values, choices)
-    # Files hold half precision; rounding here makes a loaded table equal to a computed one.
-    rounded = np.minimum(values, unknown).astype(np.float16).astype(np.float64)
-    return ValueTable(grid, set_readonly(rounded), sweeps)
-
-
-class Links(NamedTuple):
-    """The E clips that can follow the S states: see `Steps`; paths (E, N_POINTS, 3), seconds and penalties (E,), index
-    of the node (E,).
-    """
-
-    first: Ints
-    heads: Ints
-    weights: Floats
-    paths: Floats
-    seconds: Floats
-    penalties: Floats
-    targets: Ints
-
-
-def _link_states(model: ClipModel, targets: dict[str, list[str]], most: int, *, avoid: bool) -> Links:
-    """List the clips of the target nodes that can follow each state, at most so many if possible.
-
-    avoid : whether to avoid transitions that a stream would change; see `ClipModel.penalties`. Otherwise, only the
-    times of the clips matter, and where they lead is not computed.
-    """
-    graph = model.graph
-    fewest = {tried: _count_steps(model, targets, tried) for tried in _TRIED}
-    n_first, n_other = next((tried for tried in _TRIED if fewest[tried] <= most), _TRIED[-1])
-    names = list(graph.nodes)
-    n_corners = 2 ** max(node.n_dims for node in graph.nodes.values())
-    parts: list[list[Floats]] = []
-    counts: list[int] = []
-    for name in graph.nodes:
-        table = model.tables[name]
-        n = len(table.grid)
-        rows: list[list[Floats]] = []
-        for target in targets[name]:
-            about = graph[target]
-            unit = grid_fractions((n_first, *[n_other] * (about.n_dims - 1)))
-            starts = model.follow(name, target, table.grid, np.zeros((n, 3)) if avoid else None, unit)
-            paths, seconds = model.lay_paths(target, starts)
-            index, weights = model.corners(target, starts.parameters)
-            heads = np.full((len(index), n_corners), -1)
-            heads[:, : index.shape[1]] = index
-            padded = np.zeros(heads.shape)
-            padded[:, : index.shape[1]] = weights
-            before = np.repeat(table.grid, len(unit), axis=0)
-            penalties = model.penalties(name, target, before, starts.parameters) if avoid else np.zeros(len(index))
-            node = np.full(len(index), names.index(target))
-            found = heads, padded, paths, seconds, penalties, node
-            rows.append([each.reshape(n, len(unit), *each.shape[1:]) for each in found])
-        if rows:
-            merged = [np.concatenate(each, axis=1) for each in zip(*rows, strict=True)]
-            counts += [merged[0].shape[1]] * n
-            parts.append([each.reshape(-1, *each.shape[2:]) for each in merged])
-        else:
-            counts += [0] * n
-    if not parts:  # none of the nodes can follow
-        none = np.zeros((0, n_corners), dtype=np.int64)
-        parts = [[none, none + 0.0, np.zeros((0, N_POINTS, 3)), np.zeros(0), np.zeros(0), none[:, 0]]]
-    arrays = (np.ascontiguousarray(np.concatenate(each)) for each in zip(*parts, strict=True))
-    return Links(np.concatenate([[0], np.cumsum(counts)]), *arrays)
-
-
-def _count_steps(model: ClipModel, targets: dict[str, list[str]], tried: tuple[int, int]) -> int:
-    dims = {name: node.n_dims for name, node in model.graph.nodes.items()}
-    each = {name: sum(tried[0] * tried[1] ** (dims[target] - 1) for target in targets[name]) for name in targets}
-    return sum(len(model.tables[name].grid) * each[name] for name in targets)
-
-
-def _goal_grid(links: Links, step: float, growth: float, last: float, n_bearings: int, n_headings: int) -> GoalGrid:
-    """Return a grid with fine steps near the character and wider ones farther away."""
-    away = np.linalg.norm(links.paths[:, -1, 1:] - links.paths[:, 0, 1:], axis=1)
-    last = min(last, _FARTHEST * float(away.max(initial=0.0)))
-    pace = float((away / np.maximum(links.seconds, 1e-6)).max(initial=0.0))
-    distances = [0.0]
-    while distances[-1] < last or len(distances) < 3:
-        distances.append(distances[-1] + max(step, growth * distances[-1]))
-    return GoalGrid(np.array(distances), n_bearings, n_headings, 1.0 / max(pace, 1e-3))
-
-
-def _find_ends(links: Links, grid: GoalGrid) -> tuple[Ints, Ints, Floats]:
-    first, none = np.empty(len(links.seconds) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    count = find_ends(links.paths, links.seconds, grid, _TABLE_LIMITS, first, none, np.zeros(0))
-    columns, costs = np.empty(count, dtype=np.int64), np.empty(count)
-    find_ends(links.paths, links.seconds, grid, _TABLE_LIMITS, first, columns, costs)
-    return first, columns, costs + np.repeat(links.penalties, np.diff(first))
