@@ -144,8 +144,8 @@ def _choose_recorded_walks() -> Iterator[tuple[str, list[Motion]]]:
 
 def _build_walker(name: str, clips: list[Motion], steps: int = 2) -> ParametricMotionGraph:
     """Build a walker with clips of a cycle, or of a step, as the recipes "walking" and "stepping" do."""
-    seams: dict[str, float] = {} if steps == 2 else {"length": 0.2, "region": 0.47}
-    character = ParametricMotionGraph(name, **seams)
+    short = ParametricMotionGraph(name, length=0.2, region=0.47)
+    character = ParametricMotionGraph(name) if steps == 2 else short
     sides: tuple[Literal["left", "right"], ...] = ("left", "right") if steps == 1 else ("left",)
     for side in sides:
         space = GaitSpace.build(clips, ("turn", "speed"), mirror=True, steps=steps, side=side)

@@ -217,7 +217,7 @@ _FACINGS = 4
 def _weigh_facing(off: float, limits: Floats1D) -> float:
     """Return how much time with a heading error counts, from 0 to 1; see `measure_facing`."""
     off = abs((off + math.pi) % (2.0 * math.pi) - math.pi)
-    return (1.0 - limits[1]) * min(off / limits[0], 1.0) + limits[1] * off / math.pi
+    return float((1.0 - limits[1]) * min(off / limits[0], 1.0) + limits[1] * off / math.pi)
 
 
 @helper

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.core.feet import Feet, check_feet
+from marey.core.feet import LiveFeet, check_feet
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.deprecation import renamed_parameters
@@ -31,7 +31,7 @@ KINDS = ("parametric motion graph", "fat graph", "move tree", "blend tree", "mot
 TURNS = tuple(math.radians(degrees) for degrees in (-60.0, -30.0, 0.0, 30.0, 60.0))
 """Turns, in radians per cycle, of the clips of a move tree and the loops of a blend tree."""
 
-_Maker = Callable[[Feet], PlayedStream]
+_Maker = Callable[[LiveFeet], PlayedStream]
 # Extra cycles before and after each one-cycle clip, for blending.
 _MARGIN = 0.2
 
@@ -41,7 +41,7 @@ def baseline_streams(
     clips: Sequence[Motion],
     *,
     kinds: Sequence[str] = KINDS,
-    feet: Feet = "lock",
+    feet: LiveFeet = "lock",
     turns: Sequence[float] = TURNS,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Callable[[], PlayedStream]]:
