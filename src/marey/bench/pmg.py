@@ -28,7 +28,7 @@ from marey.pmg import Choice, ControlState, GaitSpace, ParametricMotionGraph, bu
 # Sizes for which the goals are set: seconds of random walk, points, punches, and samples of an edge.
 _SECONDS, _TIMED = 600.0, 120.0
 _POINTS, _FURTHEST = 200, 10.0
-_WALKERS = ("walking", "stepping", "right-turner", "walk-run", "running")
+_WALKERS = ("walking", "stopping", "stepping", "right-turner", "walk-run", "running")
 # Folder of recorded walks and runs, of which random halves become characters; speeds of walks in m/s; number of halves.
 _RECORDED, _WALKING = "cmu/016", (0.8, 1.9)
 _HALVES = 4
