@@ -54,7 +54,7 @@ def bench_graph(path: str) -> Iterator[BenchResult]:
     built, _ = _timed(lambda: graph.direction_table(16))
     yield at_most("graph", "direction table of 100 s of data", built, "s", 1.5)
 
-    stream = graph.stream()
+    stream = graph.stream(feet="clean")
     stream.frame()
     n = 1_500
     steered, _ = _timed(lambda: [stream.frame() for _ in range(n)])
