@@ -8,8 +8,8 @@ import numpy as np
 
 from marey.compare.clouds import Clouds, frame_weights, point_clouds
 from marey.compare.distance import frame_distances
-from marey.control.planner import NEVER
 from marey.control.planner_kernels import find_ends
+from marey.control.planner_tables import NEVER
 from marey.control.sampled import SampledCharacter, SampledClip, SampledNode, Transitions, ValueTables
 from marey.control.settings import SampleSettings
 from marey.core.arrays import Bools, Floats, Ints, set_readonly

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.control.planner import NEVER
+from marey.control.planner_tables import NEVER
 from marey.control.sampled import SampledCharacter
 from marey.control.sampled_build import HORIZON, POINT_LIMITS, direction_costs
 from marey.control.settings import SampledStreamSettings
