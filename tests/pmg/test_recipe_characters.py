@@ -108,7 +108,7 @@ def test_a_character_that_only_turns_right_goes_left_by_right_turns():
 def test_cartwheels_go_left_by_two_turns_to_the_right():
     """Heck 6.2.2.3: nothing in the character says so."""
     char = small_character("cartwheeling")
-    stream = char.stream(FollowDirection(0.0), feet=None, parameters=[0.0])
+    stream = char.stream(FollowDirection(0.0), feet=None, parameters=[0.0], respond="clip")
     stream.record(1.0)
     stream.request(direction=np.pi / 2.0)
     stream.record(12.0)
