@@ -58,6 +58,7 @@ NO_PANEL = {
     ),
     **dict.fromkeys(("GraphCrowdSettings", "GraphReachSettings"), "the Graph panel moves one character along a path"),
     "EvaluationSettings": "the Drive panel measures the response while it plays",
+    "JointLimitSettings": "a file of limits is made once, by `marey limits`",
     "LandingSettings": "the Graph panel ends where the path ends",
     "GazeMapSettings": "the Characters panel adds looks to a map one by one",
     "GridSettings": "the Blend panel shows the grid of its registration",

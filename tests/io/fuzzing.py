@@ -32,10 +32,11 @@ from marey.cli.blend import read_weights
 from marey.cli.files import read_rows
 from marey.cli.gaze_params import read_takes
 from marey.control import RandomWalk, SampledCharacter, load_plan, save_plan
-from marey.core import Markers, Motion
+from marey.core import Markers, Motion, learn_joint_limits
 from marey.errors import FileError, MareyError
 from marey.find import MatchWeb
 from marey.graph import DirectionTable, MotionGraph, direction_table, read_path, response_time
+from marey.io import load_joint_limits, save_joint_limits
 from marey.layer import GazeMap, SpliceSet
 from marey.layer.gaze_markers import load_triads
 from marey.maths import quat
@@ -122,6 +123,11 @@ def saved(name: str, build: Callable[[], Any]) -> Callable[[Path], Path]:
         return folder / name
 
     return make
+
+
+def make_limits(folder: Path) -> Path:
+    save_joint_limits(learn_joint_limits(pair()), folder / "limits.json")
+    return folder / "limits.json"
 
 
 @cache
@@ -399,6 +405,7 @@ FORMATS = [
         saved("map.json", lambda: GazeMap.build(GazeMap.default().examples[1:9], k=5)),
         lambda path: check(GazeMap.load(path).apply(pair()[0], [(0.8, 0.8, 0.1)])),
     ),
+    Format("joint_limits", make_limits, lambda path: check(load_joint_limits(path).apply(pair()[0]))),
     Format("gaze_triads", text("triads.json", json.dumps({"base": "b", **TRIADS})), load_triads),
     Format("character", saved("walker.json", character), use_character),
     Format("plan", make_plan, use_plan),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from marey.core import Skeleton, forward_kinematics
-from marey.errors import InvalidValue, LimitExceeded, MareyError, ParseError, UnreadableFile
+from marey.errors import InvalidValue, LimitExceeded, MareyError, MareyWarning, ParseError, UnreadableFile
 from marey.io import amc
 from marey.io.amc import asf_motion, find_asf, read_amc
 from marey.io.asf import asf_joints, read_asf
@@ -622,3 +622,59 @@ def test_fuzzed_amc_gives_motions_or_typed_errors():
         except MareyError:
             outcomes.add("refused")
     assert outcomes == {True, "refused"}
+
+
+# Joint limits ---------------------------------------------------------------------------------------------------------
+
+
+def test_limits_are_those_of_the_angles_in_the_file(tmp_path):
+    """An AMC file holds the angles that the limits are for, so what they exceed can be read off it."""
+    from marey.io import load_joint_limits, load_motion
+
+    asf = ASF.replace("(-inf inf)", "(-30.0 30.0)")
+    for k, text in enumerate(
+        (asf, asf.replace("dof rx ry rz", "dof rz rx ry"), asf.replace("dof rx ry rz", "dof rz ry rx"))
+    ):
+        (tmp_path / f"{k}.asf").write_text(text)
+        rows = [(50, 0, 0), (0, 35, 0), (0, 0, -31), (-20, 30, 30), (44, -29, 12)]
+        spine = next(name for name, dofs in zip(*_dofs(text), strict=True) if len(dofs) == 3 and name != "root")
+        frames = []
+        for n, row in enumerate(rows):
+            lines = [
+                f"{name} {' '.join(map(str, row if name == spine else [0] * len(dofs)))}"
+                for name, dofs in zip(*_dofs(text), strict=True)
+                if dofs
+            ]
+            frames += [str(n + 1), *lines]
+        (tmp_path / f"{k}.amc").write_text(":FULLY-SPECIFIED\n:DEGREES\n" + "\n".join(frames) + "\n")
+        limits = load_joint_limits(tmp_path / f"{k}.asf")
+        names, excess = limits.find_excess(load_motion(tmp_path / f"{k}.amc"))
+        found = np.degrees(excess[:, names.index(spine)])
+        np.testing.assert_allclose(found, [5, 5, 1, 0, 0], atol=1e-4)
+
+
+def _dofs(text):
+    skeleton = read_asf(text.encode(), "x.asf")
+    return skeleton.names, skeleton.dofs
+
+
+def test_limits_that_make_no_sense_are_ignored_with_a_warning(tmp_path):
+    from marey.io import load_joint_limits
+
+    one_more = ASF.replace("     name pelvis\n", "     name pelvis\n     dof rx\n     limits (-5 5)\n")
+    for wrong in ("(-20.0 45.0 3)", "(45.0 -20.0)", "(-20.0 abc)", "(-20.0 nan)"):
+        (tmp_path / "x.asf").write_text(one_more.replace("(-20.0 45.0)", wrong))
+        with pytest.warns(MareyWarning, match="limits of bone 'spine' are ignored; expected a pair of numbers"):
+            assert "spine" not in load_joint_limits(tmp_path / "x.asf").names
+    (tmp_path / "x.asf").write_text(ASF.replace("(-20.0 45.0)", "(-inf inf)"))
+    limits = load_joint_limits(tmp_path / "x.asf")
+    assert np.ptp([limits.low[0, 0], limits.high[0, 0]]) == pytest.approx(4 * np.pi)
+
+
+def test_a_file_without_limits_says_so(tmp_path):
+    from marey.io import load_joint_limits
+
+    text = re.sub(r"limits.*\n(\s+\(.*\n)*", "", ASF)
+    (tmp_path / "x.asf").write_text(text)
+    with pytest.raises(ParseError, match="the file states no limits of its bones"):
+        load_joint_limits(tmp_path / "x.asf")

@@ -17,6 +17,7 @@ from marey.blend.settings import BlendSettings
 from marey.blend.weights import WeightFunction, Weighting
 from marey.core.arrays import Floats, Ints, check_frame_count, freeze_array, set_readonly
 from marey.core.feet import feet_from_flag
+from marey.core.joint_limits import JointLimits
 from marey.core.motion import Motion
 from marey.core.placement import check_same_skeleton, find_placement
 from marey.core.settings import operation
@@ -62,7 +63,8 @@ def blend(
     >>> faster = marey.blend(reg, lambda t: [1 - t / 3, t / 3] if t < 3 else [0, 1])   # doctest: +SKIP
     """
     if settings.method != "registered":
-        return blend_simply(_take_clips(motions), weights, settings)
+        simple = blend_simply(_take_clips(motions), weights, settings)
+        return simple if settings.joint_limits is None else settings.joint_limits.apply(simple)
     reg = _ensure_registered(motions)
     weighting = Weighting.of(weights, len(reg.motions))
     rate = reg.motions[0].fps if settings.fps is None else settings.fps
@@ -74,7 +76,14 @@ def blend(
         name=settings.name or _make_name(reg, weighting),
         source=result.source.with_step(**_make_record(reg, weighting, track)),
     )
-    return enforce_contacts(result) if settings.feet else result
+    return _finish(result, settings)
+
+
+def _finish(motion: Motion, settings: BlendSettings) -> Motion:
+    """Bring joints within their limits and hold planted feet, as the settings ask."""
+    if settings.feet:
+        return enforce_contacts(motion, settings.joint_limits)
+    return motion if settings.joint_limits is None else settings.joint_limits.apply(motion)
 
 
 def _take_clips(motions: RegistrationCurve | Sequence[Motion]) -> Sequence[Motion]:
@@ -181,13 +190,13 @@ def _place_at_start(motion: Motion, start: ArrayLike | None) -> Motion:
     return motion.moved(rigid2d.between(find_placement(motion, 0), goal))
 
 
-def enforce_contacts(motion: Motion) -> Motion:
-    """Clean up the motion's contacts."""
+def enforce_contacts(motion: Motion, limits: JointLimits | None = None) -> Motion:
+    """Clean up the motion's contacts, with joints within the limits."""
     from marey.clean import clean
 
     if motion.contacts is None or not motion.contacts.mask.any():
-        return motion
-    return clean(motion)
+        return motion if limits is None else limits.apply(motion)
+    return clean(motion, joint_limits=limits)
 
 
 def _ensure_registered(motions: Any) -> RegistrationCurve:

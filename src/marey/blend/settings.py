@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from marey.compare.settings import MarkerSettings
 from marey.core.feet import feet_option
+from marey.core.joint_limits import JointLimits, check_joint_limits
 from marey.core.settings import Settings, option, options_of
 from marey.errors import InvalidValue
 from marey.register.settings import PairSettings
@@ -38,9 +39,14 @@ class BlendSettings(Settings):
         "in meters. By default where the motion with the largest weight starts.",
     )  # fmt: skip
     name: str | None = option(None, "Name of the result.", advanced=True)
+    joint_limits: JointLimits | None = option(
+        None, "Limits that joints stay within, from `marey.core.learn_joint_limits` or `marey.io.load_joint_limits`. "
+        "Weights outside 0 to 1 often need them.",
+    )  # fmt: skip
 
     def check(self) -> None:
         """Refuse options that do not apply to the method."""
+        check_joint_limits(self.joint_limits)
         for name in ("fps", "seconds"):
             if self.method != "registered" and getattr(self, name) is not None:
                 raise InvalidValue(f"{name} does not apply to the method {self.method!r}", parameter=name)

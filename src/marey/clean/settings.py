@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from marey.core.arrays import Floats, FrozenRecord, check_index, check_list, freeze_array, set_readonly
+from marey.core.joint_limits import JointLimits, check_joint_limits
 from marey.core.settings import Settings, option
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue, UnknownName, similar
@@ -168,8 +169,15 @@ class CleanSettings(SupportSettings):
         label="Fade into free frames", unit="s", min=0, max=10, advanced=True,
     )  # fmt: skip
 
+    joint_limits: JointLimits | None = option(
+        default=None,
+        help="Limits that joints stay within, from `marey.core.learn_joint_limits` or `marey.io.load_joint_limits`. "
+        "Where they keep a foot or hand from its place, the remaining distance is the residue.",
+    )
+
     def check(self) -> None:
-        """Raise `InvalidValue` if plants or targets are not lists of these."""
+        """Raise `InvalidValue` if plants, targets or joint limits are something else."""
+        check_joint_limits(self.joint_limits)
         object.__setattr__(self, "plants", check_list(self.plants, PlantAt, "plants"))
         object.__setattr__(self, "targets", check_list(self.targets, Target, "targets"))
 

@@ -60,6 +60,10 @@ class CleanStream:
             raise InvalidValue(
                 "contacts, hands and body do not apply to a stream", remedy="pass contacts with each frame"
             )
+        if settings.joint_limits is not None:
+            raise InvalidValue(
+                "joint limits do not apply to a stream", parameter="joint_limits", remedy="use `marey.clean`"
+            )
         plants, targets = settings.plants, settings.targets
         self.skeleton, self.fps, self.points = skeleton, check_fps(fps), tuple(points)
         limbs = find_limbs(skeleton, self.points, {target.effector for target in targets})

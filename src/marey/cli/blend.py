@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, make_plot_folder, plural, print_report, read_rows, write_report
-from marey.cli.options import markers_option, read_motion, reading, reading_options, renamed_option
+from marey.cli.options import (
+    joint_limits_option,
+    markers_option,
+    read_joint_limits,
+    read_motion,
+    reading,
+    reading_options,
+    renamed_option,
+)
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
 from marey.cli.values import Moment, to_frame
@@ -79,6 +87,7 @@ def _is_numbers(text: str) -> bool:
     "from there, and cropped to what they have in common.",
 )  # fmt: skip
 @markers_option()
+@joint_limits_option
 @click.option("--registration", metavar="NPZ", help="Use a saved registration of the same files.")
 @click.option("--save-registration", metavar="NPZ", help="Save the registration, to blend again with other weights.")
 @add_settings("marey.io.settings:SaveSettings", skip=("unit", "up", "body"))
@@ -198,7 +207,8 @@ def _blend_files(
     Weighting.of(weights, len(files))  # check before long computations
     start = options.pop("start")
     place = None if start is None else [math.radians(start[0]), *start[1:]]
-    settings = read_settings(BlendSettings, options, start=place, name=None)
+    limits = read_joint_limits(options["joint_limits"])
+    settings = read_settings(BlendSettings, options, start=place, name=None, joint_limits=limits)
     how = reading_options(options)
     with clock("load"):
         motions = [read_motion(path, how) for path in files]

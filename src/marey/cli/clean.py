@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, check_plot, plural, print_report, warn_of_rate
-from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.options import joint_limits_option, read_joint_limits, read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.tables import format_table
 from marey.cli.values import Plane, Stay, StayParam, to_frame
@@ -46,6 +46,7 @@ _AT_LIMIT = 0.999
     help="Move left_foot, right_foot, left_hand or right_hand to a position in meters, optionally with an orientation "
     "(quaternion).",
 )  # fmt: skip
+@joint_limits_option
 @click.option("--flat", "roll", flag_value="flat", hidden=True)
 @click.option("--c0", "smooth", flag_value=False, default=None, hidden=True)
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant, and report what cannot be reached.")
@@ -93,6 +94,7 @@ def command(
     settings = read_settings(
         CleanSettings,
         options,
+        joint_limits=read_joint_limits(options["joint_limits"]),
         planes=() if options["floor_only"] else options["planes"] or None,
         plants=[PlantAt(one.name, *_frames(one, motion), np.array(one.place)) for one in plants],
         targets=[_make_target(one, motion) for one in targets],

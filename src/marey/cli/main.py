@@ -30,6 +30,7 @@ COMMANDS = (
         "contacts",
         "clean",
         "measure",
+        "limits",
         "plot",
         "edit",
         "grid",

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from marey.cli.files import plural, report_each
-from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.options import joint_limits_option, read_joint_limits, read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand
 from marey.cli.tables import format_table
 
@@ -15,12 +15,17 @@ from marey.cli.tables import format_table
 @click.command("measure", cls=SettingsCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--against", metavar="SRC", help="The clip that FILE was made from; its metrics are shown next to those of FILE."
-)
+    "--against", metavar="SRC",
+    help="The clip that FILE was made from; its metrics are shown next to those of FILE, and how visible the changes "
+    "are.",
+)  # fmt: skip
+@joint_limits_option
 @reading
 @click.option("--full", is_flag=True, help="Show the key, definition and source of each metric.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per file.")
-def command(files: tuple[str, ...], against: str | None, full: bool, as_json: bool, **options: Any) -> int:
+def command(
+    files: tuple[str, ...], against: str | None, joint_limits: str | None, full: bool, as_json: bool, **options: Any
+) -> int:
     """Measure motion quality: foot skate, penetration, jitter, limb stretch, angular velocity, path, speed, loop seam.
 
     The options for reading files apply to FILE and SRC. A metric that cannot be measured is shown as "-" with the
@@ -30,15 +35,17 @@ def command(files: tuple[str, ...], against: str | None, full: bool, as_json: bo
     Example:
       marey measure walk.bvh
       marey measure clean.bvh --against walk.bvh --json
+      marey measure blend.bvh --joint-limits limits.json
     """
     from marey.measure import measure
 
     how = reading_options(options)
     source = None if against is None else read_motion(against, how)
+    limits = read_joint_limits(joint_limits)
 
     def measure_file(path: str) -> dict[str, Any]:
         motion = read_motion(path, how)
-        report = {"file": path, **measure(motion, source).to_dict()}
+        report = {"file": path, **measure(motion, source, joint_limits=limits).to_dict()}
         if report["against"] is not None:
             report["against"] = {"file": against, **report["against"]}
         return report

@@ -19,9 +19,11 @@ __all__ = [
     "contacts_option",
     "feet_option",
     "frames_between",
+    "joint_limits_option",
     "markers_option",
     "note_rest_pose",
     "open_clip_set",
+    "read_joint_limits",
     "read_motion",
     "reading",
     "reading_options",
@@ -31,7 +33,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from marey.core import Markers, Motion
+    from marey.core import JointLimits, Markers, Motion
     from marey.io import LoadSettings
     from marey.store import MotionSet
 
@@ -68,6 +70,21 @@ def contacts_option(function: Command) -> Command:
     """Add the option --contacts of comparisons."""
     text = "For frames with different contacts: 'refuse' excludes them, a number is added to their distance in meters."
     return click.option("--contacts", type=RefuseOrMeters(), help=text)(function)
+
+
+def joint_limits_option(function: Command) -> Command:
+    """Add the option --joint-limits. `read_joint_limits` reads its file."""
+    text = "Limits of the joints: a file of `marey limits`, or an ASF file."
+    return click.option("--joint-limits", metavar="JSON|ASF", help=text)(function)
+
+
+def read_joint_limits(path: str | None) -> JointLimits | None:
+    """Read the file of --joint-limits, if given."""
+    if path is None:
+        return None
+    from marey.io import load_joint_limits
+
+    return load_joint_limits(path)
 
 
 def reading(function: Command) -> Command:

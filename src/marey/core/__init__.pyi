@@ -1,5 +1,7 @@
 from .contacts import ContactPoint as ContactPoint
 from .contacts import Contacts as Contacts
+from .joint_limits import JointLimits as JointLimits
+from .joint_limits import learn_joint_limits as learn_joint_limits
 from .kinematics import World as World
 from .kinematics import forward_kinematics as forward_kinematics
 from .kinematics import pose_world as pose_world

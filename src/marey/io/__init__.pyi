@@ -1,6 +1,8 @@
 from .converting import ConvertReport as ConvertReport
 from .converting import convert_folder as convert_folder
 from .formats import FORMATS as FORMATS
+from .joint_limits import load_joint_limits as load_joint_limits
+from .joint_limits import save_joint_limits as save_joint_limits
 from .loading import clip_names as clip_names
 from .loading import load as load
 from .loading import load_markers as load_markers

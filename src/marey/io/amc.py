@@ -31,12 +31,12 @@ from marey.io.asf import (
     asf_joints,
     asf_motion,
     bone_key,
-    decode_text,
     ordered_rotation,
     parse_number,
     shown,
     stated_unit,
 )
+from marey.io.files import decode_text
 from marey.io.rate import check_rate
 from marey.io.raw import RawMotion
 from marey.maths import quat

@@ -66,6 +66,7 @@ KINDS = {
     "marey.gaze_triads": "a list of gaze markers",
     "marey.graph": "a motion graph",
     "marey.grid": "a distance grid",
+    "marey.joint_limits": "a file of joint limits",
     "marey.motion": "a motion",
     "marey.parametric": "a parametric motion",
     "marey.plan": "a character's value tables",

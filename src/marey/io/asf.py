@@ -22,6 +22,7 @@ from marey.core.skeleton import end_name
 from marey.core.source import Source
 from marey.errors import ParseError, format_list, similar
 from marey.io import limits
+from marey.io.files import decode_text
 from marey.io.raw import RawMotion
 from marey.maths import euler, quat
 
@@ -61,6 +62,7 @@ class AsfSkeleton:
     root_rotation : (4,) the root's orientation before any motion.
     length_factor : the value of ``:units length``; 1 if missing.
     degrees : True if angles are in degrees, False if in radians.
+    limits : the words of each bone's limits, two for each of its `dofs`; none for a bone without limits.
     warnings : problems in the file that did not prevent reading it.
     """
 
@@ -76,6 +78,7 @@ class AsfSkeleton:
     root_rotation: Floats
     length_factor: float
     degrees: bool
+    limits: tuple[tuple[str, ...], ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -97,6 +100,7 @@ class _Bone:
     length: float | None = None
     axis: tuple[tuple[float, ...], str] | None = None
     dofs: tuple[str, ...] = ()
+    limits: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -115,7 +119,7 @@ class _Section:
 
 
 def read_asf(data: bytes, path: str) -> AsfSkeleton:
-    """Parse an ASF file's bytes; `path` is for messages. Joint limits and masses are ignored."""
+    """Parse an ASF file's bytes; `path` is for messages. Masses are ignored."""
     sections = _split_sections(decode_text(data), path)
     for keyword in (":root", ":bonedata", ":hierarchy"):
         if keyword not in sections:
@@ -147,6 +151,7 @@ def read_asf(data: bytes, path: str) -> AsfSkeleton:
         root_rotation=set_readonly(ordered_rotation(scale * np.array(root.orientation), root.axis)),
         length_factor=length_factor,
         degrees=degrees,
+        limits=((), *(tuple(bones[name].limits) for name in order[1:])),
         warnings=tuple(warnings),
     )
 
@@ -232,15 +237,6 @@ def ordered_rotation(angles: Floats, order: str) -> Floats:
     "xyz" is Rz * Ry * Rx: the format uses rotations about fixed axes.
     """
     return euler.from_axes(angles[..., ::-1], order[::-1].upper())
-
-
-def decode_text(data: bytes) -> str:
-    """Decode UTF-8 with or without a byte-order mark, else Latin-1, which accepts any bytes; make line ends LF."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def parse_number(token: str, what: str, path: str, line: int) -> float:
@@ -348,8 +344,12 @@ def _read_bones(section: _Section, path: str) -> dict[str, _Bone]:
 
 
 def _read_bone_line(bone: _Bone, word: str, values: list[str], path: str, line: int) -> None:
-    """Read one line of a bone into `bone`; ids, limits, masses and vendor extensions are ignored."""
-    if word == "name":
+    """Read one line of a bone into `bone`; ids, masses and vendor extensions are ignored."""
+    if word == "limits":
+        bone.limits = list(values)
+    elif bone.limits and (word == "inf" or not word.isalpha()):  # each degree of freedom may have a line of its own
+        bone.limits += [word, *values]
+    elif word == "name":
         if not values:
             raise ParseError("expected a bone name, got none", path=path, line=line)
         bone.name = values[0]

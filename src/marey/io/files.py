@@ -28,6 +28,15 @@ _STALE_SECONDS = 3600.0
 _MAX_BASE = 40
 
 
+def decode_text(data: bytes) -> str:
+    """Decode UTF-8 with or without a byte-order mark, else Latin-1, which accepts any bytes; make line ends LF."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Read the whole file. Raises `UnreadableFile` if it is missing, unreadable or empty."""
     try:

@@ -8,6 +8,8 @@ from .glitches import find_glitches as find_glitches
 from .glitches import find_loose_joints as find_loose_joints
 from .metrics import Measure as Measure
 from .metrics import Metric as Metric
+from .report import EDIT_MEASURES as EDIT_MEASURES
+from .report import LIMIT_MEASURES as LIMIT_MEASURES
 from .report import MEASURES as MEASURES
 from .report import Report as Report
 from .report import measure as measure

@@ -1,4 +1,4 @@
-"""Metrics of the body: changes of bone length and floor penetration."""
+"""Metrics of the body: changes of bone length, floor penetration and joint limits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import numpy as np
 from marey.core.arrays import Floats, Ints
 from marey.errors import InvalidValue
 from marey.measure.metrics import BODY_JOINTS, Reading, measures
-from marey.measure.subject import Subject
+from marey.measure.subject import Subject, plural
 
+# Radians: smaller violations of joint limits are not counted.
+LIMIT_SLACK = np.radians(1.0)
 # Meters: joints closer to their parent than this count as having no bone.
 _NO_BONE = 1e-3
 # Meters: a smaller depth is rounding error.
@@ -78,3 +80,35 @@ def length_changes(subject: Subject) -> tuple[Ints, Floats | None]:
     if moving is None:
         return bones, None
     return bones, np.abs(np.linalg.norm(moving[:, bones], axis=2) / rest[bones] - 1.0)
+
+
+_BROKEN = "angle from a joint's rotation to the nearest one that its limits allow, angle by angle"
+
+
+@measures(
+    "limit_excess_max",
+    "rad",
+    definition=f"largest over joints and frames of the {_BROKEN}",
+    source="limits of an ASF file, or learned from clips (marey.core.learn_joint_limits)",
+)
+def limit_excess_max(subject: Subject) -> Reading:
+    """Largest angle by which a joint exceeds its limits; the note gives the joint and the frame."""
+    names, excess = subject.limit_excess
+    f, j = np.unravel_index(int(np.argmax(excess)), excess.shape)
+    return float(excess[f, j]), f"{names[int(j)]}, frame {int(f)}" if excess[f, j] > LIMIT_SLACK else ""
+
+
+@measures(
+    "limit_frames",
+    "fraction",
+    definition=f"fraction of the frames in which the {_BROKEN}, is over 1 degree for any joint",
+    source="limits of an ASF file, or learned from clips (marey.core.learn_joint_limits)",
+)
+def limit_frames(subject: Subject) -> Reading:
+    """Fraction of the frames in which a joint exceeds its limits; the note counts the frames of the worst joints."""
+    names, excess = subject.limit_excess
+    outside = excess > LIMIT_SLACK
+    counts = outside.sum(axis=0)
+    worst = [k for k in np.argsort(-counts, kind="stable")[:3].tolist() if counts[k]]
+    listed = ", ".join(f"{names[k]} in {plural(int(counts[k]), 'frame')}" for k in worst)
+    return float(outside.any(axis=1).mean()), listed

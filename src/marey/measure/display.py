@@ -62,6 +62,10 @@ _TITLES = {
     "loop_position": "loop seam, position",
     "loop_rotation": "loop seam, rotation",
     "loop_velocity": "loop seam, velocity",
+    "limit_excess_max": "joint limits exceeded, maximum",
+    "limit_frames": "frames outside joint limits",
+    "edit_visible": "frames with visible changes",
+    "edit_visibility_max": "visibility of changes, maximum",
 }
 _UNITS = {
     "skate_ratio": ("%", 100.0),
@@ -73,6 +77,9 @@ _UNITS = {
     "loop_rotation": ("deg", math.degrees(1.0)),
     "stride_rate": ("strides/s", 1.0),
     "loop_position": ("cm", 100.0),
+    "limit_excess_max": ("deg", math.degrees(1.0)),
+    "limit_frames": ("%", 100.0),
+    "edit_visible": ("%", 100.0),
 }
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from marey.core.joint_limits import JointLimits, check_joint_limits
 from marey.core.motion import Motion, check_motion
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
-from marey.measure import body, skate, smooth, travel
+from marey.measure import body, skate, smooth, travel, visibility
 from marey.measure.metrics import Measure, Metric
 from marey.measure.subject import Subject, plural
 
@@ -35,6 +36,10 @@ MEASURES: tuple[Measure, ...] = (
     travel.loop_rotation,
     travel.loop_velocity,
 )
+LIMIT_MEASURES: tuple[Measure, ...] = (body.limit_excess_max, body.limit_frames)
+"""Measured if joint limits are given."""
+EDIT_MEASURES: tuple[Measure, ...] = (visibility.edit_visible, visibility.edit_visibility_max)
+"""Measured if the motion's source is given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,13 +89,15 @@ class Report(Mapping[str, Metric]):
     as_dict = renamed_method("as_dict", "to_dict")
 
 
-def measure(motion: Motion, against: Motion | None = None) -> Report:
+def measure(motion: Motion, against: Motion | None = None, *, joint_limits: JointLimits | None = None) -> Report:
     """Measure all metrics of a motion, each with its unit, definition and source.
 
     Parameters
     ----------
     motion : any motion. A metric that cannot be measured has the value None, and its note gives the reason.
-    against : reference clip, such as the clip that the motion was made from; its metrics are added for comparison.
+    against : reference clip, such as the clip that the motion was made from; its metrics are added for comparison, and
+        an estimate of how visible the changes are (see `marey.measure.visibility`).
+    joint_limits : report violations of these limits too; see `marey.core.JointLimits`.
 
     Raises
     ------
@@ -99,16 +106,28 @@ def measure(motion: Motion, against: Motion | None = None) -> Report:
     for clip in (motion,) if against is None else (motion, against):
         if len(check_motion(clip, "motion" if clip is motion else "against")) < 2:
             raise InvalidValue(f"motion {clip.name!r} must have at least 2 frames to be measured, not 1")
-    metrics = _measure_all(motion)
-    if against is None:
+    if check_joint_limits(joint_limits) is not None:
+        joint_limits.find_joints(motion.skeleton)  # limits of another skeleton are an error, not a missing metric
+    source = None if against is None else Subject(against, joint_limits)
+    subject = Subject(motion, joint_limits, source)
+    metrics = _measure_all(subject)
+    if source is None or against is None:
         return Report(metrics, _about(motion))
-    paired = zip(metrics, _measure_all(against), strict=True)
-    return Report(tuple(metric.compare_with(other) for metric, other in paired), _about(motion), _about(against))
+    paired = zip(metrics, _measure_all(source), strict=True)
+    changes = (one(subject) for one in EDIT_MEASURES)
+    return Report(
+        (
+            *(metric.compare_with(other) for metric, other in paired),
+            *(replace(metric, against_note=metric.note) for metric in changes),
+        ),
+        _about(motion),
+        _about(against),
+    )
 
 
-def _measure_all(motion: Motion) -> tuple[Metric, ...]:
-    subject = Subject(motion)
-    metrics = tuple(one(subject) for one in MEASURES)
+def _measure_all(subject: Subject) -> tuple[Metric, ...]:
+    motion = subject.motion
+    metrics = tuple(one(subject) for one in (*MEASURES, *(LIMIT_MEASURES if subject.joint_limits is not None else ())))
     if all(metric.value is None for metric in metrics):
         raise InvalidValue(
             f"nothing can be measured on motion {motion.name!r} of {plural(len(motion), 'frame')} and"

@@ -8,6 +8,7 @@ import numpy as np
 
 from marey.core.arrays import Floats, Ints
 from marey.core.contacts import ContactPoint, Contacts
+from marey.core.joint_limits import JointLimits
 from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, JointNotFound, MareyError
@@ -19,10 +20,16 @@ _SIDES = ("left", "right")
 
 
 class Subject:
-    """A motion with cached data for metrics: world poses, floor, sole points, contacts and more."""
+    """A motion with cached data for metrics: world poses, floor, sole points, contacts and more.
 
-    def __init__(self, motion: Motion) -> None:
+    joint_limits : limits that joints should stay within, or None.
+    source : the clip that the motion was made from, or None.
+    """
+
+    def __init__(self, motion: Motion, joint_limits: JointLimits | None = None, source: Subject | None = None) -> None:
         self.motion = motion
+        self.joint_limits = joint_limits
+        self.source = source
 
     def need_frames(self, n: int) -> None:
         """Raise an error if the motion has fewer than n frames."""
@@ -73,6 +80,13 @@ class Subject:
         local = self.motion.rotations[:, self.joints]
         local[:, self.joints == self.hips] = self.world.rotations[:, [self.hips]]
         return local
+
+    @cached_property
+    def limit_excess(self) -> tuple[tuple[str, ...], Floats]:
+        """Joints that have limits, and how far (F, n) their rotations are outside, radians."""
+        if self.joint_limits is None:
+            raise InvalidValue("needs joint limits", parameter="joint_limits", remedy="pass `joint_limits=`")
+        return self.joint_limits.find_excess(self.motion)
 
     @cached_property
     def strides(self) -> tuple[Stride, ...]:

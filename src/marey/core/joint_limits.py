@@ -1,0 +1,203 @@
+"""Limits of joint rotations: how far each joint can bend and twist."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from marey.core.arrays import Floats, FrozenRecord, check_list, check_names, check_type, set_readonly
+from marey.core.motion import Motion, check_motion
+from marey.core.settings import Settings, operation, option
+from marey.core.skeleton import Skeleton
+from marey.errors import InvalidValue, format_list
+from marey.maths import euler, quat
+
+_TURN = 2.0 * np.pi
+# Quaternions of a file may be rounded; other lengths than 1 are mistakes.
+_UNIT_SLACK = 1e-3
+# Fewer frames than this show no range of movement.
+_MIN_FRAMES = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointLimits(FrozenRecord):
+    """Ranges of the rotations of N joints. Joints that are not listed are free.
+
+    The rotation of a joint relative to its parent is ``center * axes * Rz(c) * Ry(b) * Rx(a) * inv(axes)``, with the
+    angles (a, b, c) within `low` and `high`.
+
+    Parameters
+    ----------
+    names : names of the joints.
+    centers : (N, 4) unit quaternions, rotations at which all angles are 0.
+    axes : (N, 4) unit quaternions, the frames whose x, y and z axes the angles are about.
+    low, high : (N, 3) radians, the smallest and the largest a, b and c. A range of a full turn or more is no limit.
+    """
+
+    names: tuple[str, ...]
+    centers: Floats
+    axes: Floats
+    low: Floats
+    high: Floats
+
+    def __post_init__(self) -> None:
+        names = check_names(self.names, "joint")
+        self._put(names=names)
+        self._freeze(centers=(len(names), 4), axes=(len(names), 4), low=(len(names), 3), high=(len(names), 3))
+        for field in ("centers", "axes"):
+            given = getattr(self, field)
+            length = np.linalg.norm(given, axis=1, keepdims=True)
+            if (np.abs(length - 1.0) > _UNIT_SLACK).any():
+                raise InvalidValue(f"{field} must be unit quaternions, got one of length {length.max():.6g}")
+            self._put(**{field: set_readonly(given / length)})
+        wrong = np.argwhere(self.low > self.high)
+        if len(wrong):
+            n, k = wrong[0].tolist()
+            raise InvalidValue(
+                f"low must be at most high, but joint {names[n]!r} has {self.low[n, k]:g} and {self.high[n, k]:g}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def find_excess(self, motion: Motion) -> tuple[tuple[str, ...], Floats]:
+        """Return the joints of the motion that have limits, and how far (F, n) their rotations are outside, radians."""
+        joints, _ = self.find_joints(motion.skeleton)
+        given, within = motion.rotations[:, joints], self._bring_within(motion)
+        excess = np.where((given == within).all(axis=-1), 0.0, quat.angle_between(given, within))
+        return tuple(motion.skeleton.names[j] for j in joints), excess
+
+    def apply(self, motion: Motion) -> Motion:
+        """Return the motion with every joint within its limits: angles that exceed them are clipped.
+
+        Rotations within the limits stay as they are. Clipping moves what hangs on the joint, such as planted feet;
+        `marey.clean` with `joint_limits=` holds those as well.
+        """
+        joints, _ = self.find_joints(check_motion(motion).skeleton)
+        rotations = motion.rotations.copy()
+        rotations[:, joints] = self._bring_within(motion)
+        return replace(motion, rotations=set_readonly(rotations))
+
+    def find_joints(self, skeleton: Skeleton) -> tuple[list[int], list[int]]:
+        """Return the joints of the skeleton that have limits, and their rows here."""
+        rows = {name: row for row, name in enumerate(self.names)}
+        joints = [j for j, name in enumerate(skeleton.names) if name in rows]
+        if not joints:
+            raise InvalidValue(
+                f"the joint limits are for {format_list(self.names, 4)}, and the motion has none of these joints",
+                parameter="joint_limits", remedy="learn limits from clips with the skeleton of the motion",
+            )  # fmt: skip
+        return joints, [rows[skeleton.names[j]] for j in joints]
+
+    def _bring_within(self, motion: Motion) -> Floats:
+        """Return the rotations (F, n, 4) of the limited joints, those outside clipped."""
+        joints, rows = self.find_joints(motion.skeleton)
+        given = motion.rotations[:, joints]
+        centers, axes, low, high = self.centers[rows], self.axes[rows], self.low[rows], self.high[rows]
+        angles = _choose_angles(read_angles(given, centers, axes), low, high)
+        clipped = np.clip(angles, low, high)
+        inside = (clipped == angles).all(axis=-1)
+        local = quat.mul_inv(quat.mul(axes, euler.from_euler(clipped[..., ::-1], "ZYX")), axes)
+        found = quat.mul(centers, local)
+        found = np.where(quat.dot(found, given)[..., None] < 0.0, -found, found)
+        return np.where(inside[..., None], given, found)
+
+
+def check_joint_limits(value: Any) -> JointLimits | None:
+    """Return `value` if it is JointLimits or None; anything else raises InvalidValue."""
+    if value is None:
+        return None
+    found: JointLimits = check_type(
+        value, JointLimits, "joint_limits", remedy="load a file with marey.io.load_joint_limits"
+    )
+    return found
+
+
+class JointLimitSettings(Settings):
+    """Settings of `learn_joint_limits`."""
+
+    margin: float = option(
+        default=math.radians(5.0),
+        help="Angle by which the limits are wider on each side than the movement seen.",
+        unit="rad", min=0, max=math.pi,
+    )  # fmt: skip
+    outliers: float = option(
+        default=0.001,
+        help="Fraction of the frames that may lie beyond each limit: broken frames should not widen it.",
+        unit="fraction", min=0, below=0.5,
+    )  # fmt: skip
+
+
+@operation(JointLimitSettings)
+def learn_joint_limits(clips: Iterable[Motion], settings: JointLimitSettings) -> JointLimits:
+    """Learn joint limits from clips of one skeleton: the ranges in which their joints move.
+
+    Each joint's angles are about the principal axes of its own movement, so a knee gets one wide range and two narrow
+    ones. The hips, joints above them and end sites have no limits. Learn from clips that show what the body can do:
+    limits of walks alone call every kick a violation.
+
+    Parameters
+    ----------
+    clips : the motions.
+    """
+    motions = check_list(clips, Motion, "clips")
+    n_frames = sum(map(len, motions))
+    if n_frames < _MIN_FRAMES:
+        raise InvalidValue(f"joint limits need at least {_MIN_FRAMES} frames to learn from, not {n_frames}")
+    skeleton = motions[0].skeleton
+    for motion in motions[1:]:
+        if not motion.skeleton.fits(skeleton):
+            raise InvalidValue(
+                f"joint limits need clips with the same joints, but those of {motion.name!r} differ from "
+                f"{motions[0].name!r}", remedy="retarget one of them",
+            )  # fmt: skip
+    hips = skeleton.roles.get("hips", 0)
+    free = set(skeleton.chain(hips)) | set(np.flatnonzero(skeleton.is_end_site).tolist())
+    joints = [j for j in range(len(skeleton)) if j not in free]
+    if not joints:
+        raise InvalidValue("joint limits need joints below the hips, and the skeleton has none")
+    seen = np.concatenate([motion.rotations[:, joints] for motion in motions])
+    centers = quat.average(seen, axis=0)
+    axes = _find_axes(quat.log(quat.inv_mul(centers, seen)))
+    # The middle of all ranges is near 0, so the angles nearest to 0 are those to compare.
+    zero = np.zeros((len(joints), 3))
+    angles = _choose_angles(read_angles(seen, centers, axes), zero, zero)
+    low, high = np.quantile(angles, [settings.outliers, 1.0 - settings.outliers], axis=0)
+    names = tuple(skeleton.names[j] for j in joints)
+    return JointLimits(names, centers, axes, low - settings.margin, high + settings.margin)
+
+
+def read_angles(rotations: Floats, centers: Floats, axes: Floats) -> Floats:
+    """Return the angles (F, n, 3) of rotations (F, n, 4) about the x, y and z axes of the frames."""
+    local = quat.inv_mul(axes, quat.mul(quat.inv_mul(centers, rotations), axes))
+    return euler.to_euler(local, "ZYX")[..., ::-1]
+
+
+def _choose_angles(angles: Floats, low: Floats, high: Floats) -> Floats:
+    """Return, of the angles that stand for the same rotation, those that exceed the limits least.
+
+    Every rotation has two triples of angles, each up to full turns.
+    """
+    middle = 0.5 * (low + high)
+    twin = angles + np.pi
+    twin[..., 1] = np.pi - angles[..., 1]
+    both = np.stack([angles, twin])
+    both = both - _TURN * np.round((both - middle) / _TURN)
+    excess = np.square(both - np.clip(both, low, high)).sum(axis=-1)
+    return np.where((excess[1] < excess[0])[..., None], both[1], both[0])
+
+
+def _find_axes(vectors: Floats) -> Floats:
+    """Return frames (n, 4) along the principal axes of rotation vectors (F, n, 3).
+
+    x has the largest and y the smallest range: angles about y must stay within a quarter turn to be unambiguous.
+    """
+    _, principal = np.linalg.eigh(np.einsum("fni,fnj->nij", vectors, vectors))
+    x, y = principal[..., 2], principal[..., 0]
+    # Of an axis and its opposite, take the one whose largest component is positive, whatever the eigenvectors' signs.
+    x, y = (axis * np.sign(np.take_along_axis(axis, np.abs(axis).argmax(axis=1)[:, None], axis=1)) for axis in (x, y))
+    return quat.from_matrix(np.stack([x, y, np.cross(x, y)], axis=-1))
