@@ -117,7 +117,7 @@ def test_a_crowd_keeps_its_distance_and_has_styles(folder, tmp_path, capsys):
         (["--member", "speed=1"], "--member needs --crowd"),
         (["--crowd", "2", "--member", "fast"], "a crowd in one file"),
         (["--min-gain", "2"], "--min-gain must be from 0 to 1, not 2.0"),
-        (["--command", "0:label=sneak"], "--command takes direction and speed"),
+        (["--command", "0:label=sneak"], "--command takes direction, speed and action"),
         (["--seconds", "0"], "--seconds must be at least 0.1, not 0.0"),
         (["--command", "3:speed=-1"], "--command must be a speed of at least 0 m/s, not '3:speed=-1'"),
         (["--seconds", "10", "--command", "30:speed=1"], "--command at 30 s has no effect, because the motion ends"),
@@ -127,3 +127,18 @@ def test_a_crowd_keeps_its_distance_and_has_styles(folder, tmp_path, capsys):
 def test_bad_use(folder, tmp_path, options, message, capsys):
     assert main(["steer", str(folder), "-o", str(tmp_path / "out.npz"), *options]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_blend_tree_throws_while_it_walks(folder, tmp_path, capsys):
+    save(sample("throw", fps=30.0).motion, tmp_path / "throw.bvh")
+    out = tmp_path / "out.npz"
+    tree = ["steer", str(folder), "-o", str(out), "--controller", "tree", "--seconds", "4", "--feet", "lock"]
+    action = ["--action", f"throw={tmp_path / 'throw.bvh'}:upper", "--command", "1:action=throw"]
+    assert main([*tree, *action]) == 0
+    assert "throw" in {label.name for label in load_motion(out).labels}
+    assert main([*tree, "--command", "1:action=throw"]) == 2
+    assert "the tree has no action 'throw'; it has none" in capsys.readouterr().err
+    assert main([*tree, "--action", "throw"]) == 2
+    assert "--action must be NAME=FILE, such as throw=throw.bvh:upper, not 'throw'" in capsys.readouterr().err
+    assert main([*tree[:4], *action]) == 2
+    assert "actions are played by a blend tree; add --controller tree" in capsys.readouterr().err

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 
 from marey.blend import blend
-from marey.control import BlendTree, BlendTreeStream, LayerNode, LoopNode, MixNode
+from marey.control import BlendTree, BlendTreeStream, LayerNode, LoopNode, MixNode, OneShot
 from marey.control.evaluate import record
+from marey.core import Motion
 from marey.core.arrays import set_readonly
 from marey.core.protocols import Stream
 from marey.edit import cycle
 from marey.errors import InvalidValue, UnknownName
 from marey.maths import quat, rigid2d
+from marey.play import stack_frames
 from marey.register import register
 from marey.samples import sample
 from tests.control.clips import NAMES, largest_bend, loops, walking_tree, walks
@@ -215,3 +218,96 @@ def test_hips_and_unknown_joints_cannot_be_layered_and_plain_clips_are_no_loops(
     no_turn = BlendTree.build(loops(), LoopNode("ahead"))
     with pytest.raises(InvalidValue, match="no knob 'turn', which steering by direction needs; it has none"):
         BlendTreeStream(no_turn, feet="lock").request(direction=1.0)
+
+
+# Actions --------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def acting_tree() -> BlendTree:
+    throw, fall = (sample(name, variation=0.0).motion for name in ("throw", "fall"))
+    actions = {
+        "throw": OneShot(throw, joints="upper"),
+        "fall": OneShot(fall, hold=True),
+        "dip": OneShot(sample("duck", variation=0.0).motion),
+    }
+    return BlendTree.build(loops(), [NAMES], actions=actions)
+
+
+def play(requests, seconds, **options) -> Motion:
+    """Record a stream with the requests {frame: command}."""
+    stream = BlendTreeStream(acting_tree(), feet=None, **options)
+    frames = []
+    for frame in range(round(seconds * stream.fps)):
+        if frame in requests:
+            stream.request(**requests[frame])
+        frames.append(stream.player.next_frame())
+    return stack_frames(frames, stream.skeleton, stream.fps, stream.points)
+
+
+def labelled(motion, name):
+    return [(label.start, label.stop) for label in motion.labels if label.name == name]
+
+
+def test_an_action_of_some_joints_leaves_the_legs_and_the_path_alone():
+    plain, thrown = play({}, 4.0), play({60: {"action": "throw"}}, 4.0)
+    skeleton = plain.skeleton
+    throw = acting_tree().actions["throw"]
+    np.testing.assert_array_equal(thrown.root_positions, plain.root_positions)
+    np.testing.assert_array_equal(thrown.rotations[:, ~throw.mask], plain.rotations[:, ~throw.mask])
+    np.testing.assert_array_equal(thrown.contacts.mask, plain.contacts.mask)
+    ((start, stop),) = labelled(thrown, "throw")
+    assert start in (60, 61)
+    assert stop - start <= len(throw.rotations)
+    np.testing.assert_array_equal(thrown.rotations[: start - 1], plain.rotations[: start - 1])
+    np.testing.assert_array_equal(thrown.rotations[stop:], plain.rotations[stop:])
+    middle = start + 40  # fully faded in: the arm is that of the clip
+    arm = skeleton.roles["right_upper_arm"]
+    shown = [quat.angle_between(thrown.rotations[middle, arm], throw.rotations[k, arm]) for k in (39, 40, 41, 42)]
+    assert min(shown) < 1e-9
+
+
+def test_a_fall_takes_the_whole_body_and_stays_down():
+    fallen = play({60: {"action": "fall"}}, 7.0)
+    ((start, stop),) = labelled(fallen, "fall")
+    cycle_frames = int(acting_tree().table.seconds.sum(axis=1).max() * fallen.fps)
+    assert 60 <= start <= 60 + cycle_frames + 1
+    assert stop == len(fallen)
+    heights = fallen.world().positions[:, fallen.skeleton.roles["head"], 1]
+    assert heights[:start].min() > 1.4
+    assert heights[-60:].max() < 0.3
+    np.testing.assert_allclose(fallen.root_positions[-60:], fallen.root_positions[-1:].repeat(60, axis=0), atol=1e-9)
+    # The body ends where it was plus the clip's own travel, however fast it walked.
+    assert np.linalg.norm((fallen.travel[-1] - fallen.travel[start])[[0, 2]]) < 1.5
+
+
+def test_actions_do_not_jump():
+    plain = play({}, 5.0)
+    for name in ("throw", "fall", "dip"):
+        made = play({45: {"action": name}, **({110: {"action": None}} if name == "throw" else {})}, 5.0)
+        clip = acting_tree().actions[name].action.motion
+        assert largest_bend(made) < max(largest_bend(plain), largest_bend(clip)) + 40.0
+
+
+def test_a_later_action_takes_over_from_one_that_holds():
+    made = play({30: {"action": "fall"}, 200: {"action": "dip"}}, 8.0)
+    heights = made.world().positions[:, made.skeleton.roles["head"], 1]
+    assert heights[195] < 0.3
+    assert heights[-1] > 1.4
+    assert labelled(made, "fall")[0][1] < 240
+    speed = np.linalg.norm(np.diff(made.travel[-20:], axis=0), axis=1) * made.fps
+    assert speed.mean() > 1.0  # it walks again
+
+
+def test_bad_actions_are_refused():
+    throw = sample("throw").motion
+    with pytest.raises(UnknownName, match="the tree has no action 'thorw'; it has throw, fall, dip.*similar"):
+        BlendTreeStream(acting_tree()).request(action="thorw")
+    with pytest.raises(InvalidValue, match="an action needs at least 2 frames"):
+        OneShot(throw[:1])
+    with pytest.raises(InvalidValue, match="fade_in in seconds must be a number of at least 0"):
+        OneShot(throw, fade_in=-1.0)
+    with pytest.raises(InvalidValue, match="joints of an action must not include the hips"):
+        BlendTree.build(loops(), [NAMES], actions={"throw": OneShot(throw, joints="Hips")})
+    with pytest.raises(InvalidValue, match="each of actions must be an OneShot, not Motion"):
+        BlendTree.build(loops(), [NAMES], actions={"throw": throw})

@@ -101,6 +101,22 @@ class Command(click.ParamType):  # type: ignore[type-arg]
         return seconds, what, wanted if what in self.text else radians(number) if what == "direction" else number
 
 
+class ActionFile(click.ParamType):  # type: ignore[type-arg]
+    """An action of a blend tree: ``throw=throw.bvh:upper``; converted to (name, file, options after the colon)."""
+
+    name = "name=file[:upper|hold|joint,...]"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str, tuple[str, ...]]:
+        """Split the name, the file and the options."""
+        name, _, rest = str(value).partition("=")
+        file, colon, options = rest.rpartition(":")
+        if not colon or any(mark in options for mark in "./\\"):  # no options; a colon may be part of the path
+            file, options = rest, ""
+        if not name or not file:
+            self.fail(f"expected NAME=FILE, such as throw=throw.bvh:upper, got {value!r}", param, ctx)
+        return name, file, tuple(filter(None, options.split(",")))
+
+
 class StartParam(NumberList):
     """A start node with the placement of its clip: ``12,0,0,90``; converted to (node, (radians, x, z))."""
 

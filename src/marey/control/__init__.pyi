@@ -1,6 +1,7 @@
 from . import baselines as baselines
 from .blend_tree import BlendTree as BlendTree
 from .blend_tree import BlendTreeStream as BlendTreeStream
+from .blend_tree_actions import OneShot as OneShot
 from .blend_tree_nodes import LayerNode as LayerNode
 from .blend_tree_nodes import LoopNode as LoopNode
 from .blend_tree_nodes import MixNode as MixNode

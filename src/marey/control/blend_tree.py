@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from marey.control.blend_tree_actions import ActionPlayer, ActionTable, OneShot, find_start, prepare_actions
 from marey.control.blend_tree_kernels import advance, blend_pose
 from marey.control.blend_tree_nodes import (
     Evaluate,
@@ -27,7 +28,7 @@ from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.deprecation import renamed_method
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, UnknownName, similar
 from marey.play import PlayedStream, Player, SourceFrame
 from marey.register.registration import RegistrationCurve, register
 from marey.register.settings import PairSettings
@@ -43,6 +44,7 @@ class BlendTree:
 
     names : names of the loops. tree : root node of the tree. table : the synchronized loops.
     knobs : range (min, max) of each knob, by name. evaluate : function from knob values to loop weights.
+    actions : what plays once over the loops, by name.
     """
 
     names: tuple[str, ...]
@@ -50,6 +52,7 @@ class BlendTree:
     table: LoopTable
     knobs: Mapping[str, tuple[float, float]]
     evaluate: Evaluate
+    actions: Mapping[str, ActionTable] = field(default_factory=dict)
 
     @classmethod
     @operation(PairSettings)
@@ -59,6 +62,7 @@ class BlendTree:
         tree: TreeNode | Sequence[Sequence[str]],
         *,
         registration: RegistrationCurve | None = None,
+        actions: Mapping[str, OneShot] | None = None,
         settings: PairSettings,
     ) -> BlendTree:
         """Synchronize loops and build a tree over them.
@@ -71,6 +75,8 @@ class BlendTree:
             positions are the measured speeds and turn rates of the loops.
         registration : cyclic registration of the loops, in the order of `loops`. By default, `build` registers them
             with the options below.
+        actions : what the stream can play once over the loops when `request` asks for it, such as
+            ``{"throw": OneShot(throw, joints=["Spine"]), "fall": OneShot(fall, hold=True)}``.
         """
         names = tuple(loops)
         if len(names) < 2:
@@ -85,7 +91,7 @@ class BlendTree:
         table = make_table(registration)
         node = tree if isinstance(tree, LoopNode | MixNode | LayerNode) else _steering_tree(tree, names, table)
         evaluate = compile_tree(node, names, table.skeleton)
-        return cls(names, node, table, knob_ranges(node), evaluate)
+        return cls(names, node, table, knob_ranges(node), evaluate, prepare_actions(actions or {}, table))
 
     def weights(self, **knobs: float) -> LoopWeights:
         """Return the weight of each loop. Knobs that are not given take the middle of their range."""
@@ -95,12 +101,15 @@ class BlendTree:
         return self.evaluate({**middle, **knobs})
 
     @classmethod
-    def from_walks(cls, clips: Sequence[Motion]) -> BlendTree:
-        """Build a tree with the knob ``turn`` from strides of walks on curves to both sides, at one speed."""
+    def from_walks(cls, clips: Sequence[Motion], *, actions: Mapping[str, OneShot] | None = None) -> BlendTree:
+        """Build a tree with the knob ``turn`` from strides of walks on curves to both sides, at one speed.
+
+        actions : see `build`.
+        """
         from marey.control.baselines.streams import make_loops
 
         loops = make_loops(clips)
-        return cls.build(loops, [list(loops)])
+        return cls.build(loops, [list(loops)], actions=actions)
 
     shares = renamed_method("shares", "weights")
 
@@ -136,6 +145,8 @@ class BlendTreeStream(PlayedStream):
         self._r = 0.0
         self._begun = False
         self._loops = table.loops
+        self._actions = ActionPlayer(tree.actions, table.fps, table.skeleton.offsets)
+        self._pending: tuple[str, float] | None = None
         self.player = Player(self, settings.feet, name="blend tree", signs=table.rotations[0, 0])
 
     @property
@@ -149,8 +160,12 @@ class BlendTreeStream(PlayedStream):
         Parameters
         ----------
         direction : radians from +Z in the world, positive to the left. None stops steering and lets you set ``turn``.
+        action : name of an action to play once; None ends those that play. Actions of some joints begin at once, those
+            of the whole body at the phase of the loops that suits them best, at most a cycle later.
         others : knob values by name. Values are clamped to the knob's range; None restores the default.
         """
+        if "action" in command:
+            self._request_action(command.pop("action"))
         ranges = self.tree.knobs
         if _TURN in command and command.get("direction", self._direction) is not None:
             raise InvalidValue("turn is set by the direction; request `direction=None` first to set turn yourself")
@@ -172,15 +187,47 @@ class BlendTreeStream(PlayedStream):
             low, high = ranges[name]
             self._wanted[name] = min(max(check_number(value, name, -math.inf), low), high)
 
+    def _request_action(self, name: str | None) -> None:
+        if name is None:
+            self._pending = None
+            self._actions.end()
+            return
+        known = self.tree.actions
+        if name not in known:
+            raise UnknownName(
+                f"the tree has no action {name!r}; it has {', '.join(known) or 'none'}{similar(str(name), known)}"
+            )
+        phase = self._find_phase(known[name]) if known[name].whole and not self._actions.names else self._r
+        self._pending = (name, (phase - self._r) % self._loops.seconds.shape[1])
+
+    def _find_phase(self, table: ActionTable) -> float:
+        """Return the row of the loops, with their present weights, at which an action begins best."""
+        weights = self.tree.evaluate(self._values)
+        n_rows = self._loops.seconds.shape[1]
+        root, flags = np.empty(3), np.empty(len(self.points), dtype=bool)
+        poses, heights = np.empty((n_rows, len(self.skeleton), 4)), np.empty(n_rows)
+        for row in range(n_rows):
+            blend_pose(float(row), self._loops, weights, np.zeros(3), root, poses[row], flags)
+            heights[row] = root[1]
+        return float(find_start(poses, heights, table))
+
     def next_frame(self) -> SourceFrame:
-        """Return the next frame; its label is the loop with the largest weight."""
+        """Return the next frame; its labels are the loop with the largest weight, and the actions that play."""
         if not self._begun:
             self._begun = True
             return self._make_frame(self.tree.evaluate(self._values))
         self._update_knobs(1.0 / self.fps)
         weights = self.tree.evaluate(self._values)
+        before, phase = self._place.copy(), self._r
         self._advance(weights, 1.0 / self.fps)
-        return self._make_frame(weights)
+        if self._pending is not None:
+            name, rows = self._pending
+            rows -= (self._r - phase) % self._loops.seconds.shape[1]
+            self._pending = (name, rows) if rows > 0.0 else None
+            if self._pending is None:
+                self._actions.start(name)
+        self._actions.advance(before, self._place)
+        return self._actions.change(self._make_frame(weights), self._place)
 
     def _update_knobs(self, dt: float) -> None:
         if self._direction is not None:

@@ -14,11 +14,12 @@ from itertools import pairwise
 import numpy as np
 
 from marey.control.blend_tree_kernels import LoopWeights
+from marey.core.arrays import Bools
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue, UnknownName, similar
 
-__all__ = ["LayerNode", "LoopNode", "LoopWeights", "MixNode", "TreeNode", "compile_tree", "knob_ranges"]
+__all__ = ["LayerNode", "LoopNode", "LoopWeights", "MixNode", "TreeNode", "compile_tree", "knob_ranges", "mask_joints"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,21 @@ def knob_ranges(node: TreeNode) -> dict[str, tuple[float, float]]:
     return own
 
 
+def mask_joints(names: Sequence[str], skeleton: Skeleton, what: str) -> Bools:
+    """Return the mask (J,) of joints and all their descendants, which must not include the hips."""
+    tops = {skeleton.index(name) for name in names}
+    mask = np.zeros(len(skeleton), dtype=bool)
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        mask[joint] = joint in tops or (parent >= 0 and mask[parent])
+    hips = skeleton.roles.get("hips", 0)
+    if mask[list(skeleton.chain(hips))].any():
+        raise InvalidValue(
+            f"joints of {what} must not include the hips, because the legs are their children; "
+            "choose descendants of the hips, such as the spine"
+        )
+    return mask
+
+
 def _compile_clip(node: LoopNode, names: Sequence[str], skeleton: Skeleton) -> Evaluate:
     if node.name not in names:
         raise UnknownName(f"no loop named {node.name!r}; loops: {', '.join(names)}{similar(node.name, names)}")
@@ -137,16 +153,7 @@ def _compile_mix(node: MixNode, children: Sequence[Evaluate]) -> Evaluate:
 
 
 def _compile_layer(node: LayerNode, base: Evaluate, over: Evaluate, skeleton: Skeleton) -> Evaluate:
-    tops = {skeleton.index(name) for name in node.joints}
-    mask = np.zeros(len(skeleton), dtype=bool)
-    for joint, parent in enumerate(skeleton.parents.tolist()):
-        mask[joint] = joint in tops or (parent >= 0 and mask[parent])
-    hips = skeleton.roles.get("hips", 0)
-    if mask[list(skeleton.chain(hips))].any():
-        raise InvalidValue(
-            "joints of a LayerNode must not include the hips, because the legs are their children; "
-            "choose descendants of the hips, such as the spine"
-        )
+    mask = mask_joints(node.joints, skeleton, "a LayerNode")
     fixed = None if isinstance(node.weight, str) else float(node.weight)
 
     def evaluate(knobs: Mapping[str, float]) -> LoopWeights:

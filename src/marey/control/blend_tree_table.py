@@ -19,7 +19,7 @@ from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
 from marey.register.registration import RegistrationCurve
 
-__all__ = ["LoopTable", "make_table"]
+__all__ = ["LoopTable", "make_table", "sample_clip"]
 
 # Samples in the table for each frame of the longest loop.
 _ROWS = 2
@@ -101,17 +101,22 @@ def _sample_loop(loop: Motion, travel: Floats, seconds: Floats) -> tuple[Floats,
 
     travel : (3,) rigid2d of one cycle.
     """
-    rounds = _repeat_loop(loop, travel)
-    at = (len(loop) + seconds * loop.fps) / loop.fps
-    path = ground_path(rounds)
-    frames = at * loop.fps
+    rotations, root, steps, bones = sample_clip(_repeat_loop(loop, travel), len(loop) / loop.fps + seconds)
+    return rotations[:-1], root[:-1], steps, bones[:-1]
+
+
+def sample_clip(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Sample a motion at M times: rotations (M, J, 4), root (M, 3) and bones (M, J, 3) relative to the ground below the
+    hips, and steps (M - 1, 3) of that ground point."""
+    path = ground_path(motion)
+    frames = seconds * motion.fps
     ground = np.stack([np.interp(frames, np.arange(len(path)), path[:, k]) for k in range(3)], axis=1)
-    seen = rounds.at(at)
+    seen = motion.at(seconds)
     back = rigid2d.invert(ground)
     rotations = seen.rotations.copy()
     rotations[:, 0] = quat.mul(rigid2d.to_quat(back), rotations[:, 0])
     steps = rigid2d.compose(back[:-1], ground[1:])
-    return rotations[:-1], rigid2d.apply(back, seen.root_positions)[:-1], steps, seen.frame_offsets[:-1]
+    return rotations, rigid2d.apply(back, seen.root_positions), steps, seen.frame_offsets
 
 
 def _repeat_loop(loop: Motion, travel: Floats) -> Motion:

@@ -1,4 +1,4 @@
-"""Samples in place: standing, looking around, ducking, sitting down and standing up, as scripts of key poses."""
+"""Samples in place, as scripts of key poses: standing, looking around, ducking, sitting, throwing and falling."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from marey.samples.body import Plan, Target, trunk_points
-from marey.samples.posture import Arm, Script, still_points
+from marey.samples.posture import Arm, Script, get_sign, still_points, with_arm
 from marey.samples.skeleton import sample_body
 from marey.samples.strikes import guard_script
 
@@ -155,3 +155,78 @@ def sit(values: Values, rng: np.random.Generator) -> Plan:
     script.labels.append(("stand_up", start, script.now))
     script.key(0.6)
     return script.plan(sway=0.3)
+
+
+def throw(values: Values, rng: np.random.Generator) -> Plan:
+    """Plan an overarm throw from standing: wind up, throw, follow through, and return."""
+    script = Script(rng, values["variation"])
+    rest, side, hard = script.pose, values["side"], values["effort"]
+    sign, other = get_sign(side), "right" if side == "left" else "left"
+    wind = replace(
+        rest,
+        shift=(0.03 * sign, rest.shift[1] - 0.02, -0.05 * hard),
+        pelvis=(0.35 * sign * hard, 0.0, 0.0),
+        spine=(0.55 * sign * hard, 0.06 * sign, -0.10 * hard),
+        gaze=(0.0, 0.05),
+    )
+    wind = with_arm(with_arm(wind, side, (0.3, 1.45, -1.2, 1.5)), other, (1.1, 0.25, 0.3, 0.5))
+    release = replace(
+        rest,
+        shift=(-0.02 * sign, rest.shift[1] - 0.03, 0.06 * hard),
+        pelvis=(-0.25 * sign * hard, 0.0, 0.12),
+        spine=(-0.40 * sign * hard, 0.0, 0.20 * hard),
+        gaze=(0.0, 0.0),
+    )
+    release = with_arm(with_arm(release, side, (1.9, 0.75, 0.3, 0.35)), other, (-0.2, 0.3, 0.3, 1.0))
+    follow = replace(release, pelvis=(-0.40 * sign * hard, 0.0, 0.20), spine=(-0.60 * sign * hard, 0.0, 0.40 * hard))
+    follow = with_arm(follow, side, (0.55, 0.15, 1.0, 0.45))
+    script.key(0.35)
+    start = script.now
+    script.key(script.about(0.50), wind)
+    script.key(script.about(0.10, 0.2))
+    script.key(script.about(0.20 / (0.5 + 0.5 * hard)), release)
+    script.key(script.about(0.20), follow)
+    script.key(script.about(0.65), rest)
+    script.labels.append(("throw", start, script.now))
+    script.key(script.about(0.3, 0.2))
+    return script.plan()
+
+
+def fall(values: Values, rng: np.random.Generator) -> Plan:
+    """Plan a fall: the knees give way, the body sits down hard, rolls onto its back and lies there."""
+    _, build = sample_body()
+    script = Script(rng, values["variation"])
+    rest = script.pose
+    floor = 0.11 - build.stand  # height of joint 0 on the floor, relative to standing
+    out: Arm = (0.1, 0.7, 0.2, 0.5)
+    buckle = replace(
+        rest,
+        shift=(0.0, 0.38 * floor, -0.16),
+        pelvis=(0.0, 0.0, 0.15),
+        spine=(0.0, 0.0, 0.45),
+        gaze=(0.0, -0.2),
+        left=(0.5, 0.6, 0.3, 0.8),
+        right=(0.5, 0.6, 0.3, 0.8),
+    )
+    seated = replace(
+        buckle, shift=(0.0, floor, -0.50), pelvis=(0.0, 0.0, -0.45), spine=(0.0, 0.0, 0.70), left=out, right=out
+    )
+    beside: Arm = (1.36, 0.6, 0.2, 0.2)  # relative to arms that hang through the floor
+    lying = replace(
+        seated,
+        shift=(0.0, floor, -0.56),
+        pelvis=(0.0, 0.0, -1.45),
+        spine=(0.0, 0.0, -0.06),
+        gaze=(0.0, 1.35),
+        left=beside,
+        right=beside,
+    )
+    script.key(script.about(0.3))
+    start = script.now
+    script.key(script.about(0.32), buckle)
+    script.key(script.about(0.34), seated)
+    script.key(script.about(0.50), lying)
+    script.labels.append(("fall", start, script.now))
+    script.labels.append(("lie", script.now, np.inf))
+    script.key(values["seconds"])
+    return script.plan(sway=0.1)

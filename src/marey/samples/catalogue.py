@@ -185,6 +185,17 @@ CATALOGUE: dict[str, Entry] = {
         Parameter("height", 1.2, 0.85, 1.65, "m", "height of the top of the head; 1.74 when standing"),
         Parameter("stance", "upright", choices=("upright", "guard"), what="stance before and after"),
     ),
+    "throw": _entry(
+        "an overarm throw from standing",
+        actions.throw,
+        _SIDE,
+        Parameter("effort", 1.0, 0.4, 1.3, "", "how much the trunk turns, and how fast the arm is"),
+    ),
+    "fall": _entry(
+        "the knees give way; a fall onto the back",
+        actions.fall,
+        _seconds(1.0, 0.3, 600.0, "how long it lies"),
+    ),
     "look_around": _entry(
         "looking left, right, up and down",
         actions.look_around,
