@@ -28,6 +28,7 @@ PYTHON_ONLY = {
     "place": "a floor transform; files and the page place results themselves",
     "name": "the name of the file",
     "words": "the command's WORD arguments",
+    "start_cell": "a cell of a grid; commands and the page offer the corner and the first third",
     "start": "part of the command's FILE argument",
     "stop": "part of the command's FILE argument",
     "units": "features have units; recipes take those of their samples",

@@ -161,6 +161,16 @@ def test_comparisons_are_shown_as_tables(clips, capsys):
         assert word in out
 
 
+def test_the_blend_of_each_method_is_written(clips, capsys):
+    arguments = ["--compare", "--compare-time-limit", "0.1", "--compare-start", "third", "--report", "out"]
+    assert main([*BLEND, *arguments]) == 0
+    out = capsys.readouterr().out
+    names = ["linear_Euler_angles", "timewarp_discrete_path", "timewarp_cubic_spline", "registration_curves"]
+    for name in names:
+        assert f"{name}.bvh" in out
+        assert len(marey.load(f"out/{name}.bvh")) > 10
+
+
 def test_a_registration_is_saved_and_used_again(clips, capsys):
     assert main([*BLEND, "--save-registration", "reg.npz", "--window", "0.2"]) == 0
     first = Path("jog.bvh").read_bytes()

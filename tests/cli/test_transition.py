@@ -55,6 +55,16 @@ def test_the_linear_method_reports_skipped_checks_and_refuses_limits(clips, caps
         assert f"{arguments[0]} does not apply to the method 'linear'" in read_error(capsys)
 
 
+def test_all_methods_make_transitions(clips, capsys):
+    at = ["--at", "1.3", "1.4", "--length", "0.6"]
+    report = reported(capsys, "--method", "cubic", "--n-frames", "50", *at)
+    start, stop = report["transition_frames"]
+    assert stop - start == 50
+    assert reported(capsys, "--method", "discrete", "--path-finder", "greedy", *at)["method"] == "discrete"
+    assert main([*COMMAND, "--n-frames", "50"]) == 2
+    assert "--n-frames does not apply to the method 'registered'" in read_error(capsys)
+
+
 # Refused --------------------------------------------------------------------------------------------------------------
 
 

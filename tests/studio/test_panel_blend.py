@@ -133,8 +133,11 @@ def test_transitions(page: FakePage, pair: list[str]) -> None:
     assert given["motion"]["n_frames"] == best["motion"]["n_frames"]
     linear = page.do("blend_transition", motions=pair, settings={"method": "linear", "length": 0.6})
     assert linear["motion"]["n_frames"] > 30
-    with pytest.raises(Failed, match="“Method” must be 'registered' or 'linear', not 'cubic'"):
-        page.do("blend_transition", motions=pair, settings={"method": "cubic"})
+    for method in ("discrete", "cubic"):
+        warped = page.do("blend_transition", motions=pair, settings={"method": method, "length": 0.6})
+        assert warped["motion"]["n_frames"] > 30
+    with pytest.raises(Failed, match="“Method” must be 'registered', 'linear', 'discrete' or 'cubic', not 'quartic'"):
+        page.do("blend_transition", motions=pair, settings={"method": "quartic"})
 
 
 def test_frames_lie_over_each_other(page: FakePage, opened: dict[str, str], folder: Path) -> None:

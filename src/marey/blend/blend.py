@@ -101,13 +101,8 @@ def blend_simply(clips: Sequence[Motion], weights: Any, settings: BlendSettings)
 
     if settings.method == "linear":
         return _place_at_start(baselines.linear_blend(clips, weights, name=settings.name), settings.start)
-    if len(clips) != 2:
-        raise InvalidValue(
-            f"the method {settings.method!r} needs two motions, got {len(clips)}", parameter="method",
-            remedy="use another method",
-        )  # fmt: skip
-    along = baselines.discrete_blend if settings.method == "discrete" else baselines.cubic_blend
-    return _place_at_start(along(clips[0], clips[1], weights, name=settings.name), settings.start)
+    made = baselines.blend_along_path(clips, weights, settings.method, settings, settings.name)
+    return _place_at_start(made, settings.start)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

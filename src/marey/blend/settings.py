@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from marey.compare.settings import MarkerSettings
 from marey.core.feet import feet_option
@@ -17,7 +17,51 @@ if TYPE_CHECKING:
 Span = tuple[float, float]
 
 
-class BlendSettings(Settings):
+class WarpPathSettings(Settings):
+    """How the methods "discrete" and "cubic" match the times of two motions (thesis S 5)."""
+
+    path_finder: Literal["dynamic", "threshold", "greedy", "brute_force"] = option(
+        default="dynamic",
+        help='How "discrete" and "cubic" find the path of corresponding frames: by dynamic timewarping, by recursion '
+        'below a threshold, greedily, or by trying all paths ("brute_force").',
+        advanced=True,
+    )
+    path_start: Literal["corner", "third"] = option(
+        default="corner",
+        help="Where the path starts: at the beginning of both motions, or at the lowest cell of the first third of one "
+        "of them.",
+        advanced=True,
+    )
+    path_slope_limit: int = option(
+        default=3, help="Largest ratio of playback speeds along the path, an integer.", min=1, max=60, advanced=True
+    )
+    path_threshold: float = option(
+        default=0.33, help='Largest cell that "threshold" enters, as a fraction of the largest of all.',
+        unit="fraction", above=0, max=1, advanced=True,
+    )  # fmt: skip
+    path_time_limit: float | None = option(
+        default=10.0, help="Time after which a search returns the best path until then.", unit="s", above=0,
+        advanced=True,
+    )  # fmt: skip
+    whole_costs: bool = option(
+        default=False, help="Round the cells to gray levels 0 to 255, instead of square meters.", advanced=True
+    )
+    n_frames: int | None = option(
+        default=None,
+        help='Number of frames that "cubic" makes. By default the weighted mean of what the path covers of both.',
+        label="Number of frames", min=2, max=1_000_000, advanced=True,
+    )  # fmt: skip
+
+
+def check_path_options(settings: WarpPathSettings, method: str) -> None:
+    """Raise `InvalidValue` if options of a path are given for a method that has none."""
+    for each in options_of(WarpPathSettings):
+        applies = method == "cubic" or (method == "discrete" and each.name != "n_frames")
+        if not applies and getattr(settings, each.name) != each.default:
+            raise InvalidValue(f"{each.name} does not apply to the method {method!r}", parameter=each.name)
+
+
+class BlendSettings(WarpPathSettings):
     """Settings of `blend`."""
 
     method: Literal["registered", "linear", "discrete", "cubic"] = option(
@@ -47,6 +91,7 @@ class BlendSettings(Settings):
     def check(self) -> None:
         """Refuse options that do not apply to the method."""
         check_joint_limits(self.joint_limits)
+        check_path_options(self, self.method)
         for name in ("fps", "seconds"):
             if self.method != "registered" and getattr(self, name) is not None:
                 raise InvalidValue(f"{name} does not apply to the method {self.method!r}", parameter=name)
@@ -75,22 +120,23 @@ class TransitionPointSettings(MarkerSettings):
     )  # fmt: skip
 
 
-# Options of transitions that the method "linear" does not use.
+# Options of transitions that the simpler methods do not use.
 _REGISTERED_ONLY = frozenset(
     {"slope_limit", "window", "max_distance", "max_opposite", "force", "boundaries", "max_middle_distance"}
 )
 
 
-class TransitionSettings(TransitionPointSettings, PairSettings):
+class TransitionSettings(TransitionPointSettings, PairSettings, WarpPathSettings):
     """Settings of `transition`."""
 
     at: Span | None = option(
         None,
         "Middle of the transition: seconds in the first motion and in the second. By default the best point is found.",
     )  # fmt: skip
-    method: Literal["registered", "linear"] = option(
-        "registered", '"registered" aligns the motions in time around the point; "linear" is simpler, for comparison: '
-        "it blends frame by frame, whatever the distance of the motions, and leaves the feet as they are.",
+    method: Literal["registered", "linear", "discrete", "cubic"] = option(
+        "registered", '"registered" aligns the motions in time around the point. The others are simpler, for '
+        'comparison: "linear" blends frame by frame; "discrete" and "cubic" match the times, along the cells of a path '
+        "and along a spline through them. They accept any distance of the motions, and leave the feet as they are.",
     )  # fmt: skip
     boundaries: Literal["resample", "integer"] = option(
         "resample", 'Ends of the transition that fall between frames: "resample" leaves the frames of the first '
@@ -113,8 +159,9 @@ class TransitionSettings(TransitionPointSettings, PairSettings):
         """Refuse options that do not apply to the method, and options of the search if the point is given."""
         for each in options_of(type(self)):
             is_default = getattr(self, each.name) == each.default
-            if self.method == "linear" and each.name in _REGISTERED_ONLY and not is_default:
-                raise InvalidValue(f"{each.name} does not apply to the method 'linear'", parameter=each.name)
+            if self.method != "registered" and each.name in _REGISTERED_ONLY and not is_default:
+                raise InvalidValue(f"{each.name} does not apply to the method {self.method!r}", parameter=each.name)
+        check_path_options(self, self.method)
         for name in ("region_a", "region_b", "contacts"):
             if self.at is not None and getattr(self, name) is not None:
                 raise InvalidValue(
@@ -126,12 +173,17 @@ class TransitionSettings(TransitionPointSettings, PairSettings):
 class ComparisonSettings(MarkerSettings):
     """Settings of `marey.blend.baselines.compare`: how paths are found through the grid, and what is compared."""
 
-    start: tuple[int, int] | Literal["corner", "third"] = option(
+    start: Literal["corner", "third"] = option(
         "corner", 'Where paths start: "corner", at the beginning of both motions; "third", at the lowest cell of the '
-        "first third; or a cell.",
+        "first third of one of them.", advanced=True,
     )  # fmt: skip
+    start_cell: tuple[int, int] | None = option(
+        None, "The cell where paths start: a frame of each motion. It replaces `start`."
+    )
     end: Literal["corner", "border"] = option(
-        "corner", 'Where paths end: at the end of both motions ("corner"), or at the end of one of them ("border").'
+        "corner",
+        'Where paths end: at the end of both motions ("corner"), or at the end of one of them ("border").',
+        advanced=True,
     )
     slope_limit: int = option(3, "Largest ratio of playback speeds along a path, an integer.", min=1, advanced=True)
     threshold: float = option(
@@ -142,9 +194,19 @@ class ComparisonSettings(MarkerSettings):
     whole_costs: bool = option(
         False, "Round the cells to gray levels 0 to 255, instead of square meters.", advanced=True
     )
-    n_frames: int | None = option(None, "Number of frames of the cubic timewarp.", min=2, advanced=True)
+    n_frames: int | None = option(
+        None, "Number of frames of the cubic timewarp.", label="Number of frames", min=2, advanced=True
+    )
     window: float = option(0.1, "Duration that is compared around each pair of frames.", unit="s", min=0, advanced=True)
     crop: Literal["auto"] | None = option(
         "auto", '"auto" crops motions that are not registered yet to their common part.', advanced=True
     )
     blends: bool = option(True, "Blend with every method, too. Otherwise only paths are compared.")
+
+    @staticmethod
+    def convert(options: dict[str, Any]) -> dict[str, Any]:
+        """Accept a cell as `start`."""
+        start = options.get("start")
+        if start is None or isinstance(start, str):
+            return options
+        return {**{name: value for name, value in options.items() if name != "start"}, "start_cell": start}

@@ -62,12 +62,14 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
         if one would have to rotate faster than bodies do, which `force` does not override.
     """
     (first, second), notes = _prepare_pair(a, b, settings.retarget)
-    if settings.method == "linear":
-        from marey.blend.baselines import linear_transition
+    if settings.method != "registered":
+        from marey.blend.baselines import linear_transition, timewarp_transition
 
         at = settings.at or _find_candidates(first, second, settings)[0][:2]
-        name = settings.name or f"{a.name} to {b.name} (linear)"
-        return linear_transition(first, second, at, settings.length, window=settings.search_window, name=name)
+        name = settings.name or f"{a.name} to {b.name} ({settings.method})"
+        if settings.method == "linear":
+            return linear_transition(first, second, at, settings.length, window=settings.search_window, name=name)
+        return timewarp_transition(first, second, at, settings, name)
     if settings.length * first.fps < 2.0:
         raise InvalidValue(
             f"length must cover at least 2 frames, not {settings.length:g} s at {first.fps:g} fps", parameter="length"

@@ -26,6 +26,7 @@ from marey.cli.values import Moment, to_frame
 from marey.errors import InvalidValue
 
 if TYPE_CHECKING:
+    from marey.blend.baselines import Comparison
     from marey.blend.weights import WeightFunction
     from marey.core.motion import Motion
     from marey.register.registration import RegistrationCurve
@@ -95,13 +96,10 @@ def _is_numbers(text: str) -> bool:
     "--report", "folder", metavar="DIR", help="Write plots of grid, path and feet, and report.json, to this folder."
 )
 @click.option(
-    "--compare", "with_baselines", is_flag=True, help="Compare with simpler blending methods (two motions only)."
-)
-@add_settings("marey.blend.settings:ComparisonSettings", skip=("markers", "crop"), prefix="compare_")
-@click.option(
-    "--compare-start", type=click.Choice(["corner", "third"]),
-    help="Where paths start: at the beginning of both motions, or at the lowest cell of the first third.",
+    "--compare", "with_baselines", is_flag=True,
+    help="Compare with simpler blending methods (two motions only). With --report, the blend of each is written, too.",
 )  # fmt: skip
+@add_settings("marey.blend.settings:ComparisonSettings", skip=("markers", "crop"), prefix="compare_")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @reading
 def command(
@@ -120,6 +118,7 @@ def command(
       marey blend walk.bvh run.bvh -o jog.bvh --weights 0.5 0.5
       marey blend walk.bvh run.bvh -o jog.bvh --weights 0.5 0.5 --report jog/
       marey blend left.bvh right.bvh straight.bvh -o curve.bvh --weights keys.csv
+      marey blend walk.bvh run.bvh -o jog.bvh --method cubic --n-frames 200 --path-finder threshold
     """
     import numpy as np
 
@@ -154,12 +153,29 @@ def command(
         from marey.blend.baselines import compare
 
         settings = read_settings(ComparisonSettings, options, prefix="compare_", markers=options["markers"])
-        report["compare"] = compare(reg, weights=given, settings=settings).to_dict()
+        found = compare(reg, weights=given, settings=settings)
+        report["compare"] = found.to_dict()
+        if into is not None:
+            _save_blends(found, report["compare"], into, Path(output).suffix)
     if into is not None:
         first = int(np.argmax(Weighting.of(given, len(files)).at(np.zeros(1))[0]))
         report["pictures"] = _pictures(reg, result, first, into)
         write_report(report, into)
     print_report(report, as_json, _text)
+
+
+def _save_blends(found: Comparison, report: dict[str, Any], into: Path, suffix: str) -> None:
+    """Write the blend of each method to the folder, and add the names of the files to the report."""
+    import re
+    from dataclasses import replace
+
+    from marey.io import save
+
+    for row, entry in zip(found.blends, report["blends"], strict=True):
+        if row.motion is not None:
+            name = re.sub(r"\W+", "_", row.method)
+            save(replace(row.motion, name=name), into / f"{name}{suffix}")
+            entry["file"] = f"{name}{suffix}"
 
 
 class Clock:
@@ -380,6 +396,9 @@ def _text(report: Mapping[str, Any]) -> str:
     lines += format_metrics(report["metrics"], [each["name"] for each in report["inputs"]], "blend")
     if "compare" in report:
         lines += ["", *_comparison(report["compare"])]
+    files = [row["file"] for row in report.get("compare", {}).get("blends", ()) if "file" in row]
+    if files:
+        lines.append(f"blends: {', '.join(files)}")
     return "\n".join(lines)
 
 

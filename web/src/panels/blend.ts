@@ -5,7 +5,7 @@
 import type { App, Panel, Shot } from "../app";
 import { button, choice, el, setOptions } from "../dom";
 import { saveChoice, tabState } from "../tab_state";
-import { FORMS, type Blended, type BlendSettings, type BlendStudy, type RegisterSettings, type TransitionSettings } from "../messages";
+import { FORMS, type Blended, type BlendSettings, type BlendStudy, type ComparisonSettings, type RegisterSettings, type TransitionSettings } from "../messages";
 import type { Point } from "../widgets/curve_editor";
 import { settingsForm, type Form } from "../widgets/form";
 import { gridView, type Cell } from "../widgets/grid_view";
@@ -19,6 +19,10 @@ import { download } from "./look";
 
 type Method = NonNullable<BlendSettings["method"]>;
 
+/** Names of the settings that only the methods along a path have. */
+type PathName = Exclude<keyof BlendSettings & keyof TransitionSettings, "method" | "feet" | "name">;
+const isOfPath = (name: string): name is PathName => /^path_|^whole_costs$|^n_frames$/.test(name);
+const PATH = FORMS.BlendSettings.map(({ name }) => name).filter(isOfPath);
 const METHODS: [Method, string][] = [
   ["registered", "synchronized (best)"], ["linear", "linear"], ["discrete", "discrete path"], ["cubic", "cubic spline"],
 ];
@@ -33,6 +37,8 @@ interface Choices {
   at: [number, number] | null;
   settings: Partial<BlendSettings & RegisterSettings>;
   transition: Partial<TransitionSettings>;
+  path: Partial<BlendSettings>;
+  comparison: Partial<ComparisonSettings>;
   result: string | null;
 }
 
@@ -53,6 +59,9 @@ class BlendPanel {
   private other = 1;
   private readonly settings: Form<BlendSettings & RegisterSettings>;
   private readonly transition: Form<TransitionSettings>;
+  /** Settings of the methods along a path, for blends and transitions. */
+  private readonly path: Form<BlendSettings>;
+  private readonly comparison: Form<ComparisonSettings>;
   /** Id of the last blend. It is updated with every setting until other motions are chosen. */
   private result: string | null = null;
   /** Whether the result does not match the settings, because they cannot be blended. */
@@ -97,7 +106,7 @@ class BlendPanel {
     this.showCell = latest(() => this.layOver());
     let studied = "";
     this.settings = settingsForm([...FORMS.BlendSettings, ...FORMS.RegisterSettings], {
-      initial: before?.settings, skip: ["method"],
+      initial: before?.settings, skip: ["method", ...PATH],
       changed: () => {
         const now = JSON.stringify(this.registration);
         if (now !== studied) this.restudy();
@@ -106,9 +115,12 @@ class BlendPanel {
       },
     });
     studied = JSON.stringify(this.registration);
-    this.transition = settingsForm(FORMS.TransitionSettings, { initial: before?.transition, skip: ["method"], changed: () => this.changed() });
+    this.transition = settingsForm(FORMS.TransitionSettings, { initial: before?.transition, skip: ["method", ...PATH], changed: () => this.changed() });
+    this.path = settingsForm(FORMS.BlendSettings.filter(({ name }) => isOfPath(name)), { initial: before?.path, changed: () => this.changed() });
+    this.comparison = settingsForm(FORMS.ComparisonSettings, { initial: before?.comparison ?? { time_limit: 1 }, changed: () => this.outdate(this.metricsOf === "methods") });
     this.methodChoice = choice("Method", METHODS, this.method, (value) => {
       this.method = value as Method;
+      this.drawButtons();
       this.drawGrid();
       this.changed();
     }, "Synchronized aligns the clips in time and space by their contacts. Linear does not align them in time; discrete path and cubic spline do, in two simpler ways.");
@@ -126,12 +138,13 @@ class BlendPanel {
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Clips" }), this.list.element, this.hints),
       el("section", {}, el("h3", { text: "Blend" }), this.methodChoice, modes, this.modes.element,
-        this.settings.element, this.transition.element,
+        this.settings.element, this.transition.element, this.path.element,
         el("div", { class: "row" }, this.go, ...this.exports),
         this.said,
       ),
       this.gridBox,
-      el("section", {}, el("h3", { text: "Quality" }), el("div", { class: "row" }, ...this.metricButtons), this.outdated, this.results),
+      el("section", {}, el("h3", { text: "Quality" }), el("div", { class: "row" }, ...this.metricButtons),
+        el("details", {}, el("summary", { text: "Options of the comparison" }), this.comparison.element), this.outdated, this.results),
     );
     app.motionsChanged.on(() => this.draw());
     app.infoChanged.on((info) => {
@@ -152,11 +165,20 @@ class BlendPanel {
     return pick(this.settings.value, FORMS.RegisterSettings);
   }
 
+  /** The settings of the path that apply to the method. */
+  private get pathSettings(): Partial<BlendSettings> {
+    if (!alongPath(this.method)) return {};
+    const { n_frames, ...rest } = this.path.value;
+    return this.method === "cubic" ? this.path.value : rest;
+  }
+
   private store(): void {
     const { chosen, method, result } = this;
     const { mode, at, weights, curves } = this.modes;
-    const [settings, transition] = [this.settings.value, this.transition.value];
-    const choices: Choices = { chosen, method, mode, at, settings, transition, result, weights: [...weights], curves: [...curves] };
+    const [settings, transition, path, comparison] = [this.settings.value, this.transition.value, this.path.value, this.comparison.value];
+    const choices: Choices = {
+      chosen, method, mode, at, settings, transition, path, comparison, result, weights: [...weights], curves: [...curves],
+    };
     saveChoice("blend", choices);
   }
 
@@ -204,10 +226,8 @@ class BlendPanel {
     const transition = this.modes.mode === "transition";
     this.settings.element.hidden = transition;
     this.transition.element.hidden = !transition;
-    for (const option of this.methodChoice.select.options) {
-      const needs = option.value === "discrete" || option.value === "cubic";
-      option.disabled = needs && (!two || transition);
-    }
+    this.path.element.hidden = !alongPath(this.method);
+    for (const option of this.methodChoice.select.options) option.disabled = alongPath(option.value) && !two;
     const misfit = Boolean(this.study?.misfits.length);
     this.go.disabled = misfit || (transition ? !two : this.chosen.length < 2);
     this.metricButtons[0]!.disabled = !this.result || this.failed;
@@ -417,13 +437,13 @@ class BlendPanel {
     const { app, chosen, method, result, modes } = this;
     const shared = { motions: chosen, result, merge_undo: modes.moves.count === this.last.blended };
     if (modes.mode === "transition") {
-      const settings = { ...this.transition.value, method: method as TransitionSettings["method"] };
+      const settings = { ...this.transition.value, ...this.pathSettings, method };
       const fields = { ...shared, at: modes.at, settings };
       return first ? app.run("Blending", "blend_transition", fields) : app.ask("blend_transition", fields);
     }
     const weights = modes.mode === "weights" ? chosen.map((id) => modes.weight(id)) : [];
     const curves = modes.mode === "curves" ? modes.getPoints(chosen) : [];
-    const settings = { ...pick<BlendSettings>(this.settings.value, FORMS.BlendSettings), method };
+    const settings = { ...pick<BlendSettings>(this.settings.value, FORMS.BlendSettings), ...this.pathSettings, method };
     const fields = { ...shared, weights, curves, settings, registration: this.registration };
     return first ? app.run("Blending", "blend", fields) : app.ask("blend", fields);
   }
@@ -441,7 +461,7 @@ class BlendPanel {
   private async compare(): Promise<void> {
     const { chosen: motions, generation } = this;
     const { weights, how } = this.modes.constant(motions);
-    const table = await this.app.run("Comparing methods", "blend_statistics", { motions, weights }).catch(() => null);
+    const table = await this.app.run("Comparing methods", "blend_statistics", { motions, weights, settings: this.comparison.value }).catch(() => null);
     if (table && generation === this.generation) this.showMetrics("methods", statistics(table, how));
   }
 
@@ -463,6 +483,11 @@ class BlendPanel {
     const file = await this.app.run("Writing the file", "export", fields).catch(() => null);
     if (file) download(file.url, file.name);
   }
+}
+
+/** Return whether a method matches times along a path, which needs two clips. */
+function alongPath(method: string): boolean {
+  return method === "discrete" || method === "cubic";
 }
 
 /** Return the settings that these controls belong to. */

@@ -19,11 +19,11 @@ export function resultText(done: Blended, n: number): string {
 
 /** Build the tables that compare the methods. `how` describes the weights. */
 export function statistics(table: BlendTable, how: string): HTMLElement[] {
-  const paths = table.paths.map((row) => cells(row.method, [row.distance, row.accuracy, row.milliseconds], row.note));
+  const paths = table.paths.flatMap((row) => cells(row.method, [row.distance, row.accuracy, row.milliseconds], row.note));
   const blends = el("div", {});
   const names = table.names.map((name, i): [string, string] => [String(i), `${name.replaceAll("_", " ")} (${table.units[i]})`]);
   const show = (which: number) => {
-    const rows = table.blends.map((row) => cells(row.method, [row.metrics[which] ?? null, row.milliseconds], row.note));
+    const rows = table.blends.flatMap((row) => cells(row.method, [row.metrics[which] ?? null, row.milliseconds], row.note));
     blends.replaceChildren(sheet(["", table.units[which] ?? "", "time (ms)"], rows));
   };
   show(0);
@@ -38,8 +38,13 @@ export function statistics(table: BlendTable, how: string): HTMLElement[] {
   ];
 }
 
-function cells(name: string, values: (number | null)[], note: string): HTMLElement {
-  return el("tr", { title: note || name }, el("th", { text: name }), ...values.map((value) => el("td", { text: metricText(value) })));
+/** Make a row, and below it one with the reason why a method was refused or stopped, if it was. */
+function cells(name: string, values: (number | null)[], note: string): HTMLElement[] {
+  const row = el("tr", { title: name }, el("th", { text: name }), ...values.map((value) => el("td", { text: metricText(value) })));
+  if (!note) return [row];
+  const reason = el("td", { class: "dim reason", text: note });
+  reason.setAttribute("colspan", String(values.length + 1));
+  return [row, el("tr", {}, reason)];
 }
 
 function sheet(head: string[], rows: HTMLElement[]): HTMLElement {

@@ -13,7 +13,7 @@ from marey.blend.baselines import paths
 from marey.blend.baselines.cubic import cubic_blend
 from marey.blend.baselines.discrete import discrete_blend
 from marey.blend.baselines.linear import linear_blend
-from marey.blend.baselines.paths import GridPath
+from marey.blend.baselines.paths import GridPath, round_costs
 from marey.blend.baselines.poses import Weights
 from marey.blend.settings import ComparisonSettings
 from marey.core.arrays import Floats
@@ -37,7 +37,6 @@ METRICS = (
 )
 """The measures of the blends that are put side by side: those that need no contacts, which only our blends have."""
 
-_GRAYS = 255
 OURS, OUR_BLEND = "dynamic timewarping", "registration curves"
 
 
@@ -180,7 +179,7 @@ def compare(
 
     values = distance_grid(one, two, window=settings.window, markers=settings.markers).values
     if settings.whole_costs:
-        values = np.rint(_GRAYS * values / max(float(values.max()), 1e-300))
+        values = round_costs(values)
     rows = _make_path_rows(values, settings)
     found = [row.path for row in rows if row.path is not None]
     best = min(found, key=lambda path: path.cost, default=None)
@@ -225,7 +224,8 @@ def _register_pair(
 
 
 def _make_path_rows(values: Floats, search: ComparisonSettings) -> tuple[PathRow, ...]:
-    rules: dict[str, Any] = {"start": search.start, "end": search.end, "slope_limit": search.slope_limit}
+    start = search.start if search.start_cell is None else search.start_cell
+    rules: dict[str, Any] = {"start": start, "end": search.end, "slope_limit": search.slope_limit}
     finders: dict[str, Callable[[Floats], GridPath]] = {
         "brute force": lambda grid: paths.brute_force(grid, time_limit=search.time_limit, **rules),
         f"recursion below {100 * search.threshold:.3g} %": lambda grid: paths.threshold_search(

@@ -101,7 +101,7 @@ def linear_transition(
                 f"a transition of {long:g} s needs motions at least as long, but {clip.name!r} lasts "
                 f"{clip.duration:.3g} s"
             )
-    middle = _find_closest_pair(one, two, half, window) if at is None else _check_moments(at, one, two, half)
+    middle = _find_closest_pair(one, two, half, window) if at is None else check_moments(at, one, two, half)
     fps = one.fps
     if align:
         two = align_at(one, middle[0] * fps, two, middle[1] * fps, window)
@@ -124,7 +124,7 @@ def linear_transition(
     )  # fmt: skip
 
 
-def _check_moments(at: Any, one: Motion, two: Motion, half: float) -> tuple[float, float]:
+def check_moments(at: Any, one: Motion, two: Motion, half: float) -> tuple[float, float]:
     try:
         first, second = (float(t) for t in at)
     except (TypeError, ValueError):

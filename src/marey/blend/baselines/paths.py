@@ -40,6 +40,7 @@ Start = Literal["corner", "third"] | tuple[int, int]
 
 # Steps of the search between two looks at the clock: some milliseconds.
 _BUDGET = 200_000
+_GRAYS = 255
 _LETTERS = {(0, 1): "r", (1, 0): "d", (1, 1): "x"}
 
 
@@ -202,6 +203,11 @@ def dynamic(
     cell, run = _check_settings(grid, start, end, slope_limit)
     found = dtw(grid, start=cell, end=end, slope_limit=run + 1)
     return _make_path(grid, np.asarray(found.cells), complete=True, visited=int(grid.size))
+
+
+def round_costs(values: Floats) -> Floats:
+    """Return the cells as whole numbers, gray levels from 0 to 255, with which S counts."""
+    return np.asarray(np.rint(_GRAYS * values / max(float(values.max()), 1e-300)))
 
 
 def check_grid(values: Any) -> Floats:
