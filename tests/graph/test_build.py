@@ -12,12 +12,13 @@ import pytest
 from marey.compare import distance_grid, frame_weights, point_clouds
 from marey.core import Label, Labels, Skeleton
 from marey.errors import InvalidValue, NoResult, ParseError, UnknownFormat, UnknownName, UnknownVersion
-from marey.graph import Edges, MotionGraph, Transitions
-from marey.graph.build import penalize_contacts
+from marey.graph import Edges, GraphSettings, MotionGraph, Transitions
+from marey.graph.build import compare_clips, penalize_contacts
 from marey.graph.minima import find_transitions, split_into_blocks
 from marey.graph.network import add_reverses, compact, connect_clips
 from marey.graph.prune import prune
-from marey.maths import rigid2d
+from marey.maths import quat, rigid2d
+from marey.samples import sample
 from tests.graph.clips import one_label, two_styles, walking_graph, walks
 
 
@@ -318,3 +319,28 @@ def test_a_graph_knows_its_threshold_if_it_was_given_as_a_percentage(graph):
     assert found.build_info.kind == "distance"
     assert found.edges.distances.max() <= found.build_info.threshold < 0.5
     assert pickle.loads(pickle.dumps(found)).build_info == found.build_info
+
+
+def test_joints_can_count_more_or_not_at_all():
+    clips = [sample("walk", rng=k, fps=20.0, seconds=4.0).motion for k in (0, 1)]
+    raised = []
+    for clip in clips:  # one arm waves in the second clip only
+        rotations = clip.rotations.copy()
+        if clip is clips[1]:
+            arm = clip.skeleton.roles["left_upper_arm"]
+            rotations[:, arm] = quat.mul(rotations[:, arm], quat.from_axis_angle([0.0, 0.0, 1.0], 1.2))
+        raised.append(replace(clip, rotations=rotations))
+    arm_markers = ("left_forearm", "left_hand", "left_fingertips")
+    settings = GraphSettings(threshold=10.0)
+
+    def nearest(motions, **options):
+        found, _ = compare_clips(motions, None, GraphSettings(settings=settings, **options))
+        return found.distances[(found.clips[:, 0] != found.clips[:, 1])].min()
+
+    ignored = dict.fromkeys(arm_markers, 0.0)
+    assert nearest(raised) > 1.5 * nearest(clips)
+    np.testing.assert_allclose(nearest(raised, weights=ignored), nearest(clips, weights=ignored), rtol=1e-9)
+    assert nearest(raised, weights=dict.fromkeys(arm_markers, 5.0)) > 1.5 * nearest(raised)
+    assert nearest(raised, per_joint=3) != nearest(raised)
+    with pytest.raises(UnknownName, match="keys of weights must be markers, not 'left_fot'"):
+        nearest(raised, weights={"left_fot": 2.0})

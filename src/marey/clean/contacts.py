@@ -93,7 +93,7 @@ def ensure_contacts(motion: Motion, problem: str | None = None) -> Motion:
     problem : text that says what goes wrong without contacts. If it is given and no contacts can be detected, issue a
         warning that starts with it and return the motion unchanged. If None, raise an error instead.
     """
-    if motion.contacts is not None:
+    if motion.contacts is not None or (problem is not None and motion.source.format == "c3d"):  # markers have no feet
         return motion
     try:
         return detect_contacts(motion)

@@ -54,7 +54,7 @@ _LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="second
     "weights",
     type=Weight(),
     multiple=True,
-    help="Weight of a joint in the cost of a pose. May be repeated.",
+    help="Weight of a marker such as left_foot or, with --similarity, of a joint; 1 by default. May be repeated.",
 )
 @clip_set_options
 @running
@@ -72,6 +72,7 @@ def build(ctx: click.Context, /, files: tuple[str, ...], output: str, as_json: b
       marey graph build walk.bvh run.bvh turns/ -o g.npz
       marey graph build clips/ -o g.npz --threshold 0.08 --pair walk:run=0.12 --mirrored
       marey graph build clips/ -o g.npz --variations 4 --registered
+      marey graph build clips/ -o g.npz --weight left_foot=3 --weight right_foot=3 --per-joint 2
       marey graph build clips/ -o g.npz --similarity 0.7
     """
     from marey.cli.progress import bar
@@ -121,6 +122,7 @@ def _read_settings(ctx: click.Context, options: dict[str, Any]) -> GraphSettings
         for name in given & (by_similarity - by_distance):
             raise click.UsageError(f"{name_option(name)} applies only with --similarity")
         own = {"thresholds": dict(options["thresholds"]), "threshold": options["threshold"]}
+        own["weights"] = dict(options["weights"]) or None
         return read_settings(GraphSettings, options, **own, markers=options["markers"], **folder)
     for name in given & (by_distance - by_similarity - {"window"} | {"threshold", "registered"}):
         raise click.UsageError(f"{name_option(name)} cannot be combined with --similarity, which compares poses")

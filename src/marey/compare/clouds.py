@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, FrozenRecord, check_fps, freeze_array, set_readonly
 from marey.core.contacts import Contacts
-from marey.core.markers import Markers
+from marey.core.markers import Markers, explain_unusable, fill_gaps
 from marey.core.motion import Motion
 from marey.core.roles import ROLE_NAMES
 from marey.core.skeleton import Skeleton
@@ -44,8 +44,6 @@ _MARKERS = f"{', '.join(MARKER_SETS)}, or a list of roles and joint names"
 
 # Distance in meters from a joint to its second and third marker, which rotate with it.
 _ARM_LENGTH = 0.1
-# A recorded marker is used if it is visible in at least this fraction of the frames, with no gap of more seconds.
-_SEEN, _LONGEST_GAP = 0.75, 0.5
 # The longest window, in frames.
 _MAX_WINDOW = 100_000
 SHAPES = ("triangle", "box", "gaussian")
@@ -119,8 +117,8 @@ def point_clouds(
     recording : a Motion, with markers on its joints; Markers, used as recorded; or Clouds, returned unchanged.
     markers : for a motion, ``"body"``, ``"upper"``, ``"lower"``, ``"large"`` (Kovar 4.1.4: only the large joints) or
         ``"root_knees"`` (Heck 4.2: root and both knees), or a list of roles and joint names. A named set uses the roles
-        that the skeleton has; ``"body"`` uses all joints of a skeleton without roles. For recorded markers, ``"body"``
-        means all usable markers; otherwise list their names.
+        that the skeleton has; ``"body"`` uses all joints of a skeleton without roles, or without limbs. For recorded
+        markers, ``"body"`` means all usable markers; otherwise list their names.
     per_joint : 1 for positions only; 2 or 3 add markers 10 cm from the joint that rotate with it, which makes
         orientation count too. They are perpendicular to the bone in the rest pose, so compared bodies must share a
         rest pose.
@@ -242,7 +240,8 @@ def choose_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tup
         if markers not in MARKER_SETS:
             raise UnknownName(f"markers must be {_MARKERS}, not {markers!r}{similar(markers, MARKER_SETS)}")
         names = tuple(role for role in MARKER_SETS[markers] if role in roles)
-        if names:
+        is_flat = len(skeleton) > 2 and not skeleton.parents[1:].any()  # recorded markers around their center
+        if names and not (markers == "body" and is_flat):
             return names, [roles[role] for role in names]
         if markers == "body":
             return skeleton.names, list(range(len(skeleton)))
@@ -335,7 +334,7 @@ def _recorded(recording: Markers, markers: str | Sequence[str]) -> tuple[tuple[s
         chosen = [recording.index(name) for name in markers]
     if not chosen:
         raise InvalidValue("markers must name at least one marker, got none")
-    why = {k: _unusable(recording, k) for k in chosen}
+    why = {k: explain_unusable(recording, k) for k in chosen}
     left_out = [k for k in chosen if why[k]]
     if left_out and not isinstance(markers, str):
         raise InvalidValue(f"marker {recording.names[left_out[0]]!r} {why[left_out[0]]}; remove it from markers=")
@@ -347,22 +346,4 @@ def _recorded(recording: Markers, markers: str | Sequence[str]) -> tuple[tuple[s
     if left_out:
         names = format_list([repr(recording.names[k]) for k in left_out])
         warn_user(f"{recording.name!r}: left out {len(left_out)} markers that are missing in too many frames: {names}")
-    points = recording.positions[:, remaining].copy()
-    frames = np.arange(len(recording))
-    for column, k in enumerate(remaining):
-        seen = recording.valid[:, k]
-        if not seen.all():
-            for axis in range(3):
-                points[:, column, axis] = np.interp(frames, frames[seen], points[seen, column, axis])
-    return tuple(recording.names[k] for k in remaining), set_readonly(points)
-
-
-def _unusable(recording: Markers, k: int) -> str:
-    """Return the reason why a marker cannot be used, or an empty string if it can."""
-    seen = recording.valid[:, k]
-    fraction = float(seen.mean())
-    if fraction < _SEEN:
-        return f"is visible in {100 * fraction:.0f} % of the frames, less than {100 * _SEEN:.0f} %"
-    at = np.flatnonzero(np.concatenate([[True], seen, [True]]))
-    gap = float(np.diff(at).max() - 1) / recording.fps
-    return f"is missing for {gap:.2f} s at a time, more than {_LONGEST_GAP:g} s" if gap > _LONGEST_GAP else ""
+    return tuple(recording.names[k] for k in remaining), fill_gaps(recording, remaining)

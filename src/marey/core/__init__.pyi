@@ -13,6 +13,7 @@ from .limb import find_hinge as find_hinge
 from .limb import hinge_angle as hinge_angle
 from .limb import solve_limb as solve_limb
 from .markers import Markers as Markers
+from .markers import markers_to_motion as markers_to_motion
 from .motion import Motion as Motion
 from .protocols import Clips as Clips
 from .protocols import Stream as Stream

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -74,8 +74,11 @@ def build_graph(clips: Clips | Sequence[Motion], settings: GraphSettings) -> Mot
 
 def compare_clips(motions: Sequence[Motion], limit: float | None, settings: GraphSettings) -> tuple[Transitions, int]:
     """Find all transitions up to `limit` meters, None for no limit. Also return L; they blend 2 L + 1 frames."""
-    cache, markers = settings.cache, settings.markers
-    clouds = [point_clouds(motion, markers) for motion in motions]
+    cache = settings.cache
+    clouds = [
+        point_clouds(motion, settings.markers, per_joint=settings.per_joint, weights=settings.weights)
+        for motion in motions
+    ]
     weights = frame_weights(settings.window, motions[0].fps, settings.window_shape)
     half = len(weights) // 2
     check_lengths(motions, half, "window", settings.window)
@@ -88,7 +91,7 @@ def compare_clips(motions: Sequence[Motion], limit: float | None, settings: Grap
         run=settings.run,
         progress=settings.progress,
         cache=cache,
-        poses=() if cache is None else [_pose_key(cache, motion, markers) for motion in motions],
+        poses=() if cache is None else [_pose_key(cache, motion, settings) for motion in motions],
     )
     return penalize_contacts(found, motions, settings.contact_penalty), half
 
@@ -133,12 +136,15 @@ def _largest(given: Sequence[Threshold]) -> float | None:
     return None if any(isinstance(value, str) and "%" in value for value in given) else max(values)
 
 
-def _pose_key(cache: ResultCache, motion: Motion, markers: str | Sequence[str]) -> str:
+def _pose_key(cache: ResultCache, motion: Motion, settings: GraphSettings) -> str:
     """Return a cache key for everything that determines a clip's markers. Labels and contacts are not part of it."""
     body = motion.skeleton
     tree = (list(body.names), body.parents, body.offsets, sorted(body.role_map.items()))
-    what = markers if isinstance(markers, str) else list(markers)
-    return cache.key(motion.root_positions, motion.rotations, motion.bone_offsets, motion.fps, tree, what)
+    markers = settings.markers
+    what: list[Any] = [markers if isinstance(markers, str) else list(markers)]
+    if settings.per_joint != 1 or settings.weights:
+        what += [settings.per_joint, sorted((settings.weights or {}).items())]
+    return cache.key(motion.root_positions, motion.rotations, motion.bone_offsets, motion.fps, tree, *what)
 
 
 def prepare_graph_clips(clips: Clips | Sequence[Motion], settings: ClipGraphSettings) -> tuple[Motion, ...]:

@@ -75,6 +75,14 @@ class GraphSettings(ClipGraphSettings, WorkSettings):
         label="Weights of the window", advanced=True,
     )  # fmt: skip
     markers: str | Sequence[str] = option("body", "Markers to compare; see `marey.compare.point_clouds`.")
+    per_joint: int = option(
+        1, "Number of markers on each joint; more than one also compares orientations (Kovar 4.1.4).",
+        label="Markers per joint", min=1, max=3, advanced=True,
+    )  # fmt: skip
+    weights: Mapping[str, float] | None = option(
+        None,
+        "Weights of the markers by name, such as ``{'hips': 2}``; 1 for those that are not named. 0 ignores one.",
+    )
     contact_penalty: float = option(
         0.0, "Weight p of different contacts: p^2 times the fraction of contact points that differ is added to the "
         "squared distance of a transition. With 1 m, transitions between different contacts are practically excluded.",

@@ -16,12 +16,14 @@ from marey import __version__
 from marey.clean import ensure_contacts
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
+from marey.core.markers import markers_to_motion
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 from marey.edit import mirror, resample, retarget
 from marey.errors import FileError, InvalidValue, MareyError, ParseError, collect_warnings
-from marey.io.loading import load_motion, read_roles
+from marey.io.files import MARKER_SUFFIXES
+from marey.io.loading import load_markers, load_motion, read_roles
 from marey.io.recognize import parse_unit
 from marey.io.rest import trim_rest_pose
 from marey.store.arrays import read_arrays, write_arrays
@@ -43,7 +45,10 @@ _ARRAYS = {"root_positions": True, "rotations": True, "contact_mask": False, "bo
 
 def _load_all_frames(path: str, clip: int | None, settings: OpenSettings) -> Motion:
     """Load a motion at the file's rate, with all frames of its file, which labels count."""
-    is_rated = os.path.splitext(path)[1].lower() in _RATED
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in MARKER_SUFFIXES:
+        return markers_to_motion(load_markers(path, unit=settings.unit, up=settings.up))
+    is_rated = suffix in _RATED
     return load_motion(
         path,
         unit=settings.unit,

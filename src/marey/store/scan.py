@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from marey.errors import FileError, MareyError, UnreadableFile, UnwritableFile, warn_user
-from marey.io.files import MULTI_CLIP_SUFFIXES, split_name
+from marey.io.files import MARKER_SUFFIXES, MULTI_CLIP_SUFFIXES, split_name
 from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
 from marey.io.loading import clip_names
 from marey.io.sidecar import sidecar_path
@@ -65,10 +65,14 @@ def find_common_folder(places: Sequence[Path]) -> Path:
 
 
 def _list_place(place: Path, excluded: Path) -> list[Path]:
-    """List the motion files in a folder, or the file itself."""
-    kinds = ", ".join(CLIP_SUFFIXES)
+    """List the motion files in a folder, or the file itself.
+
+    Files of recorded markers are listed only if there are no motion files: captures often come as both.
+    """
+    known = (*CLIP_SUFFIXES, *MARKER_SUFFIXES)
+    kinds = ", ".join(known)
     if place.is_file():
-        if split_name(place.name)[1] not in CLIP_SUFFIXES:
+        if split_name(place.name)[1] not in known:
             raise UnreadableFile(f"is not a motion file; expected a folder, or a file of type {kinds}", path=place)
         return [place]
     if not place.exists():
@@ -83,11 +87,11 @@ def _list_place(place: Path, excluded: Path) -> list[Path]:
         here / name
         for here, files in walk_files(place, skip=excluded, on_error=report_closed)
         for name in files
-        if split_name(name)[1] in CLIP_SUFFIXES
+        if split_name(name)[1] in known
     ]
     if not out:
         raise UnreadableFile(f"holds no motion files; expected files of type {kinds}", path=place)
-    return out
+    return [file for file in out if split_name(file.name)[1] in CLIP_SUFFIXES] or out
 
 
 def needed_files(path: Path) -> tuple[Path, ...]:
