@@ -5,6 +5,7 @@ import pytest
 
 from marey.blend import blend
 from marey.blend.handover import join_motions
+from marey.core.placement import find_facing
 from marey.edit import cycle
 from marey.errors import InvalidValue
 from marey.measure import measure
@@ -104,3 +105,16 @@ def test_turns_cancel_over_many_rounds(nine):
 def test_bad_lengths(nine, seconds):
     with pytest.raises(InvalidValue, match="seconds must be"):
         blend(nine, np.ones(9), seconds=seconds)
+
+
+def test_loops_are_cut_from_captures():
+    clips = [sample("walk", fps=30.0, seconds=5.0, turn_rate=rate, variation=0.0).motion for rate in (0.0, 0.6)]
+    registered = register(clips, cut_loops=True)
+    assert registered.cyclic
+    by_hand = register([cycle(clip) for clip in clips], cyclic=True)
+    np.testing.assert_allclose(registered.timewarp.points, by_hand.timewarp.points)
+    made = blend(registered, lambda t: [1 - min(t / 6, 1), min(t / 6, 1)], seconds=6.0)
+    assert made.duration == pytest.approx(6.0)
+    headings = np.unwrap(find_facing(made.skeleton, made.world().positions))
+    assert np.ptp(headings[:30]) < 0.3  # straight at first
+    assert (headings[-1] - headings[-31]) == pytest.approx(0.55, abs=0.2)  # turning in the end

@@ -286,3 +286,11 @@ def test_wrong_use(clips, capsys, arguments, code, message):
     for name, data in before.items():
         assert Path(name).read_bytes() == data
     assert not list(Path().glob(".*.part"))
+
+
+def test_loops_are_cut_and_controlled_by_keys(clips, capsys):
+    Path("keys.csv").write_text("0, 1,0\n3, 0,1\n6, 1,0\n")
+    assert main([*BLEND, "--cut-loops", "--weights", "keys.csv"]) == 0
+    assert marey.load("jog.bvh").duration == pytest.approx(6.0)
+    assert main([*BLEND, "--cut-loops", "--crop", "none"]) == 2
+    assert "--crop none does not apply to --cut-loops" in capsys.readouterr().err

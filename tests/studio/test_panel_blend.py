@@ -221,3 +221,15 @@ def test_long_grids_are_drawn_by_means() -> None:
     first, last = values[:2].mean(axis=0), values[359 * 725 // 360 :].mean(axis=0)
     assert np.allclose(small[[0, -1]], [first, last])
     assert np.array_equal(_pool(values[:300]), values[:300])
+
+
+def test_loops_are_controlled_by_drawn_curves(page: FakePage, opened: dict[str, str]) -> None:
+    motions, registration = [opened["slow"], opened["left"]], {"cut_loops": True}
+    found = page.do("blend_study", motions=motions, registration=registration)
+    assert found["refused"] == ""
+    assert all(stop - start < 60 for start, stop in found["crops"])  # one cycle of each
+    curves = [[(0.0, 1.0), (1.0, 0.0)], [(0.0, 0.0), (1.0, 1.0)]]
+    made = page.do(
+        "blend", motions=motions, curves=curves, registration=registration, settings={"seconds": 5.0, "feet": None}
+    )
+    assert made["motion"]["seconds"] == pytest.approx(5.0, abs=0.1)

@@ -74,7 +74,7 @@ def _is_numbers(text: str) -> bool:
 @click.option(
     "--weights", metavar="W W...|CSV",
     help="One weight per file (they are normalized); or a CSV file with lines TIME,W,W... (seconds), which are "
-    "interpolated smoothly. With --cyclic, the blend lasts until the last TIME unless --seconds is given.  "
+    "interpolated smoothly. With loops, the blend lasts until the last TIME unless --seconds is given.  "
     "[default: equal]",
 )  # fmt: skip
 @add_settings("marey.blend.settings:BlendSettings")
@@ -118,6 +118,7 @@ def command(
       marey blend walk.bvh run.bvh -o jog.bvh --weights 0.5 0.5
       marey blend walk.bvh run.bvh -o jog.bvh --weights 0.5 0.5 --report jog/
       marey blend left.bvh right.bvh straight.bvh -o curve.bvh --weights keys.csv
+      marey blend walk.bvh run.bvh -o out.bvh --cut-loops --weights keys.csv
       marey blend walk.bvh run.bvh -o jog.bvh --method cubic --n-frames 200 --path-finder threshold
     """
     import numpy as np
@@ -129,8 +130,9 @@ def command(
         raise InvalidValue(f"a blend needs at least two files, not {plural(len(files), 'file')}")
     if with_baselines and len(files) != 2:
         raise InvalidValue(f"--compare takes two files, not {plural(len(files), 'file')}")
-    if options["cyclic"] and options["crop"] == "none":
-        raise InvalidValue("--crop none does not apply to --cyclic, which always uses complete loops; omit one of them")
+    loops = "--cut-loops" if options["cut_loops"] else "--cyclic" if options["cyclic"] else ""
+    if loops and options["crop"] == "none":
+        raise InvalidValue(f"--crop none does not apply to {loops}, which always uses complete loops; omit one of them")
     check_output(output)
     given, shown = read_weights(weights, len(files))
     into = make_plot_folder(folder)  # before long work, and before anything is written
@@ -243,8 +245,8 @@ def _register(motions: list[Motion], options: dict[str, Any]) -> RegistrationCur
 
     start = options["match_at"]
     if start is not None:
-        if options["cyclic"] or len(motions) != 2:
-            raise InvalidValue("--match-at applies only to two files without --cyclic")
+        if options["cyclic"] or options["cut_loops"] or len(motions) != 2:
+            raise InvalidValue("--match-at applies only to two files without --cyclic or --cut-loops")
         start = tuple(to_frame(moment, motion.fps) for moment, motion in zip(start, motions, strict=True))
         for frame, motion in zip(start, motions, strict=True):
             if frame >= len(motion):

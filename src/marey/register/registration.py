@@ -14,6 +14,7 @@ from marey.core.arrays import Floats, FrozenRecord, Ints, check_index
 from marey.core.clips import list_clips, name_clip
 from marey.core.motion import Motion
 from marey.core.settings import operation
+from marey.edit.cycle import cycle
 from marey.errors import InvalidValue, NotBlendable
 from marey.register.curves import KNOT_EVERY, AlignmentCurve, TimewarpCurve, alignment_curve, merge_timewarps
 from marey.register.matches import ConstraintMatch, match_contacts
@@ -130,8 +131,10 @@ def register(motions: Iterable[Motion], settings: RegisterSettings) -> Registrat
     NoTimewarp : if no path satisfies the slope limit.
     NotBlendable : if the motions are too far apart or stand on opposite feet.
     """
-    cyclic, start = settings.cyclic, settings.start
+    cyclic, start = settings.cyclic or settings.cut_loops, settings.start
     given = list_clips(motions, "registration", min_clips=2)
+    if settings.cut_loops:
+        given = [cycle(motion) for motion in given]
     ready, notes = prepare_motions(given, settings.retarget)
     ref = None if settings.reference is None else _check_reference(settings.reference, len(ready))
     if start is not None and (cyclic or len(ready) != 2):

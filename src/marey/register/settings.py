@@ -59,6 +59,10 @@ class RegisterSettings(PathSettings):
         False, "The motions are loops, for example from `marey edit cycle`; they are shifted to begin at the same "
         "phase, and are not cropped.", label="Loops",
     )  # fmt: skip
+    cut_loops: bool = option(
+        False, "Cut a loop from each motion first, as `marey.edit.cycle` does, and register the loops: one gait cycle "
+        "of each walk or run.", label="Cut loops first",
+    )  # fmt: skip
     start: tuple[int, int] | None = option(
         None, "Corresponding frames (i, j) of two motions, such as the middle of a transition. The path is extended "
         "forward and backward from there until either motion ends, and both are cropped to it.",

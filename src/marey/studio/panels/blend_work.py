@@ -53,13 +53,17 @@ def study(
         empty: dict[str, Any] = {"paths": [], "crops": [], "notes": [], "distance": None, "matches": 0}
         return empty | {"grid": None, "refused": word_error(error, StudyBlend), "misfits": misfits}
     reg, refused = None, ""
+    loops, how = _cut_loops(motions, registration)
     try:
-        reg = load_or_register(motions, registration, cache_file)
+        reg = load_or_register(loops, how, cache_file)
     except NoResult as refusal:
         refused = word_error(refusal, StudyBlend)
     progress(0.5, "comparing all frames")
     image, step = _grid(ready[0], ready[other], window)
     crops = [[0, len(motion)] for motion in ready] if reg is None else reg.crops.tolist()
+    if how is not registration:  # the grid shows the whole motions
+        starts = [round(loop.source.provenance[-1]["start"] * ready[0].fps / loop.fps) for loop in loops]
+        crops = [[start + a, start + b] for start, (a, b) in zip(starts, crops, strict=True)]
     clips = list(ready if reg is None else reg.motions)
     paths = _paths(clips, crops, other, reg)
     return {
@@ -96,6 +100,15 @@ def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_
     return {"motion": replace(result, name=f"{motion.name} as {to.name}"), "notes": notes}
 
 
+def _cut_loops(motions: list[Motion], registration: Options) -> tuple[list[Motion], Options]:
+    """Return the motions and the options of their registration; loops instead of the motions if these are asked for."""
+    if not registration.get("cut_loops"):
+        return motions, registration
+    from marey.edit import cycle
+
+    return [cycle(motion) for motion in motions], {**registration, "cut_loops": False, "cyclic": True}
+
+
 def load_or_register(motions: list[Motion], registration: Options, cache_file: str) -> RegistrationCurve:
     """Register the motions, or load the registration from `cache_file`."""
     from marey.register import register
@@ -121,6 +134,7 @@ def blend_motions(
 ) -> dict[str, Any]:
     """Blend motions with one of the methods, with constant `weights` or weight `curves`."""
     progress(0.1, "synchronizing the motions")
+    motions, registration = _cut_loops(motions, registration)
     make, notes = _maker(motions, BlendSettings(**settings), registration, cache_file)
     progress(0.5, "blending")
     result = (
