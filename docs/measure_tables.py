@@ -428,6 +428,23 @@ def aiming() -> Iterator[str]:
             yield f"{name}, refine={refine}: " + ", ".join(f"{key} {value:.4f}" for key, value in found.items())
 
 
+def wide() -> Iterator[str]:
+    """Spaces of other actions (Kovar 6.3.4): how far new motions are from random targets within the examples."""
+    from tests.parametric.takes import WIDE, own_errors, wide_space
+
+    for name in WIDE:
+        start = time.process_time()
+        space = wide_space(name)
+        spent = time.process_time() - start
+        low, high = space.parameters.min(axis=0), space.parameters.max(axis=0)
+        spans = ", ".join(f"{a:.2f} to {b:.2f} {unit}" for a, b, unit in zip(low, high, space.units, strict=True))
+        yield f"{name}: {len(space.kept)} examples, {spans}, {spent:.1f} s"
+        for refine in (False, True):
+            errors = own_errors(space, 40, refine=refine)
+            mean, most = (each.round(4).tolist() for each in (errors.mean(axis=0), errors.max(axis=0)))
+            yield f"  refine={refine}: mean {mean}, most {most}"
+
+
 def continuity() -> Iterator[str]:
     """How far the joints of new motions move when the target moves a little."""
     from tests.parametric.takes import FEATURES, takes
@@ -822,6 +839,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
         recorded,
         reference,
         aiming,
+        wide,
         continuity,
         large,
         goals,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -126,3 +127,38 @@ def mean_errors(made: ParametricMotion, targets: np.ndarray, **options: object) 
         for unit in dict.fromkeys(made.units)
         for what, own, reduce in (("mean", False, np.mean), ("most", False, np.max), ("own", True, np.mean))
     }
+
+
+WIDE: dict[str, tuple[str, dict[str, tuple[float, ...]], str]] = {
+    "sitting down, height of the hips": (
+        "sit", {"seat": (0.36, 0.39, 0.42, 0.45, 0.48, 0.51, 0.54)}, "position:hips:y@lowest",
+    ),
+    # Lower boxes than 12 cm count as floor for the cleanup.
+    "stepping onto a box, height of the hips": (
+        "step_up_and_down", {"height": (0.15, 0.19, 0.23, 0.27, 0.31, 0.35)}, "position:hips:y@highest",
+    ),
+    "hops, height and distance": (
+        "hop", {"height": (0.05, 0.1, 0.15, 0.2), "distance": (0.0, 0.13, 0.26, 0.38), "count": (1,)},
+        "position:hips:y@highest,traveled",
+    ),
+    "leaps, distance and height": (
+        "leap", {"distance": (0.5, 0.8, 1.1, 1.4), "height": (0.12, 0.2, 0.3)}, "traveled,position:hips:y@highest",
+    ),
+    "ducking, height of the head": ("duck", {"height": (0.9, 1.05, 1.2, 1.35, 1.5)}, "position:head:y@lowest"),
+}  # fmt: skip
+"""Other actions that make spaces (Kovar 6.3.4): the sample, its parameters on a grid, and the feature."""
+
+
+def wide_space(name: str, fps: float = 30.0) -> ParametricMotion:
+    """Build one of the spaces of `WIDE`; each example has its own random seed."""
+    kind, grid, feature = WIDE[name]
+    values = [dict(zip(grid, each, strict=True)) for each in product(*grid.values())]
+    motions = [sample(kind, rng=k, fps=fps, **each).motion for k, each in enumerate(values)]
+    return ParametricMotion.build(motions, feature)
+
+
+def own_errors(space: ParametricMotion, n: int, *, refine: bool) -> np.ndarray:
+    """(n, d) how far motions miss random targets within the range of the examples, at their own moments."""
+    rng, low, high = np.random.default_rng(0), space.parameters.min(axis=0), space.parameters.max(axis=0)
+    targets = rng.uniform(low, high, size=(n, len(low)))
+    return np.abs([space.synthesize(target, refine=refine).own_error for target in targets])
