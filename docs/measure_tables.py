@@ -438,7 +438,7 @@ def wide() -> Iterator[str]:
         spent = time.process_time() - start
         low, high = space.parameters.min(axis=0), space.parameters.max(axis=0)
         spans = ", ".join(f"{a:.2f} to {b:.2f} {unit}" for a, b, unit in zip(low, high, space.units, strict=True))
-        yield f"{name}: {len(space.kept)} examples, {spans}, {spent:.1f} s"
+        yield f"{name}: {len(space.example_indices)} examples, {spans}, {spent:.1f} s"
         for refine in (False, True):
             errors = own_errors(space, 40, refine=refine)
             mean, most = (each.round(4).tolist() for each in (errors.mean(axis=0), errors.max(axis=0)))
