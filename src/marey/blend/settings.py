@@ -21,34 +21,33 @@ class WarpPathSettings(Settings):
     """How the methods "discrete" and "cubic" match the times of two motions (thesis S 5)."""
 
     path_finder: Literal["dynamic", "threshold", "greedy", "brute_force"] = option(
-        default="dynamic",
-        help='How "discrete" and "cubic" find the path of corresponding frames: by dynamic timewarping, by recursion '
+        "dynamic",
+        'How "discrete" and "cubic" find the path of corresponding frames: by dynamic timewarping, by recursion '
         'below a threshold, greedily, or by trying all paths ("brute_force").',
         advanced=True,
     )
     path_start: Literal["corner", "third"] = option(
-        default="corner",
-        help="Where the path starts: at the beginning of both motions, or at the lowest cell of the first third of one "
+        "corner",
+        "Where the path starts: at the beginning of both motions, or at the lowest cell of the first third of one "
         "of them.",
         advanced=True,
     )
     path_slope_limit: int = option(
-        default=3, help="Largest ratio of playback speeds along the path, an integer.", min=1, max=60, advanced=True
+        3, "Largest ratio of playback speeds along the path, an integer.", min=1, max=60, advanced=True
     )
     path_threshold: float = option(
-        default=0.33, help='Largest cell that "threshold" enters, as a fraction of the largest of all.',
+        0.33, 'Largest cell that "threshold" enters, as a fraction of the largest of all.',
         unit="fraction", above=0, max=1, advanced=True,
     )  # fmt: skip
     path_time_limit: float | None = option(
-        default=10.0, help="Time after which a search returns the best path until then.", unit="s", above=0,
+        10.0, "Time after which a search returns the best path until then.", unit="s", above=0,
         advanced=True,
     )  # fmt: skip
     whole_costs: bool = option(
-        default=False, help="Round the cells to gray levels 0 to 255, instead of square meters.", advanced=True
+        False, "Round the cells to gray levels 0 to 255, instead of square meters.", advanced=True
     )
     n_frames: int | None = option(
-        default=None,
-        help='Number of frames that "cubic" makes. By default the weighted mean of what the path covers of both.',
+        None, 'Number of frames that "cubic" makes. By default the weighted mean of what the path covers of both.',
         label="Number of frames", min=2, max=1_000_000, advanced=True,
     )  # fmt: skip
 

@@ -121,13 +121,11 @@ class JointLimitSettings(Settings):
     """Settings of `learn_joint_limits`."""
 
     margin: float = option(
-        default=math.radians(5.0),
-        help="Angle by which the limits are wider on each side than the movement seen.",
+        math.radians(5.0), "Angle by which the limits are wider on each side than the movement seen.",
         unit="rad", min=0, max=math.pi,
     )  # fmt: skip
     outliers: float = option(
-        default=0.001,
-        help="Fraction of the frames that may lie beyond each limit: broken frames should not widen it.",
+        0.001, "Fraction of the frames that may lie beyond each limit: broken frames should not widen it.",
         unit="fraction", min=0, below=0.5,
     )  # fmt: skip
 
@@ -188,7 +186,7 @@ def _choose_angles(angles: Floats, low: Floats, high: Floats) -> Floats:
     both = np.stack([angles, twin])
     both = both - _TURN * np.round((both - middle) / _TURN)
     excess = np.square(both - np.clip(both, low, high)).sum(axis=-1)
-    return np.where((excess[1] < excess[0])[..., None], both[1], both[0])
+    return np.asarray(np.where((excess[1] < excess[0])[..., None], both[1], both[0]))
 
 
 def _find_axes(vectors: Floats) -> Floats:

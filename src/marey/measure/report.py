@@ -106,8 +106,9 @@ def measure(motion: Motion, against: Motion | None = None, *, joint_limits: Join
     for clip in (motion,) if against is None else (motion, against):
         if len(check_motion(clip, "motion" if clip is motion else "against")) < 2:
             raise InvalidValue(f"motion {clip.name!r} must have at least 2 frames to be measured, not 1")
-    if check_joint_limits(joint_limits) is not None:
-        joint_limits.find_joints(motion.skeleton)  # limits of another skeleton are an error, not a missing metric
+    limits = check_joint_limits(joint_limits)
+    if limits is not None:
+        limits.find_joints(motion.skeleton)  # limits of another skeleton are an error, not a missing metric
     source = None if against is None else Subject(against, joint_limits)
     subject = Subject(motion, joint_limits, source)
     metrics = _measure_all(subject)

@@ -121,4 +121,5 @@ def _find_velocity(subject: Subject) -> Floats:
         level.append(np.hypot(velocity[:, 0], velocity[:, 2]))
         rise.append(velocity[:, 1])
     gain = level[0] - level[1]
-    return np.maximum(np.where(gain > 0.0, gain / GAINED, -gain / LOST), np.abs(rise[0] - rise[1]) / VERTICAL)
+    level_change = np.where(gain > 0.0, gain / GAINED, -gain / LOST)
+    return np.asarray(np.maximum(level_change, np.abs(rise[0] - rise[1]) / VERTICAL))

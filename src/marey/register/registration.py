@@ -134,7 +134,7 @@ def register(motions: Iterable[Motion], settings: RegisterSettings) -> Registrat
     cyclic, start = settings.cyclic or settings.cut_loops, settings.start
     given = list_clips(motions, "registration", min_clips=2)
     if settings.cut_loops:
-        given = [cycle(motion) for motion in given]
+        given = tuple(cycle(motion) for motion in given)
     ready, notes = prepare_motions(given, settings.retarget)
     ref = None if settings.reference is None else _check_reference(settings.reference, len(ready))
     if start is not None and (cyclic or len(ready) != 2):
