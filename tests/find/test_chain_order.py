@@ -25,6 +25,11 @@ def test_a_chain_of_variations_precedes_a_single_other_action():
     assert gaps[0, 6] < gaps[0, 5]  # although it is nearer to the query than the last variation
 
 
+def test_a_match_of_another_duration_comes_later():
+    same, longer = series((0.0, 0.12, 0.0)), series((0.0, 0.1, 0.0), 40)
+    assert order_by_chain([series((0.0, 0.0, 0.0)), longer, same], np.ones(2)) == [0, 2, 1]
+
+
 def test_distances_do_not_depend_on_place_heading_and_speed():
     one, moved = series((0.3, 0.2, 0.1)), series((0.3, 0.2, 0.1), 60)
     turned = quat.rotate(quat.from_axis_angle([0.0, 1.0, 0.0], 1.2), moved) + [3.0, 0.0, -2.0]

@@ -3,7 +3,8 @@
 Kovar sorts matches by the sum of distances along the match graph. In a set of mixed actions, that puts a similar moment
 of another action before a far variation of the right one. Here every match is compared with every other over its whole
 length, and matches are ordered by the largest gap on the best chain that leads to them from the query: a variation that
-is far from the query but close to the next one comes before another action that is close to nothing.
+is far from the query but close to the next one comes before another action that is close to nothing. Durations count,
+too: performances of one action take about as long, while a moment of another is often stretched or shortened to match.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import numpy as np
 
 from marey.core.arrays import Floats
 
+# Meters by which matches count as apart if one lasts e times as long as the other. Of CMU 144, 0.22 to 0.32 do as well.
+_DURATION = 0.25
 # Number of times, evenly spread over each match, at which matches are compared.
 _N_TIMES = 24
 
@@ -26,7 +29,8 @@ def order_by_chain(points: Sequence[Floats], weights: Floats) -> list[int]:
     points : (F, J, 3) marker positions in the frames of each match.
     weights : (J,) weights of the markers.
     """
-    gaps = compare_matches(points, weights)
+    durations = np.log([len(each) for each in points])
+    gaps = compare_matches(points, weights) + (_DURATION * (durations[:, None] - durations)) ** 2
     nearest = gaps[0].copy()
     left = np.arange(1, len(gaps))
     order = [0]
