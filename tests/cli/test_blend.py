@@ -154,19 +154,14 @@ def test_loops_go_on(clips, capsys):
     assert marey.load("jog.bvh").duration < 2.0  # one cycle
 
 
-def test_comparisons_are_shown_as_tables(clips, capsys):
-    assert main([*BLEND, "--compare", "--compare-time-limit", "0.2"]) == 0
+def test_comparisons_are_shown_as_tables_and_every_blend_is_written(clips, capsys):
+    assert (
+        main([*BLEND, "--compare", "--compare-time-limit", "0.1", "--compare-start", "third", "--report", "out"]) == 0
+    )
     out = capsys.readouterr().out
     for word in ("path finder", "brute force", "greedy", "dynamic timewarping", "linear, quaternions", "cubic spline"):
         assert word in out
-
-
-def test_the_blend_of_each_method_is_written(clips, capsys):
-    arguments = ["--compare", "--compare-time-limit", "0.1", "--compare-start", "third", "--report", "out"]
-    assert main([*BLEND, *arguments]) == 0
-    out = capsys.readouterr().out
-    names = ["linear_Euler_angles", "timewarp_discrete_path", "timewarp_cubic_spline", "registration_curves"]
-    for name in names:
+    for name in ("linear_Euler_angles", "timewarp_discrete_path", "timewarp_cubic_spline", "registration_curves"):
         assert f"{name}.bvh" in out
         assert len(marey.load(f"out/{name}.bvh")) > 10
 
