@@ -144,6 +144,9 @@ WIDE: dict[str, tuple[str, dict[str, tuple[float, ...]], str]] = {
     "leaps, distance and height": (
         "leap", {"distance": (0.5, 0.8, 1.1, 1.4), "height": (0.12, 0.2, 0.3)}, "traveled,position:hips:y@highest",
     ),
+    "cartwheels, change of direction": (
+        "cartwheel", {"angle": tuple(np.radians((-150, -120, -90, -60, -30, 0)).tolist())}, "turn",
+    ),
     "ducking, height of the head": ("duck", {"height": (0.9, 1.05, 1.2, 1.35, 1.5)}, "position:head:y@lowest"),
 }  # fmt: skip
 """Other actions that make spaces (Kovar 6.3.4): the sample, its parameters on a grid, and the feature."""
