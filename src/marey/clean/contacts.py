@@ -22,6 +22,7 @@ from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, warn_user
+from marey.io.files import MARKER_SUFFIXES
 
 Plane = float | tuple[float, float, float]
 
@@ -93,7 +94,8 @@ def ensure_contacts(motion: Motion, problem: str | None = None) -> Motion:
     problem : text that says what goes wrong without contacts. If it is given and no contacts can be detected, issue a
         warning that starts with it and return the motion unchanged. If None, raise an error instead.
     """
-    if motion.contacts is not None or (problem is not None and motion.source.format == "c3d"):  # markers have no feet
+    has_markers = f".{motion.source.format}" in MARKER_SUFFIXES  # which have no feet
+    if motion.contacts is not None or (has_markers and problem is not None):
         return motion
     try:
         return detect_contacts(motion)
