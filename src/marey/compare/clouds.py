@@ -226,7 +226,7 @@ def check_pair(a: Clouds, b: Clouds) -> None:
 
 
 def describe_clip(clouds: Clouds, default: str) -> str:
-    """Return the name of a clip for an error message."""
+    """Return the quoted name of a clip for an error message, or `default` if it has no name."""
     return repr(clouds.name) if clouds.name else default
 
 
