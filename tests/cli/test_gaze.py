@@ -115,8 +115,8 @@ def test_a_goal_behind_the_body_is_met(clips, capsys):
 def test_a_look_with_the_wrong_goal_is_left_out(clips, capsys):
     assert main(["gaze", "map", "looks.csv", "look0.bvh:-50:20", "-o", "person.json"]) == 1
     captured = capsys.readouterr()
-    assert "look0.bvh: skipped: the head of look0 turns to yaw" in captured.err
-    assert ", but eyes turn at most" in captured.err
+    assert "look0.bvh: skipped: the head of look0 rotates to yaw" in captured.err
+    assert ", but eyes rotate at most" in captured.err
 
 
 def test_a_leading_rest_pose_is_reported(clips, capsys):

@@ -13,7 +13,7 @@ def test_lock_is_for_live_streams_only() -> None:
     check_feet("lock", live=True)
     with pytest.raises(InvalidValue, match=r"feet must be 'clean' or None, not 'lock'"):
         check_feet("lock")
-    with pytest.raises(InvalidValue, match=r"feet must be 'clean', 'lock' or None, not True"):
+    with pytest.raises(InvalidValue, match=r"feet must be 'auto', 'clean', 'lock' or None, not True"):
         check_feet(True, live=True)  # type: ignore[arg-type]
 
 

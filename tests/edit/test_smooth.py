@@ -10,10 +10,10 @@ import pytest
 import marey
 from marey.clean import point_paths
 from marey.cli.main import main
+from marey.core.denoise import measure_noise
 from marey.edit import resample, smooth
 from marey.errors import InvalidValue
 from marey.maths import quat
-from marey.maths.filters import measure_noise
 
 from ..check.helpers import add_noise, clip
 from ..tiers import mostly_slow

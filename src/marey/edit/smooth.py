@@ -1,6 +1,6 @@
 """Remove noise, but not fast actions: each joint is smoothed as much as its noise allows, frame by frame.
 
-`filters.adaptive` chooses the length of the window: long where a joint rests, short where it hits something.
+`smooth_adaptively` chooses the length of the window: long where a joint rests, short where it hits something.
 
 Captures are fitted to markers, so errors of a joint compensate those of its parent, and of the root. Smoothing each
 joint in its parent by its own window would undo that, and make hands and feet shake. Joints are therefore smoothed in
@@ -17,10 +17,11 @@ import numpy as np
 
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, set_readonly
+from marey.core.denoise import measure_noise, smooth_adaptively
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
 from marey.edit.settings import SmoothSettings
-from marey.maths import filters, quat
+from marey.maths import quat
 
 _MIN_FRAMES = 12
 
@@ -36,9 +37,9 @@ def smooth(motion: Motion, settings: SmoothSettings) -> Motion:
     check_motion(motion)
     if len(motion) < _MIN_FRAMES:
         return add_provenance(motion, "smooth", noise=0.0, noise_rotation=0.0)
-    smooth_values = partial(filters.adaptive, longest=settings.max_window * motion.fps, strength=settings.strength)
+    smooth_values = partial(smooth_adaptively, longest=settings.max_window * motion.fps, strength=settings.strength)
     given, offsets = motion.root_positions, motion.bone_offsets
-    noise = filters.measure_noise(given[:, None])
+    noise = measure_noise(given[:, None])
     if offsets is not None:
         offsets = set_readonly(smooth_values(offsets)[0])
         # Joints that move independently each show where the body is: together they show it better than the root alone.

@@ -206,7 +206,7 @@ def write_amass(motion: Motion) -> bytes:
     if not fits_smpl(motion.skeleton):
         raise InvalidValue(
             f"an AMASS file holds the joints of a SMPL model, but {motion.name!r} has other joints",
-            remedy="`marey.edit.retarget` puts it on the skeleton of `marey.io.smpl_skeleton`",
+            remedy="`marey.edit.retarget` puts it on the skeleton that smpl_skeleton() returns",
         )
     if motion.bone_offsets is not None:
         rigid = replace(motion, bone_offsets=None)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Bools, Floats
+from marey.core.denoise import measure_noise, smooth_adaptively
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.profiles import POINT_SETS
@@ -26,7 +27,6 @@ from marey.io.files import MARKER_SUFFIXES, read_bytes, split_name
 from marey.io.loading import StrPath, load_markers, read_roles
 from marey.io.raw import RawMotion
 from marey.io.settings import SolveSettings
-from marey.maths import filters
 
 # Seconds of the longest window of the smoothing.
 _MAX_WINDOW = 0.5
@@ -157,10 +157,10 @@ def solve_points(points: Points, settings: SolveSettings) -> _SolvedPoints:
         places[joint] = markers.positions[:, columns].mean(axis=1)
     filled, gaps = _fill_gaps(places, seen, settings.max_gap, markers.fps)
     array = np.stack(list(filled.values()), axis=1)
-    noise = filters.measure_noise(array)
+    noise = measure_noise(array)
     usual = left = float(np.median(noise))
     if settings.strength > 0.0:
-        array, _ = filters.adaptive(array, _MAX_WINDOW * markers.fps, settings.strength, np.maximum(noise, usual))
+        array, _ = smooth_adaptively(array, _MAX_WINDOW * markers.fps, settings.strength, np.maximum(noise, usual))
         left = _LEFT * usual
     solved = fit_skeleton(dict(zip(filled, array.transpose(1, 0, 2), strict=True)), left, markers.fps)
     used = {name for names in joints.values() for name in names}

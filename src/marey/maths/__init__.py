@@ -4,7 +4,7 @@
 - `euler`: Euler angles in all orders, to and from quaternions, and continuous over time;
 - `rigid2d`: floor-plane transforms (theta, x, z);
 - `bspline`: uniform quadratic B-splines: evaluate, fit, fit increasing, invert;
-- `filters`: Gaussian, median and adaptive smoothing;
+- `filters`: Gaussian and median smoothing;
 - `ease`, `ease_in`, `ease_slope`: the C1 ease (these names are the functions).
 """
 

@@ -18,6 +18,7 @@ import numpy as np
 from marey.check.check import check_subject
 from marey.check.clips import ClipDigest, compare_clips, digest_clip
 from marey.check.report import CheckReport, Finding
+from marey.check.takes import KeyPoses
 from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.core.settings import Settings, operation, option
@@ -191,21 +192,29 @@ def _measure_turn(motion: Motion) -> float:
 
 def _pack_digest(digest: ClipDigest) -> dict[str, Any]:
     out = {each.name: getattr(digest, each.name) for each in fields(digest)}
-    for name, value in out.items():
-        if isinstance(value, np.ndarray):
-            data = base64.b64encode(np.ascontiguousarray(value, "<f4").tobytes()).decode()
-            out[name] = {"shape": value.shape, "data": data}
-    return out
+    return out | {"poses": _pack_array(digest.poses), "key_poses": [_pack_array(x) for x in _key_arrays(digest)]}
 
 
 def _unpack_digest(content: Mapping[str, Any], name: str) -> ClipDigest:
-    values = {}
-    for key, value in content.items():
-        if isinstance(value, dict):
-            flat = np.frombuffer(base64.b64decode(value["data"]), "<f4").astype(np.float64)
-            value = set_readonly(flat.reshape(value["shape"]))
-        values[key] = value
-    return ClipDigest(**{**values, "name": name})
+    arrays = {
+        "poses": _unpack_array(content["poses"]),
+        "key_poses": KeyPoses(*map(_unpack_array, content["key_poses"])),
+    }
+    return ClipDigest(**{**content, **arrays, "name": name})
+
+
+def _key_arrays(digest: ClipDigest) -> tuple[Floats, Floats]:
+    return digest.key_poses.times, digest.key_poses.rotations
+
+
+def _pack_array(values: Floats) -> dict[str, Any]:
+    data = np.ascontiguousarray(values, "<f4").tobytes()
+    return {"shape": values.shape, "data": base64.b64encode(data).decode()}
+
+
+def _unpack_array(content: Mapping[str, Any]) -> Floats:
+    flat = np.frombuffer(base64.b64decode(content["data"]), "<f4").astype(np.float64)
+    return set_readonly(flat.reshape(content["shape"]))
 
 
 def _collect(
