@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import runpy
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,12 @@ def run_script(path: Path) -> tuple[list[marey.Motion], dict[str, Any]]:
     return list(names["shown"]), names.get("options", {})
 
 
+def draw_script(script: Path, picture: Path) -> None:
+    """Write the moving picture of a script."""
+    motions, options = run_script(script)
+    marey.render(motions, picture, **{"size": "480x270", "fps": 20.0, **options})
+
+
 def write_gallery(folder: Path) -> None:
     """Write a page for each script, and an overview."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -47,8 +54,7 @@ def write_gallery(folder: Path) -> None:
         if not picture.exists():
             for old in folder.glob(f"{script.stem}-*.webp"):
                 old.unlink()
-            motions, options = run_script(script)
-            marey.render(motions, picture, **{"size": "480x270", "fps": 20.0, **options})
+            draw_script(script, picture)
         page = [f"# {title}", "", text, "", f"![{title}]({picture.name})", "", "```python", code, "```"]
         _write(folder / f"{script.stem}.md", page)
         index += [f"## [{title}]({script.stem}.md)", "", f"![{title}]({picture.name})", ""]
@@ -60,3 +66,7 @@ def _write(path: Path, lines: list[str]) -> None:
     text = "\n".join(lines) + "\n"
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":  # python docs/gallery_pages.py speed_up docs/images/speed_up.webp
+    draw_script(SCRIPTS / f"{sys.argv[1]}.py", Path(sys.argv[2]))
