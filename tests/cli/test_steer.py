@@ -79,11 +79,15 @@ def test_other_players_follow_keys(folder, tmp_path, controller):
 
 def test_the_head_turns_first_and_hands_carry(folder, box, tmp_path):
     made = {}
-    for name, more in {"plain": [], "look": ["--look"], "carry": ["--carry", str(box)]}.items():
+    keys = ["--keys", "w:2 a:1"]
+    commands = ["--command", "2:direction=90", "--seconds", "3"]
+    for name, more in {
+        "plain": keys, "look": [*keys, "--look"], "carry": [*keys, "--carry", str(box)], "timed": [*commands, "--look"],
+    }.items():  # fmt: skip
         out = tmp_path / f"{name}.npz"
-        arguments = ["steer", str(folder), "-o", str(out), "--keys", "w:2 a:1", "--feet", "lock"]
-        assert main([*arguments, *more]) == 0
+        assert main(["steer", str(folder), "-o", str(out), "--feet", "lock", *more]) == 0
         made[name] = load_motion(out)
+    np.testing.assert_allclose(made.pop("timed").rotations, made["look"].rotations, atol=1e-9)
     plain, look = made["plain"], made["look"]
     roles = plain.skeleton.roles
     legs = [roles[name] for name in ("hips", "left_foot", "right_foot")]

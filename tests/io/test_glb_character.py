@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 
 import marey
 from marey.cli.main import cli
-from marey.core import Motion
+from marey.core import Label, Labels, Motion
 from marey.errors import InvalidValue, ParseError, UnknownFormat
 from marey.maths import quat
 from marey.samples import body_skeleton, straight_walk
@@ -122,6 +123,20 @@ def test_a_motion_on_a_character(tmp_path: Path, version: int | None) -> None:
     assert report["issues"]["numErrors"] == 0, report["issues"]["messages"]
 
 
+def test_annotations_belong_to_the_added_motion_only(tmp_path: Path) -> None:
+    """A character with an animation of its own: contacts and labels are those of the motion that was added."""
+    hero = marey.load(save_character(tmp_path, "plain.glb", names=True))
+    own = replace(marey.edit.retarget(make_walk(), hero), name="own", contacts=None, labels=Labels())
+    marey.save(own, tmp_path / "hero.glb", character=tmp_path / "plain.glb")
+    added = replace(marey.detect_contacts(own), name="added", labels=Labels((Label("walk", 1, 5),)))
+    marey.save(added, tmp_path / "out.glb", character=tmp_path / "hero.glb")
+    again, other = (marey.load(tmp_path / "out.glb", clip=name) for name in ("added", "own"))
+    np.testing.assert_array_equal(again.contacts.mask, added.contacts.mask)
+    assert again.labels.items == added.labels.items
+    assert other.contacts is None
+    assert not other.labels
+
+
 @pytest.mark.parametrize("version", [0, 1])
 def test_vrm_bones_give_the_roles(tmp_path: Path, version: int) -> None:
     hero = marey.load(save_character(tmp_path, "hero.vrm", version=version))
@@ -138,8 +153,6 @@ def test_moving_bones_and_a_matrix(tmp_path: Path) -> None:
     moved = marey.edit.retarget(make_walk(), marey.load(path), feet=None)
     bones = np.repeat(moved.skeleton.offsets[None], len(moved), axis=0)
     bones[:, 5] *= np.linspace(1.0, 1.3, len(moved))[:, None]
-    from dataclasses import replace
-
     moved = replace(moved, bone_offsets=bones)
     marey.save([moved, moved], tmp_path / "out.glb", character=path)
     with pytest.warns(marey.errors.MareyWarning, match="has 2 animations"):

@@ -293,7 +293,7 @@ NAMES, PLACES = joint_positions(sample("walk", fps=30.0, seconds=1.0).motion)
     ("array", "options", "message"),
     [
         (PLACES, {"names": NAMES}, "do not state their frame rate; give the rate as `file_fps=`"),
-        (PLACES[0], {"names": NAMES, "file_fps": 30}, r"must have shape \(F, P, 3\), not"),
+        (PLACES[0], {"names": NAMES, "file_fps": 30}, r"of shape \(F, P, 3\), not"),
         ("walk.bvh", {}, "positions can only be read from .npy, .c3d, .trc files"),
         (PLACES[:, :5], {"file_fps": 30}, r"of the body the 5 points are; sets are humanml3d \(22\)"),
         (PLACES[:, :17], {"file_fps": 30}, "the 17 points are; sets"),

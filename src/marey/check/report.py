@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SEVERITIES = ("severe", "mild")
+KINDS = (
+    "broken_frames", "jump", "loose_joints", "frozen", "repeated_frames", "frame_rate", "rest_pose", "unit", "axis",
+    "bone_lengths", "tilted_floor", "drifting_floor", "foot_slide", "penetration", "jitter", "speed", "swapped_sides",
+    "marker_gaps", "duplicate", "file", "unreadable",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -258,7 +258,11 @@ def _find_problems(found: PathResult, has_landing: bool, is_timed: bool) -> Iter
     if (found.mean_distance if is_timed else found.mean_uncovered) > _COVERED:
         yield "the path is not followed well: the clips cannot turn like that, or there are too few transitions"
     if found.end_distance > _AT_END and not has_landing and not is_timed:
-        yield f"the walk ends {format_distance(found.end_distance)} from the end of the path; --land ends it there"
+        x, z = found.path[-1]
+        yield (
+            f"the walk ends {format_distance(found.end_distance)} from the end of the path; "
+            f"--land {x:.2f},{z:.2f} ends it there"
+        )
 
 
 def _find_cleanup(motion: Motion) -> dict[str, float] | None:

@@ -274,8 +274,8 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
     If an edge cannot be made or [auto] leaves nothing playable, the exit code is 1 and nothing is written.
 
     \b
-    Built-in recipes: walking, stepping, right-turner, running, cartwheeling, walk-run, boxing,
-    everyday.
+    Built-in recipes: walking, stopping, stepping, right-turner, running, cartwheeling, walk-run,
+    boxing, everyday.
     \b
     Example:
       marey pmg build boxing -o boxer.json

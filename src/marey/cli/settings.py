@@ -25,7 +25,7 @@ _METAVARS = {
 }  # fmt: skip
 # Options that are not named after the parameter that they stand for.
 _OTHER_NAMES = {
-    "n_directions=": "--directions", "rng=": "--seed", "target_pose=": "--onto-pose",
+    "frame=": "--at", "n_directions=": "--directions", "rng=": "--seed", "target_pose=": "--onto-pose",
     "trim_rest=False": "--keep-rest-pose",
 }  # fmt: skip
 # The options of the command that runs, by their parameters.

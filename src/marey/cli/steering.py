@@ -108,8 +108,8 @@ class _Commanded:
 class _Observers:
     """The layers of a stream, which follow its commands when its frames come out."""
 
-    def __init__(self, layers: Sequence[Any]) -> None:
-        self._layers = layers
+    def __init__(self, layers: Sequence[Any], fps: float) -> None:
+        self._layers, self.fps = layers, fps
 
     def request(self, **command: Any) -> None:
         for layer in self._layers:
@@ -129,7 +129,7 @@ def record_steered(make: Maker, timing: Schedule, options: dict[str, Any], more:
     stream.player.source = _Commanded(stream, timing.make_sender(stream))
     if not layers:
         return record(stream, n_frames)
-    layered, send, observers = LayeredStream(stream, layers), timing.make_sender(stream), _Observers(layers)
+    layered, send, observers = LayeredStream(stream, layers), timing.make_sender(stream), _Observers(layers, stream.fps)
     if options["carry"] is not None:
         layers[0].request(upper=layers[0].clips.clips[1].name)
     return record(layered, n_frames, lambda _, frame, before: send(observers, frame))

@@ -87,10 +87,12 @@ def load_motion(path: StrPath, settings: LoadSettings) -> Motion:
     role_map = read_roles(settings.roles)
     motion = to_motion(raw, settings.unit, settings.up, role_map)
     has_sidecar = os.path.isfile(os.path.splitext(os.fspath(path))[0] + SIDECAR_SUFFIX)
-    if has_sidecar and len(clip_names(path)) == 1:  # a sidecar does not say which of several clips it describes
-        from marey.io.sidecar import annotate
+    if has_sidecar:
+        from marey.io.sidecar import annotate, describes_added_clip
 
-        motion = annotate(motion, path)
+        names = clip_names(path)
+        if len(names) == 1 or (motion.name == names[0] and describes_added_clip(motion, path)):
+            motion = annotate(motion, path)
     if role_map:  # the caller's map overrides the sidecar
         motion = replace(motion, skeleton=motion.skeleton.with_roles(role_map))
     if settings.trim_rest:

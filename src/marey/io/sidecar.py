@@ -87,6 +87,16 @@ def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
         raise ParseError(str(error), path=side) from None
 
 
+def describes_added_clip(motion: Motion, path: str | os.PathLike[str]) -> bool:
+    """Return whether the sidecar of a file with several clips describes `motion`, the first of them.
+
+    A sidecar does not name a clip. `save` writes one only with a motion that it puts before a character's own clips.
+    """
+    content = read_sidecar(path)
+    entry = None if content is None else find_entry(content, path)
+    return entry is not None and bool(entry.get("sha256")) and entry.get("frames") == len(motion)
+
+
 def find_entry(content: Mapping[str, Any], path: str | os.PathLike[str]) -> dict[str, Any] | None:
     """Return the part of a sidecar that describes the content of the file `path`; None if it describes other files."""
     path, digest = Path(path), ""

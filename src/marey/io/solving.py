@@ -214,7 +214,7 @@ def _from_array(positions: ArrayLike, settings: SolveSettings, path: str) -> Poi
     except (TypeError, ValueError):
         raise InvalidValue("positions must be numbers of shape (F, P, 3)", parameter="positions") from None
     if array.ndim != 3 or array.shape[2] != 3 or 0 in array.shape:
-        raise InvalidValue(f"positions must have shape (F, P, 3), not {array.shape}", parameter="positions")
+        raise InvalidValue(f"joint positions must be an array of shape (F, P, 3), not {array.shape}")
     if settings.file_fps is None:
         raise InvalidValue(
             "positions do not state their frame rate", parameter="file_fps", remedy="give the rate as `file_fps=`"

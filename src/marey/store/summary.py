@@ -17,12 +17,12 @@ import numpy as np
 
 from marey.check.check import check_subject
 from marey.check.clips import ClipDigest, compare_clips, digest_clip
-from marey.check.report import CheckReport, Finding
+from marey.check.report import KINDS, CheckReport, Finding
 from marey.check.takes import KeyPoses
 from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.core.settings import Settings, operation, option
-from marey.errors import MareyError, ParseError, UnknownName, UnreadableFile, similar
+from marey.errors import MareyError, ParseError, UnknownName, UnreadableFile, similar, warn_user
 from marey.io.files import read_bytes
 from marey.measure.subject import Subject
 from marey.store.building import TRIES, ClipJob, Progress, SetSource, SkippedFile, list_jobs
@@ -287,7 +287,13 @@ def search_clips(
         raise UnknownName(
             f"no clip has the label {settings.label!r}{similar(settings.label, known)}", parameter="label"
         )
+    if settings.finding not in ("", "any", "none", *KINDS):
+        near = similar(settings.finding, ("any", "none", *KINDS))
+        raise UnknownName(f"there is no finding {settings.finding!r}{near}", parameter="finding")
     found = [clip for clip in listed if _matches(clip, settings)]
+    unknown = [key for key in texts if not any(key in _keys_of(clip) for clip in listed)]
+    if unknown:
+        warn_user(f"no clip has the file or name of {len(unknown)} descriptions, such as {unknown[0]!r}")
     if wanted:
         found = [clip for clip in found if all(word in _text_of(clip, texts) for word in wanted)]
     if settings.order == "name":
@@ -308,8 +314,13 @@ def _matches(clip: ClipSummary, settings: ClipSearchSettings) -> bool:
     return within and has_finding and (not settings.label or settings.label in clip.labels)
 
 
+def _keys_of(clip: ClipSummary) -> tuple[str, ...]:
+    """Return the keys under which a table may describe a clip."""
+    return clip.file, clip.name, bare_name(clip.file)
+
+
 def _text_of(clip: ClipSummary, descriptions: Mapping[str, str]) -> str:
-    described = (descriptions.get(key, "") for key in (clip.file, clip.name, bare_name(clip.file)))
+    described = (descriptions.get(key, "") for key in _keys_of(clip))
     return " ".join((clip.name, clip.file, *clip.labels, *described)).casefold()
 
 
