@@ -93,10 +93,16 @@ def _read_clip(gltf: Gltf, animation: Json | None, fps: float | None) -> RawMoti
     motion.name = (animation and gltf.text(animation, "name", "animation")) or motion.name
     motion.unit, motion.up = 1.0, "y"
     motion.evidence.append(found)
+    if gltf.objects("skins") and gltf.objects("meshes") and gltf.document["asset"].get("generator") != "marey":
+        motion.evidence.append(MESH_NOTE)
     motion.roles = _name_roles(gltf, joints, motion.names)
     if motion.roles:
         motion.evidence.append("roles from the file's VRM bones")
     return motion
+
+
+MESH_NOTE = "a mesh, which `character=` keeps when the motion is saved"
+"""Evidence for the mesh of another program's file, which a motion does not contain."""
 
 
 class Rig(NamedTuple):

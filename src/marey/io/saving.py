@@ -62,6 +62,11 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
         plan_sidecar(motions[0], path)  # raises before anything is written
     elif any(motion.contacts is not None or motion.labels for motion in motions):
         warn_user(f"{os.fspath(path)}: contacts and labels were not saved, because a sidecar describes only one motion")
+    if suffix in GLTF_SUFFIXES and settings.character is None:
+        from marey.io.glb_read import MESH_NOTE
+
+        if any(MESH_NOTE in motion.source.evidence for motion in motions):
+            warn_user(f"{os.fspath(path)}: the mesh is replaced by a simple body; `character=` keeps that of a file")
     with Writing() as writing:
         staged = writing.stage(path, _parts(motions, suffix, is_amass_name(path), settings))
         if len(motions) == 1:
