@@ -48,7 +48,9 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
         _check_character(settings.character, suffix)
     elif suffix not in SAVE_SUFFIXES:
         shown = f"as {suffix!r}" if suffix else "to a file name without a suffix"
-        raise UnknownFormat(f"cannot save {shown}; supported formats are {', '.join(SAVE_SUFFIXES)}", path=path)
+        hint = {".vrm": "; a .vrm file needs `character=`", ".usd": "; write .usda", ".usdc": "; write .usda"}
+        known = ", ".join((*SAVE_SUFFIXES, ".amass.npz"))
+        raise UnknownFormat(f"cannot save {shown}; supported formats are {known}{hint.get(suffix, '')}", path=path)
     if not motions:
         raise InvalidValue("there is nothing to save; pass at least one motion")
     if len(motions) > 1 and suffix not in MULTI_CLIP_SUFFIXES:

@@ -325,6 +325,8 @@ class GaitSpace(FrozenRecord, Stored):
         mix_singles(weights, self._values, mixed)
         placed, seconds = _integrate_steps(self._correct_steps(weights, mixed)[None], self.span)
         first, last = seconds[0, 0], seconds[0, -1]
+        if not np.isfinite(last - first):
+            raise InvalidValue("a motion of this space has no finite duration: its steps are damaged; build it again")
         n_frames = int(np.floor((last - first) * base.fps + 1e-9)) + 1
         rows = np.interp(first + np.arange(n_frames) / base.fps, seconds[0], np.arange(len(mixed)))
         values, laid = np.empty((n_frames, self._n_motion_columns)), np.empty((n_frames, 3))
