@@ -529,3 +529,10 @@ def test_a_thigh_that_flips_about_its_axis_does_not_flip_the_knee() -> None:
     broken = replace(motion, rotations=rotations)
     expected, found = (clean(one).world().positions for one in (motion, broken))
     np.testing.assert_allclose(found, expected, atol=2e-3)
+
+
+def test_absurd_frame_rates_are_refused_before_any_work():
+    """Windows of seconds have millions of frames then. A damaged file can state such a rate."""
+    fast = replace(sample("walk", seconds=1.0).motion, fps=15_000.0)
+    with pytest.raises(InvalidValue, match="at most 2,000 frames per second, not 15,000; check the frame rate"):
+        clean(fast)

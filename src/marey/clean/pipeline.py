@@ -14,6 +14,7 @@ from marey.clean.limbs import Limbs
 from marey.clean.settings import CleanSettings, PlantAt, Target
 from marey.core.arrays import Bools, Floats
 from marey.core.skeleton import Skeleton
+from marey.errors import InvalidValue
 
 _KINDS = {False: layout.POSITION, True: layout.POSE}
 # Minimum window in which a slope fades: over fewer frames it would not be smooth.
@@ -26,6 +27,8 @@ _LIFT_SECONDS = 0.05
 _CALM_SECONDS = 0.05
 # Time in which a foot that stood lower than in the source rises back to it: it must clear the floor.
 _RISE_SECONDS = 0.08
+# Work grows with the square of the rate; no motion capture is faster.
+_MAX_FPS = 2000
 
 
 def _make_bell(half: int) -> Floats:
@@ -50,6 +53,11 @@ def make_options(
     hover : meters; a foot this far above its plants hovers.
     planes : supports (height, a, b) in addition to the floor.
     """
+    if fps > _MAX_FPS:
+        raise InvalidValue(
+            f"cleanup takes motions of at most {_MAX_FPS:,} frames per second, not {fps:,.6g}",
+            remedy="check the frame rate, or lower it with `marey.edit.resample`",
+        )
     root = round(settings.body_window * fps)
     fade = max(round(settings.fade_window * fps), 1)
     can_stretch = settings.max_stretch > 0
