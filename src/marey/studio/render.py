@@ -88,7 +88,8 @@ def _plan_shot(motions: list[Motion], frame: int | None, is_still: bool, setting
     if is_still:
         at = len(first) // 2 if frame is None else frame
         if not 0 <= at < len(first):
-            raise InvalidValue(f"frame must be from 0 to {len(first) - 1}, not {at}", parameter="frame")
+            last = f"{len(first) - 1} ({first.duration:.2f} s)"
+            raise InvalidValue(f"frame must be from 0 to {last}, not {at}", parameter="frame")
         times = np.array([at / first.fps])
     else:
         longest = max(motion.duration for motion in motions)
