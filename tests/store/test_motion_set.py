@@ -36,20 +36,6 @@ def folder(tmp_path):
     return folder_of_walks(tmp_path / "clips")
 
 
-@pytest.fixture
-def loads(monkeypatch):
-    """The names of the files that are loaded from now on."""
-    out: list[str] = []
-    load = preparing.load_motion
-
-    def counted(path, **options):
-        out.append(os.path.basename(path))
-        return load(path, **options)
-
-    monkeypatch.setattr(preparing, "load_motion", counted)
-    return out
-
-
 # --- What comes out
 
 

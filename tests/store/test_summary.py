@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,6 @@ from marey.io import load_motion, save
 from marey.measure import measure
 from marey.samples import sample
 from marey.store import MotionSet, processes, read_descriptions, search_clips
-from marey.store import prepare as preparing
 from tests.store.folders import folder_of_walks, walk
 
 
@@ -29,19 +27,6 @@ def folder(tmp_path):
     save(turn, place / "turn.bvh")
     save(turn, place / "again.npz")
     return place
-
-
-@pytest.fixture
-def loads(monkeypatch):
-    out: list[str] = []
-    load = preparing.load_motion
-
-    def counted(path, **options):
-        out.append(os.path.basename(path))
-        return load(path, **options)
-
-    monkeypatch.setattr(preparing, "load_motion", counted)
-    return out
 
 
 def test_summaries_agree_with_what_measures_and_checks_say(folder):

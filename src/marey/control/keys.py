@@ -1,7 +1,8 @@
 """Scripted key presses: convert a short text such as ``"w:3 a:2 w:2 d:3"`` to directions over time.
 
 Directions are for a viewer who looks along +Z: w is forward, s back, a left, d right. Two keys held together give the
-direction between them; ``-`` is no key: the character stops if it can, else it goes on in the same direction.
+direction between them. ``-`` means that no key is held: the character stops if it can, else it goes on in the same
+direction.
 """
 
 from __future__ import annotations

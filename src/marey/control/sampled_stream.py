@@ -77,8 +77,8 @@ class SampledStream(PlayedStream):
         direction : radians from +Z, positive to the left; with ``speed`` in m/s, by default a medium one.
         point : (2,) x and z to go to. wander : True to go anywhere. Without any of these, the character comes to rest,
         as far as its clips allow.
-        node : name of a node to play once. target : (3,) position to hit once. After it, the character goes on with
-        what it was told before.
+        node : name of a node to play once. target : (3,) position to hit once. After it, the character follows its
+        earlier command again.
         """
         for name in command:
             if name not in _COMMANDS:

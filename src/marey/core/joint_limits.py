@@ -35,7 +35,7 @@ class JointLimits(FrozenRecord):
     names : names of the joints.
     centers : (N, 4) unit quaternions, rotations at which all angles are 0.
     axes : (N, 4) unit quaternions, the frames whose x, y and z axes the angles are about.
-    low, high : (N, 3) radians, the smallest and the largest a, b and c. A range of a full turn or more is no limit.
+    low, high : (N, 3) radians, the smallest and the largest a, b and c. A range of a full turn or more does not limit.
     """
 
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Read motions that are one NumPy array, told by their shape: Motion-X, HumanML3D and its joint positions.
+"""Read motions that are one NumPy array, recognized by its shape: Motion-X, HumanML3D and its joint positions.
 
 A row of HumanML3D has the turning speed of the root about Y, its velocity on the floor and its height; positions of the
 other joints relative to it, without its heading; rotations, velocities and contacts. Rotations were made from

@@ -11,7 +11,7 @@ a viewer who looks for it can just notice:
   Metrics for Character Animation, SIGGRAPH 2003, on jumps).
 
 The 3 % are measured by the first study and the order of the velocities by the second; the 2 cm and the sizes of the
-velocities are chosen here. The result is no model of a viewer: it says where to look first.
+velocities are chosen here. The result does not model a viewer; it shows where to look first.
 """
 
 from __future__ import annotations

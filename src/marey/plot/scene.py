@@ -1,4 +1,4 @@
-"""Pictures of bodies in perspective, for moving pictures where there is no browser to draw them."""
+"""Draw bodies in perspective, for animations on machines without a browser."""
 
 from __future__ import annotations
 
