@@ -47,6 +47,7 @@ def test_links_lead_to_files_and_headings(page):
         if "://" in link or link.startswith(GENERATED):
             continue
         file, _, anchor = link.partition("#")
+        assert page.parent != DOCS or not file.startswith(".."), f"{link} is not on the site"
         target = (page.parent / file) if file else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link

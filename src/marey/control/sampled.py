@@ -105,8 +105,8 @@ class SampledCharacter:
     name : name of the character. nodes, clips, transitions, tables : see their classes. half : frames of a transition
     on each side of its middle frame. start : index of the first clip.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from marey.control import SampledCharacter
     >>> from marey.pmg.walker import walker
     >>> char = walker(n_turns=5, speeds=(1.2,), fps=30.0, n_source=12, n_target=40)
