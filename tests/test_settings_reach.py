@@ -16,6 +16,8 @@ from marey.cli.main import cli
 from marey.core.settings import Settings, options_of
 from marey.studio.forms import find_settings
 from marey.studio.messages import Message
+from marey.studio.object_options import has_control
+from marey.studio.operations import OPERATIONS, Inputs
 
 # Options that only Python can pass, and why.
 PYTHON_ONLY = {
@@ -43,39 +45,31 @@ NO_COMMAND = {
     "VariationSettings": "`marey graph build --variations` cleans the feet",
 }
 # Classes that the studio does not offer, and why.
-# fmt: off
 NO_PANEL = {
-    **dict.fromkeys(
-        (
-            "ConnectSettings", "CycleSettings", "DeseamSettings", "EditPathSettings", "RepairSettings",
-            "ResampleSettings", "RetargetSettings", "SmoothSettings", "WarpSettings",
-        ),
-        "the studio has no panel for edits",
-    ),
-    **dict.fromkeys(("SaveSettings", "OpenSettings"), "the page lists a folder and saves with the defaults"),
-    **dict.fromkeys(
-        ["GraphSearchSettings", "ReductionSettings", "RegisteredSettings", "SimilaritySettings"],
-        "the Graph panel builds by distance, and follows paths",
-    ),
-    **dict.fromkeys(("GraphCrowdSettings", "GraphReachSettings"), "the Graph panel moves one character along a path"),
-    "EvaluationSettings": "the Drive panel measures the response while it plays",
-    "JointLimitSettings": "a file of limits is made once, by `marey limits`",
-    "LandingSettings": "the Graph panel ends where the path ends",
-    "GazeMapSettings": "the Characters panel adds looks to a map one by one",
-    "GridSettings": "the Blend panel shows the grid of its registration",
-    "CheckSettings": "files are checked with the defaults",
     "NaiveSpliceSettings": "a baseline, for comparison",
-    "ActionSettings": "the Characters panel adds walks and nodes of shipped characters",
-    "NodeSettings": "the Characters panel adds nodes with the ranges of their clips",
     "SplicerSettings": "of a run-time player",
     "SampledStreamSettings": "of a run-time player",
-    "ClipSearchSettings": "the page filters its list of files by name",
-    "RenderSettings": "the page draws live",
-    "VariationSettings": "the Graph panel adds variations when it builds a graph",
-    "SolveSettings": "the page opens files of motions and markers as they are",
-    "TreeSettings": "the Find panel registers with the options of the space",
+    "IndexSettings": "the page searches match webs",
+    "TreeSettings": "a step of building spaces; the Find panel has the same options",
 }
-# fmt: on
+
+
+# Options that are objects without a text, and how the page sets them.
+NO_CONTROL = {
+    "joint_limits": "the Edit panel learns limits and lists what exceeds them",
+    "cleaning": "the settings of another form",
+    "styles": "drawn with the path, a style for each segment",
+    "threshold": "the Graph panel has a curve and a slider",
+    "thresholds": "the Graph panel has a table of pairs of labels",
+    "feature": "the Find panel has a list of controls to choose from",
+    "triads": "a file, for looks recorded with markers",
+    "labels": "the sidecars of the open folder",
+    "skeleton": "the .asf file in the same folder is found",
+    "body_model": "a file of a licensed model",
+    "character": "the mesh stays with the GLB file that a clip was opened from",
+    "cache": "a folder of the session",
+    "request": "a choice of the page: by name or at a point",
+}
 
 
 def subclasses(kind: type) -> Iterator[type]:
@@ -99,8 +93,8 @@ def operations() -> list[type[Settings]]:
     for module in pkgutil.walk_packages(marey.__path__, "marey."):
         if module.name.endswith(".settings"):
             importlib.import_module(module.name)
-    found = {each for each in subclasses(Settings) if each.__module__.startswith("marey.")}
-    return sorted((each for each in found if not each.__subclasses__()), key=lambda each: each.__qualname__)
+    found = {each for each in subclasses(Settings) if each.__module__.startswith("marey.")} - set(subclasses(Inputs))
+    return sorted((each for each in found - {Inputs} if not each.__subclasses__()), key=lambda each: each.__qualname__)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +113,7 @@ def panels() -> set[type[Settings]]:
     for module in pkgutil.iter_modules(marey.studio.panels.__path__, "marey.studio.panels."):
         importlib.import_module(module.name)
     kinds: set[Any] = {kind for message in set(subclasses(Message)) for kind in find_settings(message)}
-    return kinds
+    return kinds | {kind for row in OPERATIONS.values() for kind in row.settings}
 
 
 @pytest.mark.parametrize("kind", operations(), ids=lambda kind: kind.__name__)
@@ -137,3 +131,11 @@ def test_every_option_has_an_option_of_a_command(
 def test_every_operation_has_controls_in_the_studio(kind: type[Settings], panels: set[type[Settings]]) -> None:
     shown = kind in panels or any(base in panels for base in kind.__mro__[1:])
     assert shown != (kind.__name__ in NO_PANEL), "a class has controls or a reason, not both"
+    if shown:
+        hidden = {each.name for each in options_of(kind) if not has_control(each)}
+        assert hidden <= PYTHON_ONLY.keys() | NO_CONTROL.keys()
+
+
+def test_every_reason_is_needed() -> None:
+    names = {each.name for kind in operations() for each in options_of(kind) if not has_control(each)}
+    assert set(NO_CONTROL) <= names

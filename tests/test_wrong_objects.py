@@ -42,7 +42,7 @@ CASES = {
     "keys must be pairs .old seconds, new seconds., not 3": lambda: timewarp(walk(), 3),
     "skeleton must be a Skeleton, not int": lambda: Motion(3, 4, 5, 6),
     "labels must be a Labels, not int": lambda: Motion(walk().skeleton, 4, 5, 6, labels=3),
-    "motion must be a list of Motion, not 3": lambda: marey.save(3, "walk.bvh"),
+    "motion must be a Motion, not int": lambda: marey.save(3, "walk.bvh"),
     "path must be the name of a file, not 3": lambda: marey.save(walk(), 3),
     "path must be the name of a file, not 4": lambda: marey.load(4),
     "folder must be a str or PathLike, not int": lambda: marey.MotionSet.open(3),

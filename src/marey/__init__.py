@@ -1,15 +1,17 @@
 """marey: motion capture in, new controllable human motion out.
 
 >>> import marey
->>> walk = marey.load("walk.bvh")       # doctest: +SKIP
->>> marey.save(walk, "walk.glb")        # doctest: +SKIP
+>>> walk = marey.samples.sample("walk").motion
+>>> marey.save(marey.clean(walk), "walk.bvh")
+>>> marey.load("walk.bvh")
+<Motion 'walk': 361 frames at 60 Hz, 27 joints>
 
 Distances are in meters, angles in radians, times in seconds; Y is up. See the README for a tour.
 """
 
 import lazy_loader
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 # Everything public is listed in __init__.pyi and imported on first use, because `import marey` and the command line
 # must start fast. `blend`, `check`, `clean`, `register` and `measure` are both functions and packages. For these names,

@@ -48,6 +48,7 @@ from .register import register as register
 from .store import MotionSet as MotionSet
 from .studio import export_character as export_character
 from .studio import render as render
+from .studio import view as view
 
 __version__: str
 __all__: list[str]

@@ -69,7 +69,7 @@ def renamed_method(old: str, new: str, convert: Callable[[Any], Any] | None = No
 
     Parameters
     ----------
-    convert : converts the return value of the method `new` to what `old` returned.
+    convert : function from the return value of `new` to the value that `old` used to return.
     """
 
     def get_attribute(self: Any) -> Any:

@@ -19,7 +19,7 @@
         ├── LimitExceeded                the content is larger than the stated limits
         └── UnknownVersion               written by a newer version or another program
 
-    MareyWarning (UserWarning)           the result is usable, but the input had a problem
+    MareyWarning (UserWarning) the result is usable, but the input had a problem
 
 Every message is one sentence: what was expected, what was found, where, and how to fix it. Where it refers to a
 parameter or a function, it writes the name as Python does, in backticks: ```max_stretch=```, ```crop=None``` with a
@@ -131,6 +131,11 @@ def word_parameters(text: str, name: Callable[[str, str], str]) -> str:
 
     ```crop=None``` becomes ``name("crop", "None")``; the value may be "". ```marey.edit.cycle``` becomes the command
     ```marey edit cycle```.
+
+    Examples
+    --------
+    >>> marey.errors.word_parameters("check `floor=`", lambda name, value: f"--{name}")
+    'check --floor'
     """
     text = re.sub(r"`(marey(?:\.\w+)+)`", lambda match: f"`{match[1].replace('.', ' ')}`", text)
     return re.sub(r"`(\w+)=([^`]*)`", lambda match: name(match[1], match[2]), text)
@@ -227,7 +232,17 @@ class MareyWarning(UserWarning):
 
 
 def warn_user(message: str, category: type[Warning] = MareyWarning) -> None:
-    """Issue a warning that points at the first caller outside the package: several wrappers may be in between."""
+    """Issue a warning that points at the first caller outside marey, however many of its functions are in between.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     marey.errors.warn_user("frame 3 is broken")
+    >>> caught[0].category.__name__
+    'MareyWarning'
+    """
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "marey":
         level, frame = level + 1, frame.f_back
@@ -236,7 +251,17 @@ def warn_user(message: str, category: type[Warning] = MareyWarning) -> None:
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Collect the texts of marey's warnings in a list, which is complete when the block ends; others are passed on."""
+    """Collect the texts of marey's warnings in a list, which is filled when the block ends; other warnings are issued
+    again.
+
+    Examples
+    --------
+    >>> from marey.errors import collect_warnings, warn_user
+    >>> with collect_warnings() as texts:
+    ...     warn_user("the floor is not level")
+    >>> texts
+    ['the floor is not level']
+    """
     texts: list[str] = []
     with _collecting, warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
@@ -256,6 +281,10 @@ def require(purpose: str, package: str, extra: str) -> None:
     purpose : what needs the package, as the start of the message: ``"plots need"``.
     package : the package to import.
     extra : the optional extra of marey that installs the package.
+
+    Examples
+    --------
+    >>> marey.errors.require("arrays need", "numpy", extra="all")
     """
     import importlib
 
@@ -268,7 +297,13 @@ def require(purpose: str, package: str, extra: str) -> None:
 
 
 def similar(name: str, candidates: Iterable[str], n: int = 3) -> str:
-    """Return ``"; similar: 'LeftToeBase'"`` for an error message, or ``""`` if no candidate is similar."""
+    """Return ``"; similar: 'LeftToeBase'"`` for an error message, or ``""`` if no candidate is similar.
+
+    Examples
+    --------
+    >>> marey.errors.similar("LeftToe", ["LeftToeBase", "Head"])
+    "; similar: 'LeftToeBase'"
+    """
     import difflib  # only when something goes wrong
 
     lowered: dict[str, str] = {}
@@ -282,6 +317,11 @@ def format_list(names: Sequence[str], most: int = 6, *, total: int | None = None
     """Format names as ``"a, b and 3 more"``: the first `most` names, and the number of the others.
 
     total : total number of names, if `names` has only the first ones.
+
+    Examples
+    --------
+    >>> marey.errors.format_list(["walk", "run", "kick"], most=2)
+    'walk, run and 1 more'
     """
     more = (len(names) if total is None else total) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

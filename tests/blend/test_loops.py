@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from marey.blend import blend
-from marey.blend.handover import join_motions
+from marey.blend.transition_build import join_motions
 from marey.core.placement import find_facing
 from marey.edit import cycle
 from marey.errors import InvalidValue

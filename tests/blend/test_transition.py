@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from marey.blend import best_transition, transition
-from marey.blend.handover import join_motions
+from marey.blend.transition_build import join_motions
 from marey.compare import distance_grid
 from marey.core.labels import Label, Labels
 from marey.errors import InvalidValue, NoResult

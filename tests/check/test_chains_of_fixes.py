@@ -22,6 +22,8 @@ from .helpers import add_noise, clip, tilt, zero_pose
 HARD = ("09_10", "106_20", "111_21", "113_14", "117_08", "128_11", "131_06", "140_02", "77_17", "79_54")
 # A value that is no more than this much larger is as bad as before; seconds and frames do not count.
 WORSE = 1.15
+# Cleanup of the whole body stretches a neck by up to this fraction, and says so.
+STRETCHED = 0.15
 # Findings that no command fixes.
 LEFT = {"loose_joints", "axis", "unit", "swapped_sides", "duplicate", "file"}
 
@@ -69,6 +71,7 @@ def check_chain(path: Path) -> None:
             before["foot_slide"] = worst(report).get("foot_slide", 0.0)
         for kind, value in worst(report).items():
             known = value <= WORSE * before.get(kind, 0.0) or kind in ("frozen", "frame_rate", "loose_joints")
+            known |= kind == "bone_lengths" and value < STRETCHED
             assert known or is_in_source(report, kind, motion, source), (path.name, command, kind, value, before)
     last = [finding for finding in steps[-1][1] if finding.kind not in LEFT]
     first = [finding for finding in steps[0][1] if finding.kind not in LEFT]

@@ -11,9 +11,10 @@ import pytest
 import marey
 from marey import Markers
 from marey.check import CheckReport, check_clips, warn_of_findings
+from marey.check.takes import find_key_poses, find_same_takes
 from marey.cli.main import main
 from marey.core import Skeleton, Source
-from marey.edit import resample
+from marey.edit import resample, smooth
 from marey.errors import InvalidValue, MareyWarning
 from marey.pmg import build_recipe, read_recipe
 from marey.samples import sample_names
@@ -333,3 +334,46 @@ def test_absurd_motion_is_severe():
         assert found.severity == "severe"
         assert re.search(text, found.message)
     assert not {"speed", "swapped_sides"} & set(marey.check(walk).kinds)
+
+
+@pytest.mark.parametrize("n_frames", [1, 2, 3, 40])
+def test_short_clips_of_a_set_are_checked(n_frames):
+    """A clip may be too short for any pose in which the body pauses."""
+    walk = clip("walk")
+    assert len(check_clips([walk[:n_frames], walk[50 : 50 + n_frames]])) == 2
+
+
+EDITS = {
+    "clean": marey.clean,
+    "slow": lambda motion: resample(motion, 30.0),
+    "smooth": smooth,
+    "crop": lambda motion: motion[len(motion) // 4 : 3 * len(motion) // 4],
+}
+
+
+@pytest.mark.slow("edits many clips")
+def test_takes_of_real_clips(data_folder):
+    """Different clips of a person are never of one take; nearly all edits of a clip are."""
+    people = [sorted((data_folder / "cmu" / name).glob("*.bvh")) for name in ("016", "143", "111")]
+    if not all(people):
+        pytest.skip(f"no clips in {data_folder}")
+    n_found = n_edits = 0
+    for paths in people:
+        motions = [marey.load(path) for path in paths]
+        poses = [find_key_poses(motion) for motion in motions]
+        assert not find_same_takes(poses)
+        for motion, own in zip(motions, poses, strict=True):
+            for edit in EDITS.values():
+                n_found += bool(find_same_takes([own, find_key_poses(edit(motion))]))
+                n_edits += 1
+    assert n_edits > 100
+    assert n_found > 0.95 * n_edits
+
+
+def test_clips_without_movement_are_frozen_and_compared():
+    walk = clip("walk")
+    root, rotations = (np.repeat(each[:1], 5, axis=0) for each in (walk.root_positions, walk.rotations))
+    still = replace(walk[:5], root_positions=root, rotations=rotations, contacts=None)
+    first, second = check_clips([still, still])
+    assert first.kinds == ("frozen",)
+    assert "duplicate" in second.kinds

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 
 import marey
 from marey.clean import point_paths
-from marey.clean.cleanup import CleanResult, clean, clean_with_report
+from marey.clean.cleanup import clean, clean_with_report
+from marey.clean.result import CleanResult
 from marey.clean.settings import CleanSettings, PlantAt, Target
 from marey.clean.stream import clean_stream
 from marey.core.contacts import ContactPoint, Contacts

@@ -6,9 +6,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import marey
+from marey.clean import point_paths
 from marey.cli import main as cli
 from tests.clean.floored import displaced, kneel
 from tests.clean.skated import skated, walk
@@ -143,10 +145,10 @@ def test_a_picture_that_cannot_be_written_leaves_nothing_behind(
 
 def test_the_whole_body_is_cleaned_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, plain, out = (tmp_path / name for name in ("kneel.npz", "feet.npz", "body.npz"))
-    marey.save(displaced(kneel(1.0).motion, sink=0.1), source)
+    marey.save(displaced(kneel(1.0).motion, sink=0.08), source)
     cli.main(["clean", str(source), str(plain), "--floor", "0"])
     said = capsys.readouterr().out
-    assert "mm below the floor; --body lifts them out of it" in said
+    assert "mm below the floor; --body lifts them above it" in said
     assert cli.main(["clean", str(source), str(out), "--floor", "0", "--body", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["metrics"]["penetration_max"]["after"] < 1e-3
@@ -161,4 +163,35 @@ def test_parts_left_below_the_floor_are_reported(tmp_path: Path, capsys: pytest.
     marey.save(replace(motion, root_positions=root), tmp_path / "walk.npz")
     cli.main(["clean", str(tmp_path / "walk.npz"), str(tmp_path / "clean.npz")])
     said = capsys.readouterr().out
-    assert "mm below the floor in frames 50-54: it is too far below it in the recording (--max-pull)" in said
+    assert "mm below the floor in frames 50-54: in the recording it is deeper than --max-pull allows to lift" in said
+
+
+def test_stretched_limbs_and_broken_frames_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    motion = walk(2.0)
+    contacts = marey.detect_contacts(motion).contacts
+    (start, stop), *_ = contacts.intervals("left_ball")
+    frame = (start + stop) // 2
+    place = point_paths(motion, contacts.points)[frame, contacts.index("left_ball")]
+    root = motion.root_positions.copy()
+    root[90:93] += 0.9
+    far = ",".join(f"{value:.3f}" for value in place + [0.0, 0.0, 0.45])
+    marey.save(replace(motion, root_positions=root, contacts=contacts), tmp_path / "walk.npz")
+    command = ["clean", str(tmp_path / "walk.npz"), str(tmp_path / "clean.npz")]
+    cli.main([*command, "--plant", f"left_ball={start}f:{stop}f@{far}"])
+    said = capsys.readouterr().out
+    assert "frames 90-92 of the recording are broken; repair them first (marey edit repair)" in said
+    assert "the bones that lead to the left foot are stretched by 20 % in frames" in said
+    assert "is planted in frames" in said
+    (finding,) = [one for one in marey.check(marey.load(tmp_path / "clean.npz")) if one.kind == "bone_lengths"]
+    assert finding.message.startswith(
+        "cleanup stretched limbs: 4 bones change their length by up to 20 %, most in frame"
+    )
+
+
+def test_the_plant_of_a_stretched_bone_is_named() -> None:
+    motion = marey.detect_contacts(walk(2.0))
+    (start, stop), *_ = motion.contacts.intervals("left_heel")
+    bones = np.repeat(motion.skeleton.offsets[None], len(motion), axis=0)
+    bones[start + 3, motion.skeleton.roles["left_foot"]] *= 1.1
+    note = marey.measure(replace(motion, bone_offsets=bones))["limb_change_max"].note
+    assert note.endswith(f"frame {start + 3}, while left_heel is planted in frames {start}-{stop - 1}")

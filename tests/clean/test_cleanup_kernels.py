@@ -15,7 +15,14 @@ from marey.clean.root_kernels import find_nearest_in_balls
 from marey.clean.settings import CleanSettings
 from marey.clean.target_kernels import fade_tails, find_span
 from marey.core.limb import LimbSettings, solve_limb
-from marey.core.limb_kernels import LimbPose, find_hinge_axis, find_knee_rotation, find_swivel, solve
+from marey.core.limb_kernels import (
+    LimbPose,
+    find_easing_rotation,
+    find_hinge_axis,
+    find_knee_rotation,
+    find_swivel,
+    solve,
+)
 from marey.maths import quat
 from tests.tiers import mostly_slow, shorten
 from tests.twins import cleanup as twin
@@ -114,6 +121,34 @@ def test_a_knee_never_bends_backwards() -> None:
         assert residue < 1e-9
         assert abs(scale - 1.0) < 0.01
         assert np.dot(hinge, np.cross(quat.rotate(hip, up), turned)) >= -1e-12
+
+
+def scale_after(bend: float, shortening: float, damping: float) -> tuple[float, float]:
+    """Solve a leg of 0.85 m, bent by some radians, for an ankle that is nearer: its scale, and its bend afterward."""
+    up, hinge, still = (0.0, 0.43, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
+    down = (0.0, float(-0.42 * np.cos(bend)), float(-0.42 * np.sin(bend)))
+    distance = (1.0 - shortening) * float(np.linalg.norm(np.subtract(down, up)))
+    change = find_easing_rotation(up, down, hinge, distance, damping)
+    limb = LimbPose((0.0, distance, 0.0), up, down, hinge, still)
+    hip, knee, scale, residue = solve(limb, change, (0.0, 0.0, 0.0), still, 0.0, 0.2)
+    assert residue < 1e-9
+    thigh, shin = quat.rotate(hip, np.negative(up)), quat.rotate(knee, down)
+    return scale, float(np.arctan2(np.dot(hinge, np.cross(shin, thigh)), np.dot(thigh, shin)))
+
+
+@pytest.mark.parametrize("bend", [0.0, 0.1, 0.5, -0.2])
+def test_a_leg_that_must_be_much_shorter_bends(bend: float) -> None:
+    """Damping alone would shorten a straight leg as far as the limit; a knee that is bent backward bends forward."""
+    damping = np.deg2rad(135.0)
+    for shortening in (0.05, 0.1, 0.17, 0.25):
+        scale, after = scale_after(bend, shortening, damping)
+        assert abs(scale - 1.0) < 0.08
+        assert after > 0.3 or shortening < 0.1
+    small = 0.002
+    assert scale_after(0.1, small, damping)[1] < 0.13
+    # Without jumps: a millimeter more does not rotate the knee by degrees.
+    angles = [scale_after(bend, shortening, damping)[1] for shortening in np.linspace(0.02, 0.2, 400)]
+    assert np.abs(np.diff(angles)).max() < np.deg2rad(2.0)
 
 
 def test_a_knee_that_bends_the_other_way_does_not_jump() -> None:

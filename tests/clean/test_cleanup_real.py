@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.ndimage import maximum_filter1d
 
 import marey
 from marey.clean import detect_contacts, point_paths
@@ -122,15 +123,17 @@ def test_hard_clips_keep_their_feet_above_the_floor_and_nothing_is_pulled_over(n
 
 @pytest.mark.parametrize("name", ["09_10", "111_21"])
 def test_feet_far_under_the_floor_are_not_pulled_over(name: str, data_folder: Path) -> None:
-    """Broken frames, and legs that hang below the floor, are not lifted out of it, but reported."""
+    """Broken frames are not lifted out of the floor, and toes of legs that hang far below it not entirely."""
     motion = marey.load(data_folder / "cmu-hard" / f"{name}.bvh")
     result = clean_with_report(motion)
     moved = np.linalg.norm(result.motion.world().positions - motion.world().positions, axis=-1)
     assert moved.max() < 0.3
     left = result.below_floor[0]
     assert left.part == "left_foot"
-    assert (left.start, left.stop) == ((0, 5) if name == "09_10" else (1921, 1961))
-    assert left.depth > 0.05
+    assert (left.start, left.stop) == ((0, 5) if name == "09_10" else (1938, 1955))
+    assert left.depth > (0.8 if name == "09_10" else 0.03)
+    if name == "09_10":
+        assert moved[left.start : left.stop].max() < 0.1
     assert result.to_dict()["below_floor"][0]["depth"] == left.depth
 
 
@@ -165,25 +168,54 @@ def test_cleanup_adds_no_jumps_of_knees_that_bend_both_ways(data_folder: Path) -
     assert after == before == ("jump",)
 
 
+def check_speeds(path: Path, body: bool) -> None:
+    motion = marey.load(path)
+    result = clean_with_report(motion, body=body)
+    before, after = motion.world().positions, result.motion.world().positions
+    assert np.linalg.norm(after - before, axis=2).max() < 0.3, path.name
+    speeds = [np.linalg.norm(np.diff(each, axis=0), axis=2) * motion.fps for each in (before, after)]
+    near = maximum_filter1d(speeds[0], round(0.2 * motion.fps) // 2 * 2 + 1, axis=0)
+    faster, stretched = (speeds[1] - near).max(axis=1), np.abs(result.scale - 1.0).max(axis=1)
+    for glitch in find_glitches(motion):
+        rows = slice(max(glitch.start - round(0.5 * motion.fps), 0), glitch.stop + round(0.5 * motion.fps))
+        faster[rows], stretched[rows] = 0.0, 0.0
+    assert faster.max() < 3.0, path.name
+    assert stretched.max() < (0.13 if body else 0.085), path.name
+
+
+@pytest.mark.parametrize("name", ["106_20", "117_08", "128_11", "140_02", "77_17"])
+def test_joints_move_neither_far_nor_suddenly(name: str, data_folder: Path) -> None:
+    """The correction of a joint is at most 0.3 m. No joint, not even a loose toe, is much faster than in the source."""
+    check_speeds(data_folder / "cmu-hard" / f"{name}.bvh", body=False)
+
+
 @pytest.mark.slow("cleans all hard clips with the whole body")
 @pytest.mark.parametrize("body", [False, True])
-def test_joints_move_neither_far_nor_suddenly(body: bool, data_folder: Path) -> None:
-    """The correction of a joint is at most 0.3 m, and changes no faster than lifts by the maximum pull do.
-
-    Toes that were not captured, and joints in broken frames, may be faster.
-    """
+def test_joints_of_all_hard_clips_move_neither_far_nor_suddenly(body: bool, data_folder: Path) -> None:
     paths = sorted((data_folder / "cmu-hard").glob("*.bvh"))
     if not paths:
         pytest.skip(f"no clips of cmu-hard in {data_folder}")
     for path in [*paths, data_folder / "cmu" / "049" / "49_06.bvh"]:
+        check_speeds(path, body)
+
+
+@pytest.mark.slow("cleans all clips")
+def test_feet_of_all_clips_are_above_the_floor(data_folder: Path) -> None:
+    """Joints and soles of feet, in all frames that are not broken; what is left below the floor is reported."""
+    paths = sorted((data_folder / "cmu").rglob("*.bvh")) + sorted((data_folder / "cmu-hard").glob("*.bvh"))
+    paths += sorted((data_folder / "bandai-namco").glob("*.bvh"))
+    if len(paths) < 50:
+        pytest.skip(f"no clips in {data_folder}")
+    for path in paths:
         motion = marey.load(path)
-        result = clean_with_report(motion, body=body).motion
-        before, after = motion.world().positions, result.world().positions
-        assert np.linalg.norm(after - before, axis=2).max() < 0.3, path.name
-        feet = [motion.skeleton.roles[f"{side}_foot"] for side in ("left", "right")]
-        limbs = [j for j in range(len(motion.skeleton)) if not any(foot in motion.skeleton.chain(j) for foot in feet)]
-        speeds = [np.linalg.norm(np.diff(each[:, limbs], axis=0), axis=2) * motion.fps for each in (before, after)]
-        faster = (speeds[1] - speeds[0]).max(axis=1)
+        result = clean_with_report(motion)
+        skeleton, floor = motion.skeleton, result.motion.source.floor
+        feet = [skeleton.roles[f"{side}_foot"] for side in ("left", "right")]
+        joints = [j for j in range(len(skeleton)) if not {*feet}.isdisjoint(skeleton.chain(j))]
+        joints = [j for j in joints if not skeleton.is_end_site[j]]
+        soles = point_paths(result.motion, result.motion.contacts.points)[:, :, 1].min(axis=1)
+        lowest = np.minimum(soles, result.motion.world().positions[:, joints, 1].min(axis=1))
         for glitch in find_glitches(motion):
-            faster[max(glitch.start - 60, 0) : glitch.stop + 60] = 0.0
-        assert faster.max() < 5.5, path.name
+            if glitch.kind != "jump":
+                lowest[glitch.start : glitch.stop] = floor
+        assert lowest.min() > floor - 0.005, path.name

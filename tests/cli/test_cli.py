@@ -121,6 +121,25 @@ def test_convert_options(clip: Path, tmp_path: Path) -> None:
     assert len(marey.clip_names(both)) == 2
 
 
+def test_the_output_may_be_an_option(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = str(clip)
+    for k, line in enumerate(
+        (["clean", name, "-o"], ["convert", name, "--output"], ["edit", "crop", name, "--to", "20f", "-o"])
+    ):
+        assert main([*line, f"{k}.npz"]) == 0
+        assert (tmp_path / f"{k}.npz").is_file()
+    assert main(["convert", "-o", "both.glb", name, "2.npz"]) == 0
+    assert len(marey.io.clip_names("both.glb")) == 2
+    capsys.readouterr()
+    assert main(["clean", name, "a.npz", "-o", "b.npz"]) == 2
+    assert "OUT was given twice: a.npz and -o b.npz" in capsys.readouterr().err
+    assert main(["clean", name]) == 2
+    assert "missing argument OUT" in capsys.readouterr().err
+
+
 def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = clip.read_bytes()
     assert main(["convert", str(clip), str(clip)]) == 2

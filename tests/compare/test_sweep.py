@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -169,17 +170,35 @@ def test_single_and_double_precision_give_the_same(kind, monkeypatch):
     np.testing.assert_array_equal(span_minima(pairing, (0, 600, 0, 570), EVERY), screened)
 
 
-def test_errors_of_single_precision_stay_within_their_bound():
-    a, b = moving("noisy", 200, 1), moving("far", 200, 2)
-    levels, weights = np.zeros(6), frame_weights(0.5, 30.0, "triangle")
-    ours, theirs = (sweep.Side.of(clouds, (7, 193), weights, levels, 48) for clouds in (a, b))
+@pytest.mark.parametrize("seconds", [0.5, 2.0])
+def test_errors_of_single_precision_stay_within_their_bound(seconds):
+    a, b = moving("noisy", 300, 1), moving("far", 300, 2)
+    levels, weights = np.zeros(6), frame_weights(seconds, 30.0, "triangle")
+    half = len(weights) // 2
+    run = (half, 300 - half)
+    ours, theirs = sweep.Side.of(a, run, weights, levels), sweep.Side.of(b, run, weights, levels, 96)
     errors = []
-    for left, right in zip((0, 0, 1), range(3), strict=True):
-        single = ours.rows[left] @ theirs.columns[right]
-        double = ours.frames[left] @ sweep.as_columns(theirs.frames[:2], theirs.n_pieces)[right]
-        errors.append(np.abs(single - double).max())
-    bound = sweep.bound_error(ours, theirs)
-    assert 0.0 < 2.0 * (np.hypot(errors[0], errors[1]) + errors[2]) < bound
+    double = sweep.as_columns(theirs.frames[:2], theirs.n_pieces)
+    for left in range(2):
+        exact = ours.frames[left] @ double[left]
+        integers = (ours.rows[left] @ theirs.columns[left]).astype(np.int32)
+        assert (half + 1) ** 2 * np.abs(integers).max() < 2**30.7
+        rounded = integers * (ours.units[left] * theirs.units[left])
+        errors.extend(np.abs(rounded - exact).reshape(len(exact), -1).max(axis=1))
+    dot, cross, up = errors
+    bound = sweep.bound_error(ours, theirs, 300)
+    assert 0.0 < 2.0 * (np.hypot(dot, cross) + up) < bound < 1e-3
+
+
+def test_sides_that_were_kept_change_nothing():
+    a = wandering(700, 6, seed=3)
+    pairing = Pairing(a, a, frame_weights(0.5, 30.0, "triangle"))
+    sides = pickle.loads(pickle.dumps(sweep.make_sides(pairing.frame_weights)))
+    for span in ((0, 350, 0, 350), (0, 350, 350, 700), (350, 700, 350, 700), (0, 350, 350, 700)):
+        np.testing.assert_array_equal(
+            span_minima(pairing, span, EVERY, 15, sides), span_minima(pairing, span, EVERY, 15)
+        )
+    assert sides.call.cache_info().hits > 2
 
 
 def test_spans_without_cells_have_none():

@@ -93,6 +93,7 @@ def read_and_clean() -> Results:
     cleaned = marey.clean(found)
     yield "clean", motion_parts(cleaned)
     yield "measure", marey.measure(cleaned, against=loaded).to_dict()
+    yield "check", marey.check(loaded).to_dict()
     stream = clean_stream(found.skeleton, found.fps, found.contacts.points, floor=0.0)
     frames = []
     for k in range(0, len(found), 25):
@@ -162,11 +163,18 @@ def find_and_parametrize() -> Results:
     web = marey.MatchWeb.build(takes)
     kick = next(label for label in takes[0].labels if label.name == "kick")
     matches = web.search("take0", kick.start, kick.stop, threshold=0.07)
-    yield "search", [(match.start, match.stop) for match in matches]
+    yield "search", intervals(matches)
+    index = marey.find.MotionIndex.build(takes)
+    yield "search an index", intervals(index.search("take0", kick.start, kick.stop, threshold=0.07))
+    yield "poses", intervals(index.find_poses("take0", 40, max_matches=4))
     part = grid_part(web, 0, 1, slice(0, 300), slice(0, 300))
     yield "grid_part", [part.chains, part.bridges]
     space = ParametricMotion.build(matches, position("right_ball", axes="xy"))
     yield "parametric", motion_parts(space(space.parameters.mean(axis=0), refine=True))
+
+
+def intervals(matches: Any) -> list[tuple[int, int]]:
+    return [(match.start, match.stop) for match in matches]
 
 
 def layer() -> Results:
@@ -338,7 +346,7 @@ def call_on_paths() -> Results:
     from marey.blend.baselines.paths_kernels import find_bottleneck, is_within_reach, next_state
     from marey.compare.minima_kernels import find_minima
     from marey.control.planner_kernels import find_ends
-    from marey.core.limb_kernels import find_knee_rotation
+    from marey.core.limb_kernels import find_easing_rotation, find_knee_rotation
     from marey.graph.reach_kernels import measure_dubins_path
     from marey.layer.trunk_kernels import rotate_trunk
     from marey.maths.value_kernels import GoalGrid
@@ -366,7 +374,11 @@ def call_on_paths() -> Results:
     hinge = (1.0, 0.0, 0.0)
     yield (
         "knee",
-        [find_knee_rotation((0.0, -0.4, 0.1), (0.02, -0.4, -0.1), hinge, far, 2.8) for far in (0.5, 0.79, 1.2)],
+        [
+            find((0.0, -0.4, 0.1), (0.02, -0.4, -0.1), hinge, far, 2.8)
+            for find in (find_knee_rotation, find_easing_rotation)
+            for far in (0.5, 0.79, 1.2)
+        ],
     )
 
 

@@ -97,8 +97,6 @@ def test_every_kernel_is_called_and_compared() -> None:
 @needs_library
 def test_the_library_does_what_the_python_functions_do() -> None:
     differ = {name: each["differences"] for name, each in both_forms().items() if each["differences"]}
-    # NumPy keeps a product of a float32 and a float in float32; Numba and the library take it in float64.
-    differ.pop("marey.compare.sweep_kernels.screen_rows", None)
     assert differ == {}
 
 

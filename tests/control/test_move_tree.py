@@ -154,3 +154,12 @@ def test_invalid_commands_are_refused(command, error, message):
         MoveTreeStream(stride_tree(), feet="lock").request(**command)
     with pytest.raises(InvalidValue, match="lookahead must be at least 1"):
         MoveTreeStream(stride_tree(), lookahead=0, feet="lock")
+
+
+def test_the_first_clip_suits_the_first_command():
+    for name, direction in (("ahead", 0.0), ("left", 1.2), ("right", -1.2)):
+        stream = MoveTreeStream(stride_tree(), feet=None)
+        stream.request(direction=direction)
+        labels = record(stream, 3).labels
+        assert labels is not None
+        assert list(labels.names) == [name]

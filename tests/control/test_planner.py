@@ -10,8 +10,8 @@ import pytest
 
 from marey.control import GoTo, RandomWalk
 from marey.control.clip_model import ClipModel
+from marey.control.dead_ends import find_limits
 from marey.control.joins import fit_join, quadratic_terms
-from marey.control.limits import find_limits
 from marey.control.plan_file import load_plan, save_plan
 from marey.control.planner import Planner, get_planner
 from marey.control.planner_kernels import (
@@ -41,10 +41,10 @@ def next_state(planner, node, parameters, place):
 
 def follow_plan(planner, node, parameters, goal, max_clips=30):
     """Cost in seconds of the clips that the planner chooses, one by one, as the model predicts them."""
-    kind, place, gone, planned = "point" if np.isnan(goal[0]) else "pose", np.zeros(3), 0.0, None
+    kind, place, gone, planned = "point" if np.isnan(goal[0]) else "pose", np.zeros(3), 0.0, []
     for _ in range(max_clips):
         state = next_state(planner, node, parameters, place)
-        choice, planned = planner.go_to(state, goal, planned)
+        choice, *planned = planner.go_to(state, goal, planned)
         option = state.option(choice.node)
         costs = planner._weigh_first(state, option, choice.parameters[None], planner._goal(kind, goal, choice.node))
         if costs.done[0] <= costs.onward[0]:

@@ -196,7 +196,7 @@ def damage(path: Path, change) -> None:
         (lambda c: c["clips"][0].update(frames=3), "frames instead of 3"),
         (lambda c: c["clips"][0].update(node=7), "node must be from 0 to 0, not 7"),
         (lambda c: c["clips"][0].update(contacts=[]), "one list for each"),
-        (lambda c: c.update(joints=["a"]), "the joints of w.glb are others"),
+        (lambda c: c.update(joints=["a"]), "w.glb has other joints"),
         (lambda c: c["values"].update(rest=[1.0]), "rest"),
         (lambda c: c["values"].update(speeds=[0.0, 1.0]), "speeds must be greater than 0"),
         (lambda c: c["values"]["distances"].reverse(), "distances must increase"),

@@ -37,7 +37,7 @@ def test_the_center_faces_as_the_body_does():
 
 def test_without_sides_the_heading_is_that_since_the_first_frame():
     plain = replace(MARKERS, names=tuple(f"m{k}" for k in range(len(MARKERS.names))))
-    with pytest.warns(MareyWarning, match="no markers of a left and a right side were found by their names"):
+    with pytest.warns(MareyWarning, match="no left and right markers were recognized by name"):
         motion = markers_to_motion(plain)
     assert yaw(motion)[0] == pytest.approx(0.0)
     facing = np.unwrap(find_facing(WALK.skeleton, WALK.world().positions))

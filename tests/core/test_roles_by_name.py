@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from marey.core.profiles import PROFILES, read_names, roles_by_words
+from marey.core.role_profiles import PROFILES, read_names, roles_by_words
 from marey.core.roles import ROLE_NAMES, Roles, find_roles
 from marey.errors import InvalidValue, JointNotFound
 from tests.core import skeletons

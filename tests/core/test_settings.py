@@ -172,3 +172,4 @@ def test_docstrings_of_operations_have_one_section_of_parameters():
         doc = inspect.getdoc(function)
         assert doc.count("Parameters\n----------\n") == 1
         assert doc.count("----------") == 1
+        assert doc.index("settings : ") < doc.index("Examples\n--------\n")

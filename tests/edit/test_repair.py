@@ -10,7 +10,7 @@ import pytest
 import marey
 from marey.clean import find_floor_plane, point_paths
 from marey.cli.main import main
-from marey.edit import level, repair
+from marey.edit import level, repair, retarget
 from marey.errors import NoResult
 from marey.maths import quat
 from marey.measure import find_glitches
@@ -91,6 +91,34 @@ def test_real_clips(data_folder):
     assert step(repair(walk))["interpolated"][0][:2] == [474, 475]
     rest = marey.load(data_folder / "cmu" / "016" / "16_15.bvh", trim_rest=False)
     assert step(repair(rest))["trimmed"] == [3, 0]
+
+
+def is_unchanged(motion, level):
+    once = repair(motion, level=level)
+    return same(repair(once, level=level), once)
+
+
+@pytest.mark.parametrize("spans", [[(0, 3), (20, 22)], [(8, 10), (12, 14), (30, 31)], [(340, 343), (352, 354)]])
+def test_a_second_repair_changes_nothing(spans):
+    broken = clip("walk")
+    for k, (start, stop) in enumerate(spans):
+        broken = zero_pose(broken, start, stop)
+        broken = rotate_joint(broken, "left_upper_arm", 100 + 10 * k, stop + 2, stop + 4)
+    assert is_unchanged(broken, level=False)
+    assert is_unchanged(tilt(broken, 3.0), level=True)
+
+
+@pytest.mark.slow("repairs all hard clips, in several formats")
+@pytest.mark.parametrize("suffix", [".bvh", ".glb", ".npz"])
+def test_a_second_repair_of_hard_clips_changes_nothing(suffix, data_folder, tmp_path):
+    body = marey.load(data_folder / "cmu" / "007" / "07_01.bvh").skeleton
+    for path in sorted((data_folder / "cmu-hard").glob("*.bvh")):
+        given = marey.load(path)
+        for name, motion in (("own", given), ("other", retarget(given, body))):
+            marey.save(motion, tmp_path / f"{path.stem}{name}{suffix}")
+            read = marey.load(tmp_path / f"{path.stem}{name}{suffix}")
+            assert is_unchanged(read, level=True), path.name
+            assert "broken_frames" not in marey.check(repair(read), severity="severe").kinds, path.name
 
 
 @pytest.mark.parametrize("degrees", [2.0, 5.0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from marey.errors import InvalidValue
-from marey.find.chain_order import compare_matches, order_by_chain
+from marey.find.chain_order import compare_matches, cut_window, order_by_chain
 from marey.find.search import search
 from marey.maths import quat
 from tests.find.searched import THRESHOLD, truth, web
@@ -26,8 +26,16 @@ def test_a_chain_of_variations_precedes_a_single_other_action():
 
 
 def test_a_match_of_another_duration_comes_later():
-    same, longer = series((0.0, 0.12, 0.0)), series((0.0, 0.1, 0.0), 40)
-    assert order_by_chain([series((0.0, 0.0, 0.0)), longer, same], np.ones(2)) == [0, 2, 1]
+    query, same, longer = series((0.0, 0.1, 0.0)), series((0.0, 0.12, 0.0)), series((0.0, 0.1, 0.0), 60)
+    windows = [cut_window(each, 0, len(each), len(query)) for each in (query, longer, same)]
+    assert order_by_chain(windows, np.ones(2)) == [0, 2, 1]
+
+
+def test_windows_are_around_the_middle_and_hold_the_ends_of_a_clip():
+    points = np.arange(10.0)[:, None, None] * np.ones((1, 1, 3))
+    assert cut_window(points, 4, 6, 4)[:, 0, 0].tolist() == [3, 4, 5, 6]
+    assert cut_window(points, 0, 2, 6)[:, 0, 0].tolist() == [0, 0, 0, 1, 2, 3]
+    assert cut_window(points, 2, 9, 3)[:, 0, 0].tolist() == [4, 5, 6]
 
 
 def test_distances_do_not_depend_on_place_heading_and_speed():

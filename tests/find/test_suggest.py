@@ -73,7 +73,7 @@ def test_nothing_to_suggest():
     bare = replace(web(), pairs=tuple(empty))
     with pytest.raises(NoResult, match="than standing still, at .* m; nothing matches"):
         suggest_threshold(bare, 0, 10, 40)
-    with pytest.raises(NoResult, match="nor within .* m, the largest distance in this match web"):
+    with pytest.raises(NoResult, match="nor within .* m, the largest distance that is compared"):
         search(bare, 0, 10, 40, 0.1)
 
 

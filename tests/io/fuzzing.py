@@ -254,6 +254,7 @@ def make_vrm(folder: Path) -> Path:
 def use_vrm(path: Path) -> None:
     hero = marey.load(path)
     marey.save(hero, path.with_name("again.glb"), character=path)
+    marey.save(hero, path.with_name("own.glb"))
 
 
 def use_table(path: Path) -> None:

@@ -109,7 +109,7 @@ def test_damaged_binary_files_raise_typed_errors() -> None:
 
 def test_compressed_bombs_are_refused() -> None:
     document = FbxDocument(write_fbx([make_motion(n_frames=3)]), "x.fbx")
-    for count, message in ((3, "must have 24 bytes, got 25"), (2**27, "the arrays would take 10.. MB")):
+    for count, message in ((3, "must have 24 bytes, got 25"), (2**27, "its arrays would take 10.. MB")):
         packed = PackedArray("l", count, True, memoryview(zlib.compress(bytes(2**20))))
         with pytest.raises(MareyError, match=message):
             document.ints(Element("KeyTime", [packed]), "KeyTime")

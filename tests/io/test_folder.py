@@ -4,12 +4,16 @@ import os
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import marey
 from marey.errors import InvalidValue, UnwritableFile
 from marey.io.archive import pack, write_json
 from marey.io.files import PART_SUFFIX, Writing, write_bytes
-from marey.io.folder import copy_file, free_name, result_kind, walk_files
+from marey.io.folder import copy_file, describe_other, free_name, result_kind, walk_files
+from marey.samples import sample
+from marey.store.scan import list_files
 
 
 def test_hidden_and_skipped_files_are_left_out(tmp_path: Path) -> None:
@@ -100,3 +104,36 @@ def test_files_are_on_the_disk_before_they_are_renamed(tmp_path: Path, monkeypat
         staged = [writing.stage(tmp_path / name, [b"x"]) for name in ("a", "b")]
         writing.commit(*staged)
     assert done == ["sync", "sync", "replace", "sync", "replace"]
+
+
+def test_arrays_that_are_not_motions_are_told_from_motions(tmp_path: Path) -> None:
+    walk = sample("walk", fps=30.0, seconds=1.0).motion
+    shapes = {"x": (322,), "h": (263,), "j": (22, 3)}
+    for name, shape in shapes.items():
+        np.save(tmp_path / f"{name}.npy", np.zeros((4, *shape), dtype=np.float32))
+    marey.save(walk, tmp_path / "walk.npz")
+    np.savez(tmp_path / "amass.npz", poses=np.zeros((4, 156)), trans=np.zeros((4, 3)))
+    (tmp_path / "damaged.npy").write_bytes(b"nothing")  # loading it says what is wrong
+    np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
+    motions = {
+        *(f"{name}.npy" for name in shapes),
+        "walk.npz",
+        "amass.npz",
+        "damaged.npy",
+        "objects.npy",
+        "missing.npy",
+    }
+    assert {name: describe_other(tmp_path / name) for name in motions} == dict.fromkeys(motions)
+    np.save(tmp_path / "weights.npy", np.zeros((7, 5)))
+    np.savez(tmp_path / "shape.npz", betas=np.zeros(16))
+    assert describe_other(tmp_path / "weights.npy") == "NumPy array of shape (7, 5)"
+    assert describe_other(tmp_path / "shape.npz") == "set of arrays of another program"
+    for name in ("damaged.npy", "objects.npy", *(f"{name}.npy" for name in shapes), "amass.npz"):
+        (tmp_path / name).unlink()
+    opened = marey.MotionSet.open(tmp_path)
+    assert opened.names == ("walk",)
+    assert not opened.skipped
+    (tmp_path / "walk.npz").unlink()
+    (tmp_path / "walk.trc").write_text("markers")  # listed, because there are no motions
+    _, files, _ = list_files([tmp_path], "*", tmp_path / ".marey")
+    assert files == ("shape.npz", "walk.trc", "weights.npy")

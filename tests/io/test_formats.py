@@ -76,6 +76,7 @@ def mixed(tmp_path: Path) -> Path:
     (folder / "more" / "stick.amc").write_text(AMC)
     (folder / "broken.bvh").write_text("HIERARCHY\n")
     (folder / "odd.npy").write_bytes(b"no array")
+    np.save(folder / "weights.npy", np.zeros((3, 4)))
     (folder / "notes.txt").write_text("nothing")
     (folder / "markers.trc").write_text("x")
     marey.edit.RetargetMap.build(walk, walk.skeleton).save(folder / "map.json")
@@ -96,7 +97,9 @@ def test_a_mixed_folder(mixed: Path, tmp_path: Path, to: str) -> None:
     assert good - single == several, good
     assert single <= good
     assert {file.file for file in report.files if file.status == "failed"} == {"broken.bvh", "odd.npy"}
-    assert {file.file for file in report.files if file.status == "skipped"} == {"markers.trc", "registered.npz"}
+    assert {file.file for file in report.files if file.status == "skipped"} == {
+        "markers.trc", "registered.npz", "weights.npy",
+    }  # fmt: skip
     assert len(status) == len(report.files)
     first = marey.load(mixed / "fbx.fbx", file_fps=60.0)
     again = marey.load(tmp_path / "out" / f"fbx.{to}")
@@ -109,7 +112,7 @@ def test_the_command_converts_a_folder_and_goes_on_after_bad_files(mixed: Path, 
     shown = capsys.readouterr().out
     assert "failed: " in shown
     assert "markers, not motion; `marey solve` fits a skeleton to them" in shown
-    assert "9 converted, 2 skipped, 2 failed" in shown
+    assert "9 converted, 3 skipped, 2 failed" in shown
     for name in ("broken.bvh", "odd.npy"):
         (mixed / name).unlink()
     assert main(["convert", str(mixed), str(tmp_path / "again"), "--to", "npz", "--json"]) == 0

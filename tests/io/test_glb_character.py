@@ -197,7 +197,9 @@ def test_the_sample_figure_of_khronos(tmp_path: Path, data_folder: Path) -> None
 
 def test_bad_characters(tmp_path: Path) -> None:
     path, walk = save_character(tmp_path), make_walk()
-    with pytest.raises(InvalidValue, match=r"not a motion of the skeleton in .*hero.glb: it has the joints 'Hips'"):
+    with pytest.raises(
+        InvalidValue, match=r"skeleton of '.*' differs from that in .*hero.glb: only the motion has 'Hips'"
+    ):
         marey.save(walk, tmp_path / "out.glb", character=path)
     with pytest.raises(InvalidValue, match=r"saved as .glb or .vrm, not '.bvh'"):
         marey.save(walk, tmp_path / "out.bvh", character=path)
@@ -206,7 +208,7 @@ def test_bad_characters(tmp_path: Path) -> None:
     document, _ = take_apart(path.read_bytes())
     document["buffers"][0]["uri"] = "hero.bin"
     path.write_bytes(container(document))
-    with pytest.raises(ParseError, match="its first buffer is not in this file"):
+    with pytest.raises(ParseError, match="its first buffer is in another file"):
         marey.save(walk, tmp_path / "out.glb", character=path)
     flat = json.loads(json.dumps(document))
     del flat["buffers"][0]["uri"]
@@ -216,3 +218,82 @@ def test_bad_characters(tmp_path: Path) -> None:
         marey.save(walk, tmp_path / "out.glb", character=path)
     with pytest.raises(UnknownFormat, match=r"cannot save as '.vrm'"):
         marey.save(walk, tmp_path / "out.vrm")
+
+
+def save_dancer(folder: Path, version: int | None = None, frames: int = 40) -> Path:
+    """A character with two animations of its own; the first walks."""
+    path = save_character(folder, "hero.glb" if version is None else "hero.vrm", version=version, names=True)
+    walk = replace(marey.edit.retarget(straight_walk(seconds=2.0), marey.load(path)), labels=Labels(), contacts=None)
+    output = folder / f"dancer{path.suffix}"
+    marey.save([replace(walk, name="walk"), replace(walk[:frames], name="stop")], output, character=path)
+    return output
+
+
+EDITS = (
+    ["edit", "crop", "--from", "10f", "--to", "60f"], ["edit", "mirror"], ["clean"], ["edit", "smooth"],
+    ["edit", "resample", "--fps", "30"], ["convert"], ["edit", "cycle"],
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*has 2 animations")
+@pytest.mark.parametrize("words", EDITS, ids=lambda words: words[-1] if len(words) < 3 else words[1])
+def test_edits_keep_the_mesh(tmp_path: Path, words: list[str]) -> None:
+    path, out = save_dancer(tmp_path), tmp_path / "out.glb"
+    n_words = 2 if words[0] == "edit" else 1
+    options = ["--clip", "walk"] if words[0] == "convert" else []
+    arguments = [*words[:n_words], str(path), str(out), *words[n_words:], *options]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, done.output
+    assert "mesh is replaced" not in done.output
+    (old, bits), (new, more) = take_apart(path.read_bytes()), take_apart(out.read_bytes())
+    for key in old:
+        if key not in ("accessors", "animations", "bufferViews", "buffers"):
+            assert new[key] == old[key], key
+    assert len(new["animations"]) == 1
+    attributes = old["meshes"][0]["primitives"][0]["attributes"]
+    for accessor in attributes.values():
+        assert new["accessors"][accessor] == old["accessors"][accessor]
+        view = old["bufferViews"][old["accessors"][accessor]["bufferView"]]
+        assert new["bufferViews"][old["accessors"][accessor]["bufferView"]] == view
+        start = view.get("byteOffset", 0)
+        assert more[start : start + view["byteLength"]] == bits[start : start + view["byteLength"]]
+    assert validate(out.read_bytes())["issues"]["numErrors"] == 0
+    assert len(out.read_bytes()) < len(path.read_bytes())  # without the animations that the file had
+
+
+def test_the_library_keeps_the_mesh(tmp_path: Path) -> None:
+    path = save_dancer(tmp_path, version=1)
+    walk = marey.load(path, clip="walk")
+    marey.save(walk, tmp_path / "same.vrm")
+    marey.save([walk, marey.edit.mirror(walk)], tmp_path / "both.glb")
+    again = marey.load(tmp_path / "same.vrm")
+    np.testing.assert_allclose(again.world().positions, walk.world().positions, atol=2e-6)
+    assert len(take_apart((tmp_path / "both.glb").read_bytes())[0]["animations"]) == 2
+    # Saved over itself, again and again, the file does not grow.
+    marey.save(again, tmp_path / "same.vrm")
+    size = (tmp_path / "same.vrm").stat().st_size
+    marey.save(marey.load(tmp_path / "same.vrm"), tmp_path / "same.vrm")
+    assert (tmp_path / "same.vrm").stat().st_size == size
+    # A motion that is retargeted to the character gets its mesh, too.
+    moved = marey.edit.retarget(straight_walk(seconds=0.4), walk)
+    marey.save(moved, tmp_path / "moved.glb")
+    assert "materials" in take_apart((tmp_path / "moved.glb").read_bytes())[0]
+    marey.save(moved, tmp_path / "bare.glb", body=False)
+    assert "meshes" not in take_apart((tmp_path / "bare.glb").read_bytes())[0]
+
+
+def test_a_mesh_that_does_not_fit_is_replaced_with_a_warning(tmp_path: Path) -> None:
+    path = save_dancer(tmp_path)
+    walk = marey.load(path, clip="walk")
+    taller = replace(walk, skeleton=replace(walk.skeleton, offsets=1.1 * walk.skeleton.offsets))
+    with pytest.warns(
+        marey.errors.MareyWarning, match=r"replaced by a simple body \(the bone offset of '.*' differs from"
+    ):
+        marey.save(taller, tmp_path / "taller.glb")
+    other = marey.load(save_character(tmp_path, "other.glb", names=True))
+    with pytest.warns(marey.errors.MareyWarning, match="the motions come from different files"):
+        marey.save([walk, other], tmp_path / "two.glb")
+    path.unlink()
+    with pytest.warns(marey.errors.MareyWarning, match=r"replaced by a simple body \(.*dancer.glb"):
+        marey.save(walk, tmp_path / "lost.glb")
+    assert take_apart((tmp_path / "lost.glb").read_bytes())[0]["asset"]["generator"] == "marey"

@@ -157,12 +157,27 @@ def test_two_formats_of_one_motion_share_it(tmp_path: Path) -> None:
 def test_other_motion_does_not_overwrite_it(tmp_path: Path) -> None:
     saved(tmp_path, WALK)
     before = (tmp_path / "walk.marey.json").read_bytes()
-    with pytest.raises(
-        UnwritableFile, match="already holds the annotations of walk.bvh; save under a name other than walk.glb"
-    ):
-        saved(tmp_path, WALK[:30], "walk.glb")
-    assert not (tmp_path / "walk.glb").exists()
+    saved(tmp_path, WALK[:30], "walk.glb")
     assert (tmp_path / "walk.marey.json").read_bytes() == before
+    assert len(marey.load(tmp_path / "walk.glb").contacts) == 30
+    assert len(marey.load(tmp_path / "walk.bvh").contacts) == len(WALK)
+    assert (tmp_path / "walk.glb.marey.json").is_file()
+    saved(tmp_path, PLAIN, "walk.glb")
+    assert not (tmp_path / "walk.glb.marey.json").exists()
+    assert marey.load(tmp_path / "walk.glb").contacts is None
+
+
+def test_a_motion_can_be_saved_again_after_it_was_exported(tmp_path: Path) -> None:
+    """Make a clip, convert it, and make it again with other settings: the converted one keeps its annotations."""
+    saved(tmp_path, WALK)
+    saved(tmp_path, WALK, "walk.glb")
+    saved(tmp_path, WALK[:30])
+    assert len(marey.load(tmp_path / "walk.bvh").contacts) == 30
+    assert len(marey.load(tmp_path / "walk.glb").contacts) == len(WALK)
+    saved(tmp_path, WALK[:20])
+    assert len(marey.load(tmp_path / "walk.bvh").contacts) == 20
+    saved(tmp_path, WALK[:20], "walk.glb")
+    assert len(marey.load(tmp_path / "walk.glb").contacts) == 20
 
 
 def test_overwriting_a_file_replaces_or_removes_its_own_sidecar(tmp_path: Path) -> None:
@@ -187,11 +202,9 @@ def test_a_hand_written_sidecar_of_another_file_is_neither_removed_nor_overwritt
     before = side.read_bytes()
     saved(tmp_path, PLAIN[:30], "walk.glb")
     assert side.read_bytes() == before
-    with pytest.raises(
-        UnwritableFile, match="already holds the annotations of walk.bvh, walk.glb; save under a name other"
-    ):
-        saved(tmp_path, WALK[:30], "walk.npz")
+    saved(tmp_path, WALK[:30], "walk.npz")
     assert side.read_bytes() == before
+    assert len(marey.load(tmp_path / "walk.npz").contacts) == 30
 
 
 def test_several_clips_in_a_file_have_no_sidecar(tmp_path: Path) -> None:
@@ -233,8 +246,9 @@ def test_a_label_is_added_only_to_the_annotations_of_its_file(tmp_path: Path) ->
     marey.store.add_label(path, "brisk", 0, 10)
     assert "brisk" in marey.load(path).labels.names
     saved(tmp_path, PLAIN, "walk.npz")
-    with pytest.raises(UnwritableFile, match=r"already holds the annotations of walk.bvh; rename walk.npz"):
-        marey.store.add_label(tmp_path / "walk.npz", "brisk", 0, 10)
+    marey.store.add_label(tmp_path / "walk.npz", "slow", 0, 10)
+    assert marey.load(tmp_path / "walk.npz").labels.names == ("slow",)
+    assert "slow" not in marey.load(path).labels.names
 
 
 def test_text_that_cannot_be_saved_is_refused_before_anything_is_written(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_carrying_is_correlated_in_a_long_take_with_a_turn(data_folder):
 
 
 def test_a_clip_without_steps_is_refused():
-    with pytest.raises(NotBlendable, match="must have at least 2 consecutive steps to be aligned, but"):
+    with pytest.raises(NotBlendable, match="must have at least 2 consecutive steps, but"):
         find_correlations(sample("stand").motion)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marey.compiled import python_form
-from marey.layer import gaze_kernels, phase_kernels, runtime_kernels, trunk_kernels
+from marey.layer import gaze_kernels, runtime_kernels, time_alignment_kernels, trunk_kernels
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_map import GazeMap
 from marey.layer.halves import split_body
@@ -127,4 +127,4 @@ def test_looks(seed: int) -> None:
 def test_paths(limit: int) -> None:
     rng = np.random.default_rng(limit)
     values, held = rng.uniform(size=(20, 25)), rng.uniform(size=20) < 0.3
-    assert_same_forms(phase_kernels.find_path, values, 5, limit, 0.01, held, np.zeros(20))
+    assert_same_forms(time_alignment_kernels.find_path, values, 5, limit, 0.01, held, np.zeros(20))

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from marey.errors import InvalidValue, JointNotFound
-from marey.layer import SpliceSettings, phase_kernels, trunk_kernels
+from marey.layer import SpliceSettings, time_alignment_kernels, trunk_kernels
 from marey.layer.halves import get_bone_offsets, split_body
 from marey.layer.posture import find_posture_rotation, measure_posture, steady_hips
 from marey.layer.splicing import UpperFrames, align_trunk_frames
@@ -130,7 +130,7 @@ def test_the_path_is_as_cheap_as_any(seed):
     held = rng.uniform(size=12) < 0.3
     columns = np.empty(12)
     limit = 2 + seed % 2
-    got = phase_kernels.find_path(values, 5, limit, 0.01, held, columns)
+    got = time_alignment_kernels.find_path(values, 5, limit, 0.01, held, columns)
     assert got == pytest.approx(twin.best_path(values, 5, limit, 0.01, held), abs=1e-12)
     assert (np.diff(columns) >= 0.0).all()
     assert columns[0] < 5
@@ -138,4 +138,4 @@ def test_the_path_is_as_cheap_as_any(seed):
 
 def test_no_path_where_the_upper_clip_is_too_short():
     columns = np.empty(12)
-    assert np.isinf(phase_kernels.find_path(np.ones((12, 4)), 1, 2, 0.0, np.zeros(12, dtype=bool), columns))
+    assert np.isinf(time_alignment_kernels.find_path(np.ones((12, 4)), 1, 2, 0.0, np.zeros(12, dtype=bool), columns))

@@ -25,8 +25,8 @@ def test_boxes_are_drawn_with_their_samples(make):
         points = sum(len(line.get_xdata()) for line in axes.get_lines() if line.get_marker() in ("o", "x"))
         assert points == 40
     texts = [text.get_text() for text in figure.axes[4].texts]
-    assert " good 10.0" in texts
-    assert " bad 15.0" in texts
+    assert "good 10.0" in texts
+    assert "bad 15.0" in texts
 
 
 def test_a_stream_is_drawn_from_above(tmp_path):

@@ -186,7 +186,7 @@ def test_a_part_shrinks_until_it_works_or_is_refused_by_the_name_of_the_node():
     with pytest.raises(NoResult, match="no part of 'walk' has transitions .* to 'left'.*raise `good=`"):
         char.connect("walk", "left", good=1e-6, part="none", n_source=5, n_target=10)
     assert "none" not in char.nodes
-    with pytest.raises(InvalidValue, match="part requires `good=`, because otherwise it is chosen"):
+    with pytest.raises(InvalidValue, match="part requires `good=`, because the automatic threshold"):
         char.connect("walk", "left", part="none")
     with pytest.raises(InvalidValue, match="already has a node 'left'"):
         char.connect("walk", "left", good=0.05, part="left")
@@ -212,7 +212,7 @@ def test_a_large_threshold_that_was_chosen_is_reported_and_kept_in_the_file(tmp_
     char.restrict("right", "walk", walk.low, [-0.6])
     compared = char.compare("left", "right", n_source=6, n_target=20)
     wide = compared._replace(costs=compared.costs + 0.2)
-    with pytest.warns(MareyWarning, match=r"from 'left' to 'right' may be visible: good was chosen as \d\d cm"):
+    with pytest.warns(MareyWarning, match=r"from 'left' to 'right' may be visible: the threshold chosen is \d\d cm"):
         assert char.connect("left", "right", compared=wide).is_chosen
     assert not char.connect("walk", "walk", good=0.3, n_source=6, n_target=20).is_chosen
     char.save(tmp_path / "char.json")

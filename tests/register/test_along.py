@@ -132,7 +132,7 @@ def test_force_accepts_motions_that_are_too_far_apart():
         ({"parents": [-1, -1, 0]}, "exactly one -1 for the reference"),
         ({"parents": [-1, 0]}, r"parents must have shape \(3,\)"),
         ({"parents": [-1, 0, 0], "reference": 1}, "either parents or reference"),
-        ({"reference": 3}, "must be a motion from 0 to 2"),
+        ({"reference": 3}, "must be the index of a motion, from 0 to 2"),
         ({"landmarks": [1, 2]}, "one frame or one row of frames for each of 3 motions"),
         ({"landmarks": [1, 2, 9999]}, "landmarks of 'reach 2' must be increasing frames from 0 to"),
         ({"landmarks": [[5, 2], [1, 2], [1, 2]]}, "must be increasing frames"),
@@ -159,5 +159,5 @@ def test_one_motion_is_refused():
         register_tree(takes("reach", 1))
     with pytest.raises(InvalidValue, match="needs motions, got a list with str"):
         register_tree(["a", "b"])
-    with pytest.raises(InvalidValue, match="which must be motions from 0 to"):
+    with pytest.raises(InvalidValue, match="must contain indices of motions from 0 to"):
         select_motions(register_tree(takes("reach", 2)).registration, [7])

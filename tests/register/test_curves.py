@@ -17,7 +17,6 @@ from marey.compare import Clouds, distance_grid, frame_weights, point_clouds
 from marey.edit import resample
 from marey.errors import InvalidValue, NotBlendable
 from marey.maths import rigid2d
-from marey.register._loops import extend_loop, interpolate_moves
 from marey.register.curves import (
     AlignmentCurve,
     TimewarpCurve,
@@ -26,6 +25,7 @@ from marey.register.curves import (
     pair_timewarp,
 )
 from marey.register.dtw import TimeAlignment, dtw, dtw_cyclic
+from marey.register.loops import extend_loop, interpolate_moves
 from marey.samples import sample
 from tests.strategies import LAWS, numbers, rigid2ds
 
@@ -379,14 +379,14 @@ def clouds_of(n_frames):
         (lambda: TimewarpCurve.fit([[0.0, 0.0], [1.0, 0.0]]), "later than the first in every motion"),
         (lambda: a_warp().inverse(2, 0.5), "motion must be from 0 to 1, not 2"),
         (lambda: AlignmentCurve(np.ones((4, 2, 3))), "points must be all zeros for motion 0, the reference"),
-        (lambda: AlignmentCurve(np.zeros((4, 2, 3)), 2), "reference must be a motion from 0 to 1, not 2"),
+        (lambda: AlignmentCurve(np.zeros((4, 2, 3)), 2), "index of a motion, from 0 to 1, not 2"),
         (lambda: AlignmentCurve(np.zeros((2, 2, 3))), "points of an alignment curve must have shape"),
         (lambda: AlignmentCurve.fit(np.zeros((1, 2, 3))), "at least two rows, not 1"),
         (lambda: merge_timewarps(0, [None], 30.0), "a timewarp of two motions for every motion except"),
         (lambda: merge_timewarps(0, [None, a_warp(3)], 30.0), "a timewarp of two motions for every"),
-        (lambda: merge_timewarps(2, [None, a_warp()], 30.0), "reference must be a motion from 0 to 1, not 2"),
+        (lambda: merge_timewarps(2, [None, a_warp()], 30.0), "index of a motion, from 0 to 1, not 2"),
         (lambda: alignment_curve([clouds_of(61)], a_warp(), 0, [1.0]), "the timewarp's 2 motions, not 1"),
-        (lambda: alignment_curve([clouds_of(61)] * 2, a_warp(), 2, [1.0]), "must be a motion from 0 to 1, not 2"),
+        (lambda: alignment_curve([clouds_of(61)] * 2, a_warp(), 2, [1.0]), "index of a motion, from 0 to 1, not 2"),
         (lambda: alignment_curve([clouds_of(61)] * 2, a_warp(), 0, [1.0], loops=np.zeros((2, 3))),
          "loops must be given if the timewarp is cyclic"),
         (lambda: alignment_curve([clouds_of(61), clouds_of(50)], a_warp(), 0, [1.0]),

@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 
 import marey
+from marey.cli.main import main
 from marey.errors import InvalidValue, MareyError
 from marey.find import MatchWeb
 from marey.graph import MotionGraph
-from marey.store import cluster
+from marey.store import MotionSet, cluster
 from tests.graph.clips import walks
-from tests.store.folders import failing, process_number, slow_square, summed
+from tests.store.folders import failing, folder_of_walks, process_number, slow_square, summed
 
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 
@@ -144,3 +145,11 @@ def test_errors_of_the_cluster_are_reported():
         MareyError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'.*check the address and port"
     ):
         list(cluster("tcp://127.0.0.1:9", patience=0.5)(abs, [1]))
+
+
+def test_a_library_is_summarized_as_here(address, tmp_path):
+    folder = folder_of_walks(tmp_path / "clips", 3)
+    there = MotionSet.open(folder, cache=tmp_path / "there").summarize(run=cluster(address))
+    here = MotionSet.open(folder, cache=tmp_path / "here").summarize()
+    assert [clip.to_dict() for clip in there] == [clip.to_dict() for clip in here]
+    assert main(["library", str(folder), "--cache", str(tmp_path / "again"), "--cluster", address]) == 0

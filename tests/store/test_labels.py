@@ -210,8 +210,8 @@ def test_a_file_that_cannot_have_labels_is_refused(tmp_path):
     save(replace(walk(), labels=labels_of(("walk", 0, 91))), tmp_path / "a.bvh")
     save(walk(1)[:50], tmp_path / "other.npz")
     (tmp_path / "other.npz").rename(tmp_path / "a.npz")
-    with pytest.raises(
-        UnwritableFile,
-        match=r"already holds the annotations of a.bvh; rename a.npz so that its labels go to a different file",
-    ):
-        add_label(tmp_path / "a.npz", "x")
+    assert add_label(tmp_path / "a.npz", "x").name == "a.npz.marey.json"
+    save(walk(1)[:60], tmp_path / "other.bvh")
+    (tmp_path / "other.bvh").replace(tmp_path / "a.bvh")
+    with pytest.raises(UnwritableFile, match=r"a\.marey\.json: describes an earlier version of a\.bvh; delete it"):
+        add_label(tmp_path / "a.bvh", "x")

@@ -123,8 +123,10 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
         f"if __name__ == '__main__': list(processes(2)(partial(slow_square, {str(tmp_path)!r}), range(10**5)))"
     )
     (tmp_path / "main.py").write_text(code)
-    paths = os.pathsep.join([*sys.path])
-    parent = subprocess.Popen([sys.executable, tmp_path / "main.py"], env={**os.environ, "PYTHONPATH": paths})
+    folder = tmp_path / "temporary"  # its own: other processes sweep the system's folder at any time
+    folder.mkdir()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(folder)}
+    parent = subprocess.Popen([sys.executable, tmp_path / "main.py"], env=environment)
     end = time.monotonic() + 60
     while len(workers := [int(path.stem) for path in tmp_path.glob("*.done")]) < 2:
         assert time.monotonic() < end, "the workers did not start"
@@ -134,7 +136,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
     while any(os.path.exists(f"/proc/{worker}") for worker in workers):
         assert time.monotonic() < end, "the workers did not end"
         time.sleep(0.05)
-    assert remove_stale() >= 1  # the folder of the killed process
+    assert remove_stale(folder) >= 1  # the folder of the killed process
 
 
 def test_a_scheduler_that_dies_is_reported_in_one_sentence():

@@ -93,6 +93,7 @@ class Failed(Exception):
 
     type: str
     text: str
+    parameter: str = ""
 
     def __str__(self) -> str:
         return f"{self.type}: {self.text}"
@@ -118,6 +119,10 @@ class FakePage:
 
     def do(self, do: str, **fields: Any) -> dict[str, Any]:
         return self.answer(self.send(do, **fields))
+
+    def operate(self, operation: str, motion: str, **fields: Any) -> dict[str, Any]:
+        """Run an operation with the default settings, unless others are given."""
+        return self.do("operate", operation=operation, motion=motion, **{"settings": {}, **fields})
 
     def answer(self, number: int) -> dict[str, Any]:
         while number not in self.answers:

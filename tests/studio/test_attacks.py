@@ -128,7 +128,7 @@ def test_saving_does_not_write_through_a_link(page: FakePage, clips: Path, tmp_p
         page.do("set_labels", motion=motion, labels=[{"name": "a", "start": 0, "stop": 5}])
         side.symlink_to(target)
         with pytest.raises(Failed, match="its companion file mine.marey.json is outside the open folder"):
-            page.do("save_sidecar", motion=motion)
+            page.do("save", motion=motion)
         assert target.read_text() == "precious"
     finally:
         side.unlink()

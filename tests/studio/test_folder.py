@@ -70,11 +70,11 @@ def test_what_was_made_of_motions_is_not_listed_among_them(tmp_path: Path) -> No
     marey.save(walk, tmp_path / "mine.take.npz")  # a motion, whatever it is called
     for name, form in (("mine.walk.npz", "marey.gait_space"), ("moves.npz", "marey.graph"), ("web.npz", "marey.web")):
         (tmp_path / name).write_bytes(pack(form, 1, {"distances": np.zeros(3)}))
-    np.savez(tmp_path / "theirs.npz", poses=np.zeros(3))  # opening it says what is wrong with it
+    np.savez(tmp_path / "theirs.npz", poses=np.zeros(3))
     np.savez(tmp_path / "odd.npz", format=np.array(["marey.web"] * 10_000))
     (tmp_path / "broken.npz").write_bytes((tmp_path / "web.npz").read_bytes()[:-30])
     found = [each.path for each in Folder(tmp_path).list_files().files]
-    assert found == ["broken.npz", "mine.take.npz", "odd.npz", "theirs.npz"]
+    assert found == ["broken.npz", "mine.take.npz"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,9 @@ import pytest
 import marey
 from marey.samples import sample
 from marey.studio.curves import align_frames, make_curves
+from marey.studio.describe import describe_motion
 from marey.studio.live import MotionPlayer
+from marey.studio.motions import Opened, Step
 from tests.studio.client import Failed, FakePage, Server, unpack
 
 
@@ -58,7 +60,7 @@ def test_one_clip_of_several_is_opened_and_its_file_fetched(page: FakePage, serv
     assert (status, headers["content-type"]) == (200, "model/gltf-binary")
     assert body == (clips / "both.glb").read_bytes()
     with pytest.raises(Failed, match=r"both.glb contains 2 clips, but a sidecar describes only one"):
-        page.do("save_sidecar", motion=info["motion"])
+        page.do("save", motion=info["motion"])
 
 
 def test_a_file_is_read_with_given_settings(page: FakePage) -> None:
@@ -106,11 +108,11 @@ def test_a_folder_is_not_named_in_an_error(page: FakePage, server: Server, clips
 def test_a_reloaded_page_learns_of_work_in_progress(server: Server) -> None:
     first = FakePage(server)
     motion = first.do("open", path="walk.bvh")["motion"]
-    job = first.send("measure", motion=motion)
+    job = first.send("operate", operation="measure", settings={}, motion=motion)
     first.do("list")
     with FakePage(server, first.welcome["session"]) as page:
         assert [(work["job"], work["command"]) for work in page.welcome["work"]] == [(job, "measure")]
-        assert page.answer(job)["measures"]
+        assert page.answer(job)["rows"]
     with FakePage(server, first.welcome["session"]) as page:
         assert page.welcome["work"] == []
 
@@ -128,7 +130,7 @@ def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
     with pytest.raises(Failed, match="nothing to redo"):
         page.do("redo", motion=name)
     try:
-        saved = page.do("save_sidecar", motion=name)
+        saved = page.do("save", motion=name)
         assert (saved["path"], saved["url"], saved["motion"]["unsaved"]) == ("turn.marey.json", None, False)
         again = marey.load(clips / "deep/turn.bvh")
         assert again.contacts.intervals("left_heel") == ((3, 9), (20, 30))
@@ -192,48 +194,80 @@ def test_contacts_are_found_in_the_worker(page: FakePage, clips: Path) -> None:
 def test_cleanup_shows_its_metrics_and_is_undone(page: FakePage, clips: Path) -> None:
     name = page.do("open", path="walk.bvh")["motion"]
     before = page.do("motion", motion=name)
-    done = page.do("clean", motion=name)
+    done = page.operate("clean", name)
     truth = marey.clean(marey.load(clips / "walk.bvh"))
-    assert done["motion"]["revision"] != before["revision"]
+    (after,) = done["motions"]
+    assert after["revision"] != before["revision"]
     np.testing.assert_allclose(page.frames(name, 0, 121)[1], truth.world().positions, atol=1e-5)
-    measures = {each["name"]: each for each in done["measures"]}
-    assert measures["foot slide while planted"]["value"] <= measures["foot slide while planted"]["against"]
-    assert done["motion"]["history"] == ["cleaned"]
+    slides = {name: (float(a), float(b)) for name, a, b in done["rows"] if name.startswith("foot slide while planted")}
+    assert all(now <= then for then, now in slides.values())
+    assert slides
+    assert after["history"] == ["cleaned"]
     undone = page.do("undo", motion=name)
     assert undone["revision"] == before["revision"]
-    beside = page.do("clean", motion=name, as_new=True)["motion"]
-    assert (beside["name"], beside["motion"] != name, beside["file"]) == ("walk (clean)", True, "")
+    beside = page.operate("clean", name, as_new=True)["motions"][0]
+    assert (beside["name"], beside["motion"] != name, beside["file"]) == ("walk (cleaned)", True, "")
     assert page.do("motion", motion=name)["undo"] == 0
-    same = page.do("measure", motion=beside["motion"], against=name)["measures"]
-    assert {each["name"] for each in same} == set(measures)
-    with pytest.raises(Failed, match="was not opened from a file, so it has no sidecar"):
-        page.do("save_sidecar", motion=beside["motion"])
+    same = page.operate("measure", beside["motion"], other=name)["rows"]
+    assert len(same) == len(done["rows"])
+    assert (beside["edited"], undone["edited"]) == (True, False)
 
 
 def test_a_motion_that_changed_meanwhile_is_not_overwritten(page: FakePage) -> None:
     name = page.do("open", path="walk.bvh")["motion"]
-    cleaning = page.send("clean", motion=name)
+    cleaning = page.send("operate", operation="clean", settings={}, motion=name)
     page.do("set_labels", motion=name, labels=[])
     with pytest.raises(Failed, match="the clip changed while this was running"):
         page.answer(cleaning)
 
 
+def test_a_changed_motion_is_saved_as_a_new_file(page: FakePage, clips: Path) -> None:
+    name = page.do("open", path="walk.bvh")["motion"]
+    source = (clips / "walk.bvh").read_bytes()
+    (info,) = page.operate("mirror", name)["motions"]
+    assert (info["edited"], info["file"]) == (True, "walk.bvh")
+    saved = page.do("save", motion=name)
+    try:
+        assert (saved["path"], saved["motion"]["file"], saved["motion"]["edited"]) == (
+            "walk 2.bvh",
+            "walk 2.bvh",
+            False,
+        )
+        assert (clips / "walk.bvh").read_bytes() == source
+        truth = marey.edit.mirror(marey.load(clips / "walk.bvh"))
+        again = marey.load(clips / "walk 2.bvh")
+        np.testing.assert_allclose(again.world().positions, truth.world().positions, atol=1e-4)
+        assert again.labels == truth.labels
+        # Annotations now go to the sidecar of the new file, and undoing the edit makes it edited again.
+        assert page.do("set_labels", motion=name, labels=[])["unsaved"]
+        assert page.do("save", motion=name)["path"] == "walk 2.marey.json"
+        page.do("undo", motion=name)
+        assert page.do("undo", motion=name)["edited"]
+    finally:
+        for path in clips.glob("walk 2.*"):
+            path.unlink()
+
+
+def test_a_closed_motion_can_be_reopened(page: FakePage) -> None:
+    name = page.do("open", path="walk.bvh")["motion"]
+    (edited,) = page.operate("mirror", name)["motions"]
+    page.do("close", motion=name)
+    again = page.do("reopen", motion=name)
+    assert (again["revision"], again["undo"]) == (edited["revision"], 1)
+    with pytest.raises(Failed, match="was closed too long ago; open its file again"):
+        page.do("reopen", motion=name)
+
+
 def test_motions_are_exported_and_fetched(page: FakePage, server: Server, tmp_path: Path) -> None:
-    names = [page.do("open", path=path)["motion"] for path in ("walk.bvh", "deep/turn.bvh")]
-    result = page.do("export", motions=names, format="glb", name="../two <walks>")
-    assert result["name"] == "_two _walks_.glb"
-    status, headers, body = server.request("GET", result["url"])
-    assert (status, len(body)) == (200, result["size"])
+    name = page.do("open", path="walk.bvh")["motion"]
+    settings = {"format": "bvh", "name": "../a <walk>é", "target": "download"}
+    file, sidecar = page.operate("save", name, settings=settings)["files"]
+    assert (file["name"], sidecar["name"]) == ("_a _walk_é.bvh", "_a _walk_é.marey.json")
+    status, headers, body = server.request("GET", file["url"])
+    assert (status, len(body)) == (200, file["size"])
     assert headers["content-disposition"].startswith("attachment")
-    (tmp_path / "two.glb").write_bytes(body)
-    assert marey.clip_names(tmp_path / "two.glb") == ("walk", "turn")
-    result = page.do("export", motions=names[:1], format="bvh", name="é")
-    (tmp_path / "one.bvh").write_bytes(server.request("GET", result["url"])[2])
+    (tmp_path / "one.bvh").write_bytes(body)
     assert len(marey.load(tmp_path / "one.bvh")) == 121
-    with pytest.raises(Failed, match="no motion to export"):
-        page.do("export", motions=[], format="bvh", name="none")
-    with pytest.raises(Failed, match=".fbx and .glb hold several"):
-        page.do("export", motions=names, format="bvh", name="both")
 
 
 def test_an_uploaded_file_and_its_sidecar_are_opened(page: FakePage, server: Server, clips: Path) -> None:
@@ -245,7 +279,7 @@ def test_an_uploaded_file_and_its_sidecar_are_opened(page: FakePage, server: Ser
     info = page.do("open", path="walk.bvh", where="uploads")
     assert (info["where"], info["labels"][0]["name"]) == ("uploads", "walk")
     page.do("set_labels", motion=info["motion"], labels=[])
-    saved = page.do("save_sidecar", motion=info["motion"])
+    saved = page.do("save", motion=info["motion"])
     assert "labels" not in json.loads(server.request("GET", saved["url"])[2])
 
 
@@ -261,7 +295,7 @@ def test_markers_are_shown_without_a_skeleton(page: FakePage, data_folder: Path,
     positions = page.frames(info["motion"], 0, min(64, len(truth)))[1]
     np.testing.assert_array_equal(np.isnan(positions[..., 0]), ~truth.valid[:64])
     with pytest.raises(Failed, match="contains markers; this needs a clip with a skeleton"):
-        page.do("clean", motion=info["motion"])
+        page.operate("clean", info["motion"])
 
 
 def test_closed_motions_are_gone(page: FakePage) -> None:
@@ -360,7 +394,20 @@ def test_findings_of_an_open_clip(page: FakePage, clips: Path) -> None:
     rotations[80:83] = (1.0, 0.0, 0.0, 0.0)
     marey.save(replace(broken, rotations=rotations, contacts=None), clips / "broken.bvh")
     opened = page.do("open", path="broken.bvh")
-    (finding,) = page.do("check", motion=opened["motion"])["findings"]
-    assert (finding["severity"], finding["start"], finding["stop"]) == ("severe", 80, 83)
-    assert finding["text"].endswith("; interpolate these frames")
+    ((severity, frame, text),) = page.operate("check", opened["motion"])["rows"]
+    assert (severity, frame) == ("severe", "80")
+    assert text.endswith("; interpolate these frames")
     (clips / "broken.bvh").unlink()
+
+
+def test_plants_have_places_and_slides():
+    """The page marks where feet are planted, and how far they slide there."""
+    walk = marey.clean(sample("walk", seconds=2.0).motion)
+    seconds = np.arange(len(walk)) / walk.fps
+    sliding = replace(walk, root_positions=walk.root_positions + np.outer(seconds, [0.1, 0.0, 0.0]))
+    for motion, speed in ((walk, 0.0), (sliding, 0.1)):
+        for lane in describe_motion("m1", Opened(motion, steps=[Step(motion, 0, "opened")])).contacts or ():
+            assert len(lane.plants) == len(lane.intervals) > 0
+            for plant, (start, stop) in zip(lane.plants, lane.intervals, strict=True):
+                assert plant.slide == pytest.approx(speed * (stop - start - 1) / walk.fps, abs=1e-6)
+                assert abs(plant.at[1]) < 0.02

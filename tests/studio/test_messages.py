@@ -12,7 +12,7 @@ from marey.errors import InvalidValue
 from marey.studio import messages as m
 from marey.studio.panels.compare_messages import Placed
 from marey.studio.panels.find_messages import SearchDone, TileBody
-from marey.studio.panels.look_messages import ExportFormat
+from marey.studio.panels.look_messages import CurveKind
 from marey.studio.registry import PANELS, find_commands, find_events
 from marey.studio.typescript import type_name, write_types
 from marey.studio.wire import decode, encode, fill, parse_object
@@ -28,7 +28,7 @@ def test_the_pages_types_are_in_step() -> None:
 
 def test_every_command_of_the_core_and_of_the_panels_is_answered_once() -> None:
     commands = find_commands()
-    assert {"hello", "cancel", "list", "open", "frames", "clean", "undo", "export"} <= set(commands)
+    assert {"hello", "cancel", "list", "open", "frames", "operate", "undo", "save"} <= set(commands)
     assert [each.message.do for each in commands.values()] == list(commands)
     with pytest.raises(LookupError, match="'list' has two handlers"):
         find_commands((PANELS[0], PANELS[0]))
@@ -45,18 +45,18 @@ class Everything(m.Value):
     many: tuple[m.LabelSpan, ...]
     table: dict[str, int]
     maybe: float | None = None
-    choice: ExportFormat = "bvh"
+    choice: CurveKind = "speed"
 
 
 WHOLE = {
     "text": "a", "number": 1, "whole": 2, "flag": True, "pair": [3, 4.5],
-    "many": [{"name": "x", "start": 0, "stop": 2}], "table": {"a": 1}, "maybe": 0.5, "choice": "glb",
+    "many": [{"name": "x", "start": 0, "stop": 2}], "table": {"a": 1}, "maybe": 0.5, "choice": "travel",
 }  # fmt: skip
 
 
 def test_written_messages_are_read_again() -> None:
     value = decode(Everything, WHOLE)
-    assert value == Everything("a", 1.0, 2, True, (3, 4.5), (m.LabelSpan("x", 0, 2),), {"a": 1}, 0.5, "glb")
+    assert value == Everything("a", 1.0, 2, True, (3, 4.5), (m.LabelSpan("x", 0, 2),), {"a": 1}, 0.5, "travel")
     assert decode(Everything, parse_object(encode(value))) == value
     with pytest.raises(FrozenInstanceError):
         value.text = "b"  # type: ignore[misc]
@@ -79,7 +79,7 @@ def test_written_messages_are_read_again() -> None:
         ({"many": ["x"]}, r"many\[0\]: expected an object, got \"x\""),
         ({"table": {"a": "b"}}, r"table.a: expected a whole number"),
         ({"maybe": "no"}, r"maybe: expected a finite number"),
-        ({"choice": "exe"}, r"choice: expected 'bvh' or 'fbx' or 'glb' or 'npz', got \"exe\""),
+        ({"choice": "exe"}, r"choice: expected 'travel' or 'speed' or .*, got \"exe\""),
         ({"extra": 1}, r"unknown field 'extra'"),
     ],
 )

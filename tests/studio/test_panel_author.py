@@ -88,13 +88,13 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     low = author.do("author_try", source="walk", target="walk", good=0.8 * chart["best"][-1], bad=0.3)
     assert low["stuck"] > 0
     advised = re.search(
-        r"with turn .* degrees, have no transition .*: raise “Accept below” to ([0-9.]+) cm", low["note"]
+        r"with turn .* degrees, have no transition .*: raise “Accept costs below” to ([0-9.]+) cm", low["note"]
     )
     assert advised, low["note"]
     good = float(advised[1]) / 100.0
     assert author.do("author_try", source="walk", target="walk", good=good, bad=0.3)["stuck"] == 0
     for do in ("author_try", "author_connect"):
-        with pytest.raises(Failed, match="must not exceed “Reject above”, got 20 and 10 cm"):
+        with pytest.raises(Failed, match="must not exceed “Reject costs above”, got 20 and 10 cm"):
             author.do(do, source="walk", target="walk", good=0.2, bad=0.1)
         with pytest.raises(Failed, match="must be greater than 0, not -1 and 10 cm"):
             author.do(do, source="walk", target="walk", good=-0.01, bad=0.1)
@@ -243,3 +243,75 @@ def test_without_a_folder_nothing_is_saved(built: Path) -> None:
                 page.do("author_walk")
     finally:
         server.stop()
+
+
+@pytest.fixture(scope="module")
+def boxer(tmp_path_factory: pytest.TempPathFactory, built: Path) -> Iterator[FakePage]:
+    """A page with four punches open, a saved space of them, and two recipes, one of which leads out of the folder."""
+    from marey.parametric import ParametricMotion
+    from marey.samples import sample
+
+    folder = tmp_path_factory.mktemp("punches")
+    points = [(0.0, 1.3, 0.6), (0.25, 1.5, 0.6), (0.3, 1.2, 0.55), (0.1, 1.4, 0.75)]
+    punches = [
+        replace(sample("punch", fps=30.0, **dict(zip("xyz", point, strict=True))).motion, name=f"punch{k}")
+        for k, point in enumerate(points)
+    ]
+    for punch in punches:
+        marey.save(punch, folder / f"{punch.name}.npz")
+    ParametricMotion.build(punches, "position:right_hand@farthest", samples=0, crop=None).save(folder / "punches.npz")
+    node = '[[nodes]]\nname = "punch"\nkind = "parametric"\nfeature = "position:right_hand@farthest"\n[[nodes.clips]]\n'
+    (folder / "boxer.toml").write_text(
+        f'name = "b"\n{node}files = ["punch*.npz"]\n[auto]\ngood = 0.5\nbad = 0.6\n'.replace("punch*", "punch[0-3]")
+    )
+    (folder / "out.toml").write_text(f'name = "b"\n{node}files = ["../*.bvh"]\n[auto]\n')
+    server = Server(folder, built)
+    with FakePage(server) as page:
+        page.motions = [page.do("open", path=f"punch{k}.npz")["motion"] for k in range(4)]  # type: ignore[attr-defined]
+        page.folder = folder  # type: ignore[attr-defined]
+        yield page
+    server.stop()
+
+
+def test_examples_of_an_action_become_a_node(boxer: FakePage) -> None:
+    feature = "position:right_hand@farthest"
+    boxer.do("author_new", name="b")
+    made = boxer.do("author_action", name="punch", motions=boxer.motions, feature=feature, at_point=True)  # type: ignore[attr-defined]
+    (node,) = made["nodes"]
+    assert made["note"] == "'punch' was built from 4 examples."
+    assert ([each["name"] for each in node["ranges"]], node["request"]) == (["x", "y", "z"], "at a point")
+    made = boxer.do("author_action", name="saved", path="punches.npz")
+    assert [(each["name"], each["request"]) for each in made["nodes"]][1] == ("saved", "at a point")
+    assert boxer.do("author_sources")["spaces"] == ["punches.npz"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"motions": []}, "expected 2 to 200 clips for a node of actions, got 0"),
+        ({"feature": "position:tail@farthest"}, "tail"),
+        ({"feature": "duration", "at_point": True}, "needs three parameters"),
+        ({"path": "../punches.npz"}, "expected a path within the open folder"),
+        ({"path": "punch0.npz"}, "is not a target control saved by marey"),
+    ],
+)
+def test_actions_that_do_not_fit_are_refused(boxer: FakePage, fields: dict[str, Any], message: str) -> None:
+    given = {"name": "other", "motions": boxer.motions, "feature": "duration", **fields}  # type: ignore[attr-defined]
+    with pytest.raises(Failed, match=re.escape(message)):
+        boxer.do("author_action", **given)
+
+
+def test_recipes_are_opened_and_saved(boxer: FakePage) -> None:
+    folder: Path = boxer.folder  # type: ignore[attr-defined]
+    assert boxer.do("author_sources")["recipe_files"] == ["boxer.toml", "out.toml"]
+    boxer.do("author_new", name="b")
+    with pytest.raises(Failed, match="was not built from a recipe"):
+        boxer.do("author_save_recipe", name="mine")
+    assert [each["name"] for each in boxer.do("author_open_recipe", path="boxer.toml")["nodes"]] == ["punch"]
+    assert boxer.do("author_save_recipe", name="mine")["files"] == ["mine.toml"]
+    assert (folder / "mine.toml").read_text() == (folder / "boxer.toml").read_text()
+    with pytest.raises(Failed, match=r"mine.toml already exists; check"):
+        boxer.do("author_save_recipe", name="mine")
+    with pytest.raises(Failed, match="expected a path within the open folder"):
+        boxer.do("author_open_recipe", path="out.toml")
+    (folder / "mine.toml").unlink()

@@ -187,7 +187,7 @@ def test_a_rest_pose_is_left_out_and_the_sidecar_still_fits(page: FakePage, pair
         page.do("blend_trim_rest", motion=opened["motion"])
     labels = [*left["labels"], {"name": "step", "start": 4, "stop": 9}]
     assert page.do("set_labels", motion=opened["motion"], labels=labels)["unsaved"]
-    assert not page.do("save_sidecar", motion=opened["motion"])["motion"]["unsaved"]
+    assert not page.do("save", motion=opened["motion"])["motion"]["unsaved"]
     after = marey.load(folder / "rest.bvh", trim_rest=False)
     assert set(after.labels) == {*before.labels, ("step", 5, 10)}
     assert after.contacts is not None

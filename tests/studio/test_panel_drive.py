@@ -525,3 +525,21 @@ def test_a_character_stops_without_a_request_and_looks_first() -> None:
         a, b = plain.frame(), looking.frame()
         apart.append(np.abs(a.rotations - b.rotations).max())
     assert max(apart) > 0.1
+
+
+def test_a_blend_tree_plays_an_action_once_and_holds_a_fall_until_it_ends(walks):
+    from marey.control import OneShot
+    from marey.edit import resample
+    from marey.samples import sample
+
+    throw, fall = (resample(sample(name).motion, walks[0].fps) for name in ("throw", "fall"))
+    tree = BlendTree.from_walks(
+        walks, actions={"throw": OneShot(throw, joints=["upper"]), "fall": OneShot(fall, hold=True)}
+    )
+    driver = TreeDriver(tree, BlendTreeSettings(feet="lock"))
+    assert [node.name for node in driver.nodes] == ["throw", "fall"]
+    asked = []
+    driver.stream.request = lambda **command: asked.append(command)  # type: ignore[method-assign]
+    for node in ("throw", "throw", None, "fall", None, "nothing"):
+        driver.request({"direction": 0.0, "node": node})
+    assert [each["action"] for each in asked if "action" in each] == ["throw", "fall", None]

@@ -127,7 +127,7 @@ def test_what_was_compared_at_a_lower_rate_is_opened_and_aimed_at_its_own(
         space = page.do("aim_make", search=search, feature=FEATURE, settings={"samples": 50})
         assert space["first"]["motion"]["fps"] == 30.0
         # What has changed is there as it was compared, and that is said.
-        page.do("clean", motion=motion)
+        page.operate("clean", motion)
         info, note, _ = opened(1)
         assert info["fps"] == 15.0
         assert note == "take0 is missing or has changed since it was indexed; the indexed version at 15 Hz is used."
@@ -403,7 +403,7 @@ def test_a_motion_is_reported_as_inside_changed_or_outside(found: tuple[FakePage
     assert page.do("find_where", motion=motion) == {"where": "inside"}
     cut = page.do("find_open", search=result["done"]["search"], number=1)["motion"]["motion"]
     assert page.do("find_where", motion=cut) == {"where": "outside"}
-    page.do("clean", motion=motion)
+    page.operate("clean", motion)
     assert page.do("find_where", motion=motion) == {"where": "changed"}
     page.do("undo", motion=motion)
     assert page.do("find_where", motion=motion) == {"where": "inside"}

@@ -102,7 +102,7 @@ def test_a_reloaded_page_finds_the_graph(page: FakePage, running: Server, graph:
     assert shown["settings"] == GraphSettings(fps=30.0).to_dict()
     assert (shown["motions"], len(shown["files"])) == (["m1"], 5)
     assert shown["built"] == {**graph, "links": links}
-    with pytest.raises(Failed, match="“Similarity threshold” must be at least 0 m"):
+    with pytest.raises(Failed, match="“Threshold” must be at least 0 m"):
         page.do("graph_links", threshold=-1.0)
     assert page.do("graph_show") == shown
     with FakePage(running) as other:
@@ -201,7 +201,7 @@ def test_errors_are_one_sentence(page: FakePage, graph: dict[str, Any]) -> None:
         ("graph_walk", {"threshold": 0.1, "settings": {"seconds": 1e6}}, "“Duration” must be at most 600"),
         ("graph_walk", {"threshold": 0.1, "settings": {"rng": -1}}, "“Random seed” must be at least 0"),
         ("graph_walk", {"threshold": 0.2, "settings": {"label": "swim"}}, "no label 'swim'"),
-        ("graph_links", {"threshold": -1.0}, "“Similarity threshold” must be at least 0 m"),
+        ("graph_links", {"threshold": -1.0}, "“Threshold” must be at least 0 m"),
         (
             "graph_links",
             {"threshold": 0.1, "pairs": [{"before": "a", "after": "b", "meters": 1}]},

@@ -215,6 +215,18 @@ def test_a_browser_draws_the_same_scene(tmp_path, monkeypatch):
     assert masks["browser"].sum() < 4 * masks["plot"].sum()
 
 
+@pytest.mark.slow("starts a browser")
+def test_a_browser_draws_the_mesh_of_a_file(tmp_path, monkeypatch, data_folder):
+    monkeypatch.setenv("MAREY_BROWSER", _browser())
+    motion = marey.edit.mirror(marey.load(data_folder / "gltf" / "RiggedFigure.glb"))
+    pictures = []
+    for skin in (True, False):
+        render(motion, tmp_path / "a.png", frame=5, size="160x120", skin=skin)
+        pictures.append(np.asarray(open_image(tmp_path / "a.png")).astype(int))
+    colorful = [(np.ptp(pixels, axis=2) > 24).sum() for pixels in pictures]  # its mesh is gray, our body is blue
+    assert colorful[0] < 20 < colorful[1]
+
+
 @pytest.mark.slow("starts a browser that fails")
 def test_a_browser_that_fails_is_an_error(tmp_path, monkeypatch):
     tool = tmp_path / "chromium"

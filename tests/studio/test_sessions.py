@@ -64,13 +64,13 @@ def test_a_lost_page_resumes_its_session(server: Server) -> None:
 def test_work_continues_while_the_page_is_lost(server: Server) -> None:
     page = FakePage(server)
     motion = page.do("open", path="walk.bvh")["motion"]
-    job = page.send("measure", motion=motion)
+    job = page.send("operate", operation="measure", settings={}, motion=motion)
     page.do("list")
     session = session_of(server, page)
     lose(page)
     until(lambda: not session.outbox.is_attached, "the loss")
     with FakePage(server, page.welcome["session"], page.seen, page.number) as back:
-        assert back.answer(job)["measures"]
+        assert back.answer(job)["rows"]
 
 
 def test_a_command_that_is_sent_again_is_not_done_again(server: Server) -> None:
@@ -134,7 +134,7 @@ def test_the_worker_ends_with_its_page(server: Server, monkeypatch: pytest.Monke
     monkeypatch.setattr("marey.studio.sessions.CLOSED", 0.1)
     page = FakePage(server)
     motion = page.do("open", path="walk.bvh")["motion"]
-    page.send("clean", motion=motion)
+    page.send("operate", operation="clean", settings={}, motion=motion)
     session = session_of(server, page)
     until(lambda: session.jobs.process is not None, "the worker")
     worker = session.jobs.process
@@ -146,8 +146,8 @@ def test_the_worker_ends_with_its_page(server: Server, monkeypatch: pytest.Monke
 
 def test_a_job_is_canceled(server: Server, page: FakePage) -> None:
     motion = page.do("open", path="walk.bvh")["motion"]
-    running = page.send("clean", motion=motion)
-    waiting = page.send("measure", motion=motion)
+    running = page.send("operate", operation="clean", settings={}, motion=motion)
+    waiting = page.send("operate", operation="measure", settings={}, motion=motion)
     page.do("cancel", job=waiting)
     page.do("cancel", job=running)
     page.do("cancel", job=12345)
@@ -161,18 +161,18 @@ def test_a_job_is_canceled(server: Server, page: FakePage) -> None:
 def test_a_worker_that_dies_is_replaced(server: Server, page: FakePage) -> None:
     motion = page.do("open", path="walk.bvh")["motion"]
     session = session_of(server, page)
-    page.do("measure", motion=motion)
+    page.operate("measure", motion)
     worker = session.jobs.process
     assert worker is not None
     os.kill(worker, 9)
     until(lambda: session.jobs.process is None, "its end")
-    assert page.do("measure", motion=motion)["measures"]
+    assert page.operate("measure", motion)["rows"]
 
 
 def test_errors_of_the_worker_keep_their_names(page: FakePage) -> None:
     motion = page.do("open", path="walk.bvh")["motion"]
     with pytest.raises(Failed) as failed:
-        page.do("clean", motion=motion, settings={"floor": 99.0})
+        page.operate("clean", motion, settings={"floor": 99.0})
     assert failed.value.type == "InvalidValue"
     assert "check “Floor height”" in failed.value.text
 
@@ -356,6 +356,6 @@ def test_a_worker_without_work_is_released(server: Server, page: FakePage, monke
     monkeypatch.setattr("marey.studio.jobs.IDLE_SECONDS", 0.05)
     motion = page.do("open", path="walk.bvh")["motion"]
     jobs = session_of(server, page).jobs
-    page.do("measure", motion=motion)
+    page.operate("measure", motion)
     until(lambda: jobs.process is None, "the release")
-    page.do("measure", motion=motion)
+    page.operate("measure", motion)

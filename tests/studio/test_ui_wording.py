@@ -18,9 +18,9 @@ from marey.errors import MareyError
 from marey.io.settings import LoadSettings
 from marey.studio.forms import word_error
 from marey.studio.messages import Message, Where
+from marey.studio.operations import OPERATIONS
 from marey.studio.panels.author_messages import AddLook
 from marey.studio.panels.blend_messages import BlendMotions, FitMotion, JoinMotions
-from marey.studio.panels.layer import SpliceMotions
 from marey.studio.panels.look import open_recording
 from marey.studio.panels.look_messages import OpenFile
 from marey.studio.places import Places
@@ -67,6 +67,10 @@ def retarget_a_lying_body() -> None:
     skeleton = walk.skeleton
     lying = Skeleton(skeleton.names, skeleton.parents, skeleton.offsets[:, [1, 0, 2]], skeleton.role_map)
     retarget(walk, lying)
+
+
+class SpliceMotions(Message, remedies=OPERATIONS["splice"].remedies):
+    """Errors of an operation are worded like those of a message."""
 
 
 CASES: list[tuple[Callable[[], None], type[Message], str]] = [

@@ -14,7 +14,7 @@ import pytest
 
 import marey
 from marey.cli.main import main
-from marey.errors import InvalidValue, UnreadableFile
+from marey.errors import InvalidValue, UnknownFormat, UnreadableFile
 from marey.io.gltf_chunks import Gltf, pack_glb
 from marey.samples import sample
 from marey.studio.page_files import PAGE
@@ -171,3 +171,18 @@ def test_command(tmp_path: Path, walk: marey.Motion, capsys: pytest.CaptureFixtu
     assert "1 motion" in capsys.readouterr().out
     data_bytes = len(walk) * len(walk.skeleton) * 14 * 4 / 3
     assert (tmp_path / "page.html").stat().st_size < 2 * 2**20 + 1.1 * data_bytes
+
+
+def test_view_is_a_frame_in_a_notebook_and_a_page_in_a_file(tmp_path):
+    walk = sample("walk", seconds=1.0).motion
+    shown = marey.view(walk, title='a "b"', height=300)
+    frame = Parts(shown._repr_html_().encode())
+    (tag, attributes), *rest = frame.tags
+    assert (tag, rest) == ("iframe", [])
+    assert attributes["title"] == 'a "b"'
+    assert "height:300px" in (attributes["style"] or "")
+    assert (attributes["srcdoc"] or "").encode() == shown.page == view_page([walk], 'a "b"')
+    shown.save(tmp_path / "walk.html")
+    assert (tmp_path / "walk.html").read_bytes() == shown.page
+    with pytest.raises(UnknownFormat, match="expected an HTML file name"):
+        shown.save(tmp_path / "walk.txt")

@@ -86,6 +86,8 @@ export class App {
   /** Open a panel by its name; what follows a colon is passed to it. */
   readonly openPanel = new Signal<string>();
   selected: Shot | null = null;
+  /** Ids of the motions that an operation is changing now. */
+  readonly changing = new Set<string>();
   shown: Shown = { ...SHOWN };
   readonly followingChanged = new Signal<boolean>();
   /** The server's welcome; null until it has answered. */
@@ -121,12 +123,17 @@ export class App {
     this.timeline.labelsEdited.on((labels) => void this.edit("set_labels", (motion) => ({ motion, labels })));
   }
 
-  /** Send a command to the server and return the reply. An error is shown to the user and thrown. */
-  async ask<K extends Asked>(name: K, fields: Commands[K]["fields"], options: AskOptions = {}): Promise<Commands[K]["reply"]> {
+  /** Send a command to the server and return the reply. An error is shown to the user, or passed to `report`, and thrown. */
+  async ask<K extends Asked>(
+    name: K,
+    fields: Commands[K]["fields"],
+    options: AskOptions = {},
+    report?: (text: string) => void,
+  ): Promise<Commands[K]["reply"]> {
     const answer = this.connection.ask(name, fields, options);
     // Jobs that report progress have their own notice.
     if (!options.progress) this.waiting.watch("Working…", answer);
-    return this.reportFailure(answer);
+    return this.reportFailure(answer, report);
   }
 
   /** Wait for a reply and report a failure to the user. */
@@ -145,10 +152,11 @@ export class App {
     name: K,
     fields: Commands[K]["fields"],
     stop = new AbortController(),
+    report?: (text: string) => void,
   ): Promise<Commands[K]["reply"]> {
     const notice = this.notices.job(title, () => stop.abort());
     try {
-      return await this.ask(name, fields, { signal: stop.signal, progress: (fraction, text) => notice.progress(fraction, text) });
+      return await this.ask(name, fields, { signal: stop.signal, progress: (fraction, text) => notice.progress(fraction, text) }, report);
     } finally {
       notice.close();
     }
@@ -288,6 +296,11 @@ export class App {
     this.stage.focus(shot.character.center(), 0.62 * (shot.info.stature || 1.7));
     this.lastCenter = null;
     this.goAlong();
+  }
+
+  /** The character that views are relative to. */
+  get subject(): CharacterView | null {
+    return this.selected?.character ?? null;
   }
 
   /** Whether the camera follows the selected character. */

@@ -1,8 +1,9 @@
 /** One motion in the scene: its body, trail, contact points, ghosts, joint names and point cloud. */
 import * as THREE from "three";
 import { el } from "./dom";
+import { Footprints } from "./footprints";
 import type { Frame, Frames } from "./frames";
-import { bonesOf, Limbs, type Pose, type Style } from "./limbs";
+import { bodyOf, Limbs, type Pose, type Style } from "./limbs";
 import type { MotionInfo } from "./messages";
 import type { Stage } from "./scene";
 import type { Skin } from "./skin";
@@ -26,7 +27,7 @@ export const SHOWN: Shown = {
 
 export type CharacterInfo = Pick<
   MotionInfo,
-  "joints" | "parents" | "bone_lengths" | "end_sites" | "roles" | "stature" | "kind" | "n_frames" | "fps" | "contacts"
+  "joints" | "parents" | "bone_lengths" | "end_sites" | "roles" | "stature" | "kind" | "n_frames" | "fps" | "contacts" | "floor"
 >;
 
 export const TOUCHING = "#e8833a";
@@ -41,6 +42,7 @@ export class CharacterView {
   private body: Limbs;
   private skin: Skin | null = null;
   private ghosts: Limbs | null = null;
+  private footprints: Footprints | null = null;
   private readonly markers: THREE.Mesh[] = [];
   private readonly labels: HTMLElement[] = [];
   private trail: THREE.Line | null = null;
@@ -58,6 +60,7 @@ export class CharacterView {
     public shown: Shown,
   ) {
     this.body = this.makeBody(1, 1);
+    this.showFootprints();
     stage.scene.add(this.group);
   }
 
@@ -90,6 +93,7 @@ export class CharacterView {
       this.body = this.makeBody(1, 1);
     }
     this.wear();
+    this.showFootprints();
     this.ghosts?.dispose();
     this.ghosts = null;
     for (const marker of this.markers.splice(0)) this.remove(marker, false);
@@ -131,6 +135,18 @@ export class CharacterView {
     if (!Number.isFinite(into.x)) into.set(0, 0.9, 0);
     this.group.updateMatrixWorld();
     return into.applyMatrix4(this.group.matrixWorld);
+  }
+
+  /** Angle by which the body, as last drawn, has turned to the left of +Z in the world; 0 if it is not known. */
+  facing(): number {
+    this.group.updateMatrixWorld();
+    for (const part of ["upper_leg", "upper_arm"]) {
+      const [left, right] = ["left", "right"].map((side) => this.info.roles[`${side}_${part}`]);
+      if (!this.pose || left === undefined || right === undefined) continue;
+      const across = this.world(this.pose, left).clone().sub(this.world(this.pose, right));
+      if (Math.hypot(across.x, across.z) > 1e-6) return Math.atan2(-across.z, across.x);
+    }
+    return 0;
   }
 
   /** Bounding box of all joints in the world as last drawn; empty if nothing was drawn. */
@@ -194,6 +210,7 @@ export class CharacterView {
   }
 
   dispose(): void {
+    this.footprints?.dispose();
     this.body.dispose();
     this.skin?.dispose();
     this.ghosts?.dispose();
@@ -217,9 +234,17 @@ export class CharacterView {
 
   private makeBody(capacity: number, opacity: number): Limbs {
     const { joints } = this.info;
-    const limbs = new Limbs(bonesOf(this.info), joints.length, capacity, this._color, opacity, this.shown.style);
+    const limbs = new Limbs(bodyOf(this.info), joints.length, capacity, this._color, opacity, this.shown.style);
     this.group.add(limbs.group);
     return limbs;
+  }
+
+  /** Mark on the floor where feet are planted, in red where they slide. */
+  private showFootprints(): void {
+    this.footprints?.dispose();
+    const lanes = this.shown.contacts ? this.info.contacts : null;
+    this.footprints = lanes && new Footprints(lanes, this.info.floor ?? 0);
+    if (this.footprints) this.group.add(this.footprints.mesh);
   }
 
   private showContacts(pose: Frame, frame: number): void {

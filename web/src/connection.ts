@@ -13,9 +13,9 @@ export interface AskOptions {
   signal?: AbortSignal;
 }
 
-/** A command failed: `message` is one sentence for the user, `type` the kind of error. */
+/** A command failed: `message` is one sentence for the user, `type` the kind of error, `parameter` the setting to change. */
 export class Failed extends Error {
-  constructor(readonly type: string, text: string) {
+  constructor(readonly type: string, text: string, readonly parameter = "") {
     super(text);
   }
 }
@@ -47,7 +47,7 @@ interface Pending {
 
 type ServerMessage =
   | { n: number; id: number; kind: "done"; result: unknown }
-  | { n: number; id: number; kind: "failed"; error: { type: string; text: string } }
+  | { n: number; id: number; kind: "failed"; error: { type: string; text: string; parameter: string } }
   | { n: number; id: number; kind: "progress"; fraction: number; text: string }
   | ({ n: number; kind: "event" } & StudioEvent);
 
@@ -162,7 +162,7 @@ export class Connection {
     if (message.kind === "done") {
       if (asked.block) this.blocks.set(message.result as object, asked.block);
       asked.resolve(message.result);
-    } else asked.reject(new Failed(message.error.type, message.error.text));
+    } else asked.reject(new Failed(message.error.type, message.error.text, message.error.parameter));
   }
 
   private receiveFrames(data: ArrayBuffer): void {

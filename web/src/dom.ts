@@ -129,6 +129,11 @@ export function releaseClicked(): void {
   });
 }
 
+/** Download a file that the server offers. */
+export function download(url: string, name: string): void {
+  Object.assign(el("a"), { href: url, download: name }).click();
+}
+
 /** Return the value of a CSS variable of the current theme, such as "--accent". */
 export function cssVariable(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();

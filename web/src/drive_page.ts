@@ -4,7 +4,7 @@ import { Player, readCharacter, type Character, type CharacterFile } from "../pl
 import { compose, movePoint } from "../player/maths";
 import { button, byId, el, releaseClicked } from "./dom";
 import { Joystick } from "./joystick";
-import { bonesOf, Limbs } from "./limbs";
+import { bodyOf, Limbs } from "./limbs";
 import { DriveInput, seenFrom } from "./panels/drive_input";
 import { DriveScene } from "./panels/drive_scene";
 import { Stage } from "./scene";
@@ -49,7 +49,7 @@ class DrivePage {
     const roles = Object.fromEntries(Object.entries(file.roles).map(([role, joint]) => [role, file.joints.indexOf(joint)]));
     this.hips = roles["hips"] ?? 0;
     const info = { parents, bone_lengths: lengths, end_sites: [], roles, stature: this.stature, kind: "motion" as const };
-    this.limbs = new Limbs(bonesOf(info), parents.length, 1, COLOR, 1, "limbs");
+    this.limbs = new Limbs(bodyOf(info), parents.length, 1, COLOR, 1, "limbs");
     this.positions = new Float32Array(3 * parents.length);
     this.shade = makeShade();
     this.stage.scene.add(this.limbs.group, this.shade);
@@ -83,7 +83,7 @@ class DrivePage {
     const { input, stage } = this;
     const names = this.actionNames();
     names.forEach((name, i) => this.actions.append(button(name, () => this.act(name), i < 9 ? `Key ${i + 1}` : "")));
-    if (this.ball) this.actions.append(button("hit the ball", () => this.hitBall(), "Space bar, or click the ball"));
+    if (this.ball) this.actions.append(button("Hit the ball", () => this.hitBall(), "Space bar, or click the ball"));
     input.pushed.on(({ direction, fraction }) => this.steer(direction, fraction));
     input.released.on(() => this.steer(null));
     input.stopped.on(() => this.steer(null));
@@ -119,11 +119,11 @@ class DrivePage {
   private tick(seconds: number): void {
     const begun = performance.now();
     const wasPending = this.player.pending;
-    const { positions } = this.player.world(this.player.advance(seconds));
+    const { positions, rotations } = this.player.world(this.player.advance(seconds));
     const before = new THREE.Vector3().fromArray(this.positions, 3 * this.hips);
     this.positions.set(positions);
     const hips = new THREE.Vector3().fromArray(this.positions, 3 * this.hips);
-    this.limbs.draw([{ positions: this.positions, offset: 0 }]);
+    this.limbs.draw([{ positions: this.positions, offset: 0, rotations: Float32Array.from(rotations), rotationOffset: 0 }]);
     this.shade.position.set(hips.x, 0.003, hips.z);
     this.input.character = [hips.x, hips.z];
     const { direction, point } = this.player.steering;

@@ -3,6 +3,7 @@ import { messageOf, type App } from "./app";
 import { button, byId, el, visible } from "./dom";
 import { droppedFiles, inOrder } from "./drops";
 import type { FileEntry, Refused } from "./messages";
+import { closeClip, stateOf } from "./saving";
 
 /** Number of rows added to the list at a time; more are added when the user scrolls down. */
 const ROWS = 200;
@@ -181,10 +182,10 @@ export class Files {
         this.drawOpened();
       });
       const name = el("span", { class: "name", text: info.name });
-      const state = el("span", { class: "dim size", text: info.unsaved ? "edited" : `${info.seconds.toFixed(1)} s` });
+      const state = el("span", { class: "dim size", text: stateOf(info) });
       const item = el("button", { type: "button", class: "item", title: `${visible(info.name)}\n${info.n_frames} frames at ${info.fps.toFixed(2)} Hz`, on: { click: () => app.select(info.motion) } }, name, state);
       item.setAttribute("aria-current", String(app.selected === shot));
-      const close = button("×", () => void app.forget(info.motion).catch(() => undefined), "Close", "quiet");
+      const close = button("×", () => closeClip(app, info), "Close", "quiet");
       close.setAttribute("aria-label", `Close ${info.name}`);
       return el("li", { data: { motion: info.motion } }, dot, item, close);
     });

@@ -5,6 +5,8 @@ export interface Span {
   start: number;
   stop: number;
   name: string;
+  /** Meters that a planted point slides; unknown until the server has measured an edited contact. */
+  slide?: number;
 }
 
 /** One row of the timeline. */
@@ -34,7 +36,7 @@ export function lanesOf(contacts: ContactLane[] | null, labels: LabelSpan[]): La
   const lanes: Lane[] = (contacts ?? []).map((lane) => ({
     kind: "contact",
     title: lane.name,
-    spans: lane.intervals.map(([start, stop]) => ({ start, stop, name: "" })),
+    spans: lane.intervals.map(([start, stop], i) => ({ start, stop, name: "", slide: lane.plants[i]?.slide })),
   }));
   const rows: Span[][] = [];
   for (const label of [...labels].sort((a, b) => a.start - b.start || a.stop - b.stop)) {

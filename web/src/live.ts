@@ -1,5 +1,5 @@
 /** A character streamed by the server: draws the newest live frame before each redraw, and echoes every tenth frame. */
-import { bonesOf, Limbs } from "./limbs";
+import { bodyOf, Limbs } from "./limbs";
 import type { Connection, LiveFrame } from "./connection";
 import type { LiveStarted } from "./messages";
 import type { Stage } from "./scene";
@@ -53,9 +53,9 @@ export class LiveCharacter {
   private draw(): void {
     if (!this.newest || this.newest === this.shown) return;
     this.shown = this.newest;
-    const { positions } = this.newest.block;
+    const { positions, rotations } = this.newest.block;
     this.limbs ??= this.build(positions);
-    this.limbs.draw([{ positions, offset: 0 }]);
+    this.limbs.draw([{ positions, offset: 0, rotations, rotationOffset: 0 }]);
     this.stage.invalidate();
     this.drawn.emit(this.newest);
   }
@@ -68,7 +68,7 @@ export class LiveCharacter {
       return parent < 0 ? 0 : Math.hypot(positions[a]! - positions[b]!, positions[a + 1]! - positions[b + 1]!, positions[a + 2]! - positions[b + 2]!);
     });
     const info = { parents, bone_lengths: lengths, end_sites: [], roles: this.roles, stature: 0, kind: "motion" as const };
-    const limbs = new Limbs(bonesOf(info), joints.length, 1, this.color, 1, "limbs");
+    const limbs = new Limbs(bodyOf(info), joints.length, 1, this.color, 1, "limbs");
     this.stage.scene.add(limbs.group);
     return limbs;
   }

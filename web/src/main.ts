@@ -8,7 +8,8 @@ import { historyButtons, step } from "./history";
 import { saveTabState, saveChoice, tabState } from "./tab_state";
 import type { FolderList, MotionInfo, Welcome } from "./messages";
 import { panelbar } from "./panelbar";
-import { saveSidecar } from "./panels/look";
+import { losesAny, saveSelected } from "./saving";
+import { shortcuts } from "./shortcuts";
 import { transport } from "./transport";
 import { viewbar } from "./viewbar";
 
@@ -57,7 +58,8 @@ async function start(): Promise<void> {
   const theme = button("◐", () => app.themes.toggle(), "Switch between light and dark theme", "quiet");
   theme.setAttribute("aria-label", "Switch between light and dark theme");
   theme.id = "theme";
-  byId("topbar").append(...historyButtons(app), theme);
+  const help = shortcuts();
+  byId("topbar").append(...historyButtons(app), help.open, theme);
 
   const showState = (state: State) => {
     byId("state").textContent = state === "closed" ? connection.why : STATES[state];
@@ -73,10 +75,10 @@ async function start(): Promise<void> {
     saveChoice("hidden", [...app.motions].filter(([, { character }]) => !character.visible).map(([id]) => id));
   });
   window.addEventListener("beforeunload", (event) => {
-    if ([...app.motions.values()].some(({ info }) => info.unsaved)) event.preventDefault();
+    if (losesAny(app)) event.preventDefault();
   });
   document.addEventListener("keydown", (event) => {
-    if (commandKey(app, event) || (isOurs(event) && (viewKey(event) || app.playback.key(event)))) event.preventDefault();
+    if (commandKey(app, event) || (isOurs(event) && (help.key(event) || viewKey(event) || app.playback.key(event)))) event.preventDefault();
   });
   // For the browser console and for tests.
   Object.assign(window, { marey: app });
@@ -113,7 +115,7 @@ async function showFirst(app: App, welcome: Welcome, listing: Promise<FolderList
 function commandKey(app: App, event: KeyboardEvent): boolean {
   if (!(event.ctrlKey || event.metaKey)) return false;
   const key = event.key.toLowerCase();
-  if (key === "s") void saveSidecar(app);
+  if (key === "s") void saveSelected(app);
   else if (key === "z") void step(app, event.shiftKey ? "redo" : "undo");
   else if (key === "y") void step(app, "redo");
   else return false;

@@ -18,6 +18,7 @@ export function panelbar(host: HTMLElement, app: App, known: readonly string[], 
     if (!panel) {
       panel = entry.mount(app);
       panel.element.setAttribute("role", "tabpanel");
+      panel.element.prepend(el("p", { class: "intro", text: entry.intro }));
       panel.element.setAttribute("aria-label", entry.title);
       built.set(name, panel);
     }

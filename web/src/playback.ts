@@ -124,8 +124,8 @@ export class Playback {
       case "Home": this.step(-this.frame); return true;
       case "End": this.step(this.nFrames); return true;
       case "l": case "L": this.setLoop(!this.loop); return true;
-      case "[": this.markStart(); return true;
-      case "]": this.markStop(); return true;
+      case "[": case "i": case "I": this.markStart(); return true;
+      case "]": case "o": case "O": this.markStop(); return true;
       case "\\": this.setRegion(null); return true;
       default: return false;
     }

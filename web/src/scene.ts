@@ -113,12 +113,17 @@ export class Stage {
     this.invalidate();
   }
 
-  /** Look along an axis, at the current distance from the target. */
-  view(name: View): void {
+  /**
+   * Look from the front, the side or above, at the current distance from the target. `facing` is the angle by which the
+   * character that is looked at has turned to the left of +Z; `center` becomes the target.
+   */
+  view(name: View, facing = 0, center?: THREE.Vector3): void {
     if (name === "free") return;
     const distance = this.camera.position.distanceTo(this.controls.target);
     const from = { front: [0, 0, 1], side: [1, 0, 0], top: [0, 1, 0.0001] }[name] as [number, number, number];
-    this.camera.position.copy(this.controls.target).addScaledVector(new THREE.Vector3(...from), distance);
+    const away = new THREE.Vector3(...from).applyAxisAngle(new THREE.Vector3(0, 1, 0), facing);
+    if (center) this.controls.target.copy(center);
+    this.camera.position.copy(this.controls.target).addScaledVector(away, distance);
     this.controls.update();
     this.invalidate();
   }

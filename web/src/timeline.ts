@@ -1,5 +1,6 @@
 /** The timeline: scrub bar, loop region, and contact and label lanes, which can be edited with mouse or keyboard. */
 import { cssVariable, el, visible } from "./dom";
+import { slideColor } from "./footprints";
 import { clamp, findSpan, hitTest, joined, labelsOf, lanesOf, moved, type Hit, type Lane, type Part, type Place, type Span } from "./lanes";
 import type { LabelSpan, LaneEdit, MotionInfo } from "./messages";
 import type { Playback } from "./playback";
@@ -174,7 +175,7 @@ export class Timeline {
     lane.spans.forEach((span, i) => {
       const x = this.scale.x(span.start);
       const w = Math.max(2, this.scale.x(span.stop) - x);
-      pen.fillStyle = cssVariable(lane.kind === "contact" ? "--contact" : "--label");
+      pen.fillStyle = lane.kind === "contact" ? slideColor(span.slide) : cssVariable("--label");
       pen.beginPath();
       pen.roundRect(x, top + 3, w, ROW - 6, 3);
       pen.fill();

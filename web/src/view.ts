@@ -25,6 +25,7 @@ class Player {
   private shown: Shown = { ...SHOWN };
   private characters: CharacterView[] = [];
   private selected = 0;
+  private readonly dressed: Promise<void>;
   private lastCenter: ReturnType<CharacterView["center"]> | null = null;
 
   constructor(private readonly data: ViewData) {
@@ -35,12 +36,16 @@ class Player {
       for (const character of this.characters) character.placeNames();
     });
     this.select(0);
-    void this.dress();
+    this.dressed = this.dress();
     // Drawing waits until the frames have been decoded; loading the first frame starts that.
     void this.characters[0]?.frames.load(0, 1).then(() => {
       this.lastCenter = null;
       this.focus();
     });
+  }
+
+  get subject(): CharacterView | null {
+    return this.characters[this.selected] ?? null;
   }
 
   focus(): void {
@@ -84,6 +89,7 @@ class Player {
 
   /** Draw one frame of each motion, seen from `eye`, and return it as a data URL of a PNG file. */
   async picture(frames: number[], width: number, height: number, eye: Triple, target: Triple): Promise<string> {
+    await this.dressed;
     await Promise.all(this.characters.map((character, i) => character.frames.load(frames[i]!, frames[i]! + 1)));
     this.characters.forEach((character, i) => character.show(frames[i]!));
     return this.stage.picture(width, height, eye, target);

@@ -21,8 +21,7 @@ from marey.pmg.walker import sample_walks
 _FRAMES = 600
 _CURVES = 7
 _TRIALS, _SECONDS = 6, 40.0
-# Limit relative to kinematics of one pose, which takes 2 us. It took 5 us when Numba called the kernels, and the limit
-# was 60 then.
+# Limit relative to forward kinematics of one pose, which takes 2 us.
 _MAX_POSES = 120.0
 # A tenth of a core at 60 frames per second.
 _MOST_US = 1667.0

@@ -37,7 +37,8 @@ _SOURCES, _TARGETS = 200, 1000
 # Meters and radians within which a point and heading count as reached.
 _AT, _FACING = 0.3, float(np.radians(20.0))
 _HIT = 0.05
-# Turns that are asked for; and what counts as good if the clips do not allow the goal, relative to their bound.
+# Number of requested turns; and the goal relative to the lower bound of the clips, if they cannot meet the absolute
+# goal.
 _TURNS, _NEAR_BOUND = 24, 1.25
 
 
@@ -95,7 +96,7 @@ def _frames(character: ParametricMotionGraph) -> Iterator[BenchResult]:
 
 
 def _places(name: str, character: ParametricMotionGraph) -> Iterator[BenchResult]:
-    """Walk to random points, without and with random headings; count those missed and measure the way gone."""
+    """Walk to random points, without and with random headings; count the points missed and measure the path lengths."""
     circle = _turning_circle(character)
     for what in ("points", "points with a heading"):
         rng, headings = np.random.default_rng(0), np.random.default_rng(1)
@@ -110,7 +111,8 @@ def _places(name: str, character: ParametricMotionGraph) -> Iterator[BenchResult
         yield at_most("pmg", f"{name}: {what} of {_POINTS} missed", 100.0 * missed / _POINTS, "%", 0.0)
         yield at_most(
             "pmg",
-            f"{name}: way to {what} over straight line, less a turning circle of {circle:.1f} m, 90th percentile",
+            f"{name}: path length to {what}, less a turning circle of {circle:.1f} m, "
+            f"relative to the straight line, 90th percentile",
             float(np.quantile(excess, 0.9)) if excess else np.inf,
             "x",
             1.5,
@@ -161,7 +163,8 @@ def _mean_speed(motion: Motion) -> float:
 
 
 def _answers(name: str, character: ParametricMotionGraph, limit: float) -> Iterator[BenchResult]:
-    """Measure the time to turn by 90 degrees, asked at any moment, with locked feet, beside the bound of its clips."""
+    """Measure the response time to a 90-degree turn requested at random moments, with locked feet, and the lower bound
+    of the clips."""
     found = evaluate_stream(partial(_stream_direction, character), n_turns=_TURNS, seconds=1.0)
     bound = bound_response(character).total
     what = f"{name}: time to turn by 90 degrees, median; {bound:.2f} s at best with its clips"

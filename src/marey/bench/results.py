@@ -6,6 +6,8 @@ import importlib.util
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from marey.deprecation import renamed_method
+
 
 @dataclass(frozen=True, slots=True)
 class BenchResult:
@@ -28,8 +30,11 @@ class BenchResult:
     goal: str
     ok: bool | None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary."""
         return asdict(self)
+
+    as_dict = renamed_method("as_dict", "to_dict")
 
 
 def against_peer(bench: str, what: str, unit: str, peer: str, times: tuple[float, float], goal: float) -> BenchResult:
@@ -49,6 +54,11 @@ def against_floor(bench: str, what: str, unit: str, floor: str, times: tuple[flo
 def at_most(bench: str, what: str, value: float, unit: str, goal: float) -> BenchResult:
     """Return a result with an absolute goal: `value` must be at most `goal`."""
     return BenchResult(bench, what, value, unit, "", None, None, f"at most {goal:g} {unit}".rstrip(), value <= goal)
+
+
+def at_least(bench: str, what: str, value: float, unit: str, goal: float) -> BenchResult:
+    """Return a result with an absolute goal: `value` must be at least `goal`."""
+    return BenchResult(bench, what, value, unit, "", None, None, f"at least {goal:g} {unit}".rstrip(), value >= goal)
 
 
 def without_peer(bench: str, what: str, value: float, unit: str, peer: str) -> BenchResult:

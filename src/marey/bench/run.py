@@ -10,11 +10,13 @@ from pathlib import Path
 
 from marey.bench.cleanup import bench_clean, bench_stream
 from marey.bench.clips import bench_bvh
+from marey.bench.cluster import bench_cluster
 from marey.bench.files import bench_growth, bench_load, bench_save
 from marey.bench.find import bench_find
 from marey.bench.graphs import bench_graph
 from marey.bench.grids import bench_grid
 from marey.bench.layer import bench_gaze, bench_splice
+from marey.bench.library import bench_library
 from marey.bench.live import bench_live
 from marey.bench.parametric import bench_parametric
 from marey.bench.pmg import bench_pmg
@@ -41,6 +43,8 @@ BENCHES: dict[str, Callable[[str], Iterator[BenchResult]]] = {
     "blend": bench_blend,
     "graph": bench_graph,
     "find": bench_find,
+    "library": bench_library,
+    "cluster": bench_cluster,
     "parametric": bench_parametric,
     "splice": bench_splice,
     "gaze": bench_gaze,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import compileall
 import os
-import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -70,7 +70,13 @@ def _first_uses() -> Iterator[BenchResult]:
 
 def _processor_time(command: Sequence[str], folder: Path, environment: dict[str, str]) -> float:
     """Return the CPU time of a command in seconds, summed over all cores."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        from resource import RUSAGE_CHILDREN, getrusage
+    except ImportError:  # Windows: elapsed time, which is about the same for a command alone
+        began = time.perf_counter()
+        subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+        return time.perf_counter() - began
+    before = getrusage(RUSAGE_CHILDREN)
     subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    after = getrusage(RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -40,7 +40,8 @@ _EXAMPLES, _DRAG_SECONDS, _DRAG_RATE, _STEPS = 12, 1.5, 120.0, 100
 
 @dataclass(slots=True)
 class _Run:
-    """Record of one page: numbers of the live frames, their latencies, and response times of requests, in seconds."""
+    """Measurements of one page: indices of the live frames it received, and in seconds their latencies and the response
+    times of requests."""
 
     frames: list[int] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)

@@ -24,18 +24,18 @@ __all__ = ["compute_knot_slopes", "compute_span_times", "find_u", "integrate_u"]
 _NODES, _WEIGHTS = (
     0.5 * (part + shift) for part, shift in zip(np.polynomial.legendre.leggauss(12), (1.0, 0.0), strict=True)
 )
-# Under negative weights time may flow very unevenly within a span: the same rule in each of several parts.
+# With negative weights, the speed of u may vary a lot within a span, so the quadrature is applied to several parts.
 _PANELS = 6
 _PANEL_NODES = ((np.arange(_PANELS)[:, None] + _NODES) / _PANELS).ravel()
 _PANEL_WEIGHTS = np.tile(_WEIGHTS / _PANELS, _PANELS)
 _NEWTON_STEPS = 30
-# Steps below this fraction of a span change nothing that a motion could show.
+# Newton steps below this fraction of a span have no visible effect.
 _CONVERGED = 1e-14
-# Where in a step weights are asked for: Lobatto's points, through which a cubic is laid.
+# Points of a step at which weights are evaluated: Lobatto points, interpolated by a cubic.
 LOBATTO = np.array([0.0, 0.5 - 0.1 * np.sqrt(5.0), 0.5 + 0.1 * np.sqrt(5.0), 1.0])
 _LOBATTO_WEIGHTS = np.array([1.0, 5.0, 5.0, 1.0]) / 12.0
-# How many times as fast time may flow at one of those points as at another, with negative weights in it: up to 4 times
-# the cubic surely stays greater than 0 between them.
+# Maximum ratio of the speeds of u at these points if weights are negative: up to 4, the cubic between them stays
+# positive.
 _CALM = 2.0
 
 
@@ -126,7 +126,8 @@ def integrate_u(
 
 
 def _limit_jumps(speed_weights: Floats, slopes: Floats) -> Floats:
-    """Weights (T, 4, n) at the points of each step, or their mean where they jump so that time might turn back."""
+    """Return the weights (T, 4, n) at the points of each step; where they jump so much that time might run backward,
+    their mean."""
     beyond = np.flatnonzero((speed_weights < 0.0).any(axis=(1, 2)))
     votes = sample_votes(slopes).reshape(-1, slopes.shape[1]).T if len(beyond) else slopes
     for k in beyond:

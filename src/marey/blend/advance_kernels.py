@@ -1,4 +1,4 @@
-"""Progress along the timewarp of a blend whose weights change.
+"""Compute the progress along the timewarp of a blend whose weights change.
 
 Key: x = position within a span of the timewarp, 0 to 1; c = fraction of a time step that has passed.
 """
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Out, helper, kernel
 
-# A step that ends this fraction of itself after the timewarp does ends with it.
+# A step that exceeds the end of the timewarp by at most this fraction of its length ends there.
 _LATE = 1e-4
-# Runge-Kutta steps for a part of a span.
+# Number of Runge-Kutta steps for a part of a span.
 _PARTS = 4
 _NEWTON_STEPS = 20
-# A change of position this small, as a fraction of a span, changes nothing visible.
+# Newton's method stops when a step is below this fraction of a span.
 _SETTLED = 1e-12
 
 
@@ -23,9 +23,10 @@ class Span(NamedTuple):
     """A span of the timewarp during one step of time.
 
     low, high : (n,) slopes at its ends.
-    weights : (4, n) of the motions at the nodes (4,) of the step; between them they follow a cubic.
-    step : seconds.
-    n_spans : of the whole timewarp.
+    weights : (4, n) weights of the motions at the nodes (4,) of the step; between the nodes they are interpolated by a
+        cubic.
+    step : duration of the step in seconds.
+    n_spans : number of spans of the whole timewarp.
     """
 
     low: Floats1D
@@ -38,7 +39,7 @@ class Span(NamedTuple):
 
 @helper
 def _speed(span: Span, c: float, x: float) -> float:
-    """Sum of weights / slopes at position x and time c: du/dt."""
+    """Return du/dt at position x and time c: the sum of weights / slopes."""
     low, high, weights, nodes = span.low, span.high, span.weights, span.nodes
     c = min(max(c, 0.0), 1.0)
     total = 0.0
@@ -56,7 +57,8 @@ def _speed(span: Span, c: float, x: float) -> float:
 
 @helper
 def _time_between(span: Span, c: float, x: float, end: float) -> float:
-    """Seconds from position x to `end`: Runge-Kutta steps of dt/dx, exact where one motion has all the weight."""
+    """Return the seconds from position x to `end`, by Runge-Kutta steps of dt/dx; exact if one motion has all the
+    weight."""
     step, m = span.step, span.n_spans
     t = 0.0
     h = (end - x) / _PARTS
@@ -72,7 +74,7 @@ def _time_between(span: Span, c: float, x: float, end: float) -> float:
 
 @helper
 def _position_after(span: Span, c: float, x: float, left: float) -> float:
-    """The position `left` seconds after position x, by Newton's method on `_time_between`."""
+    """Return the position `left` seconds after position x, by Newton's method on `_time_between`."""
     m = span.n_spans
     position: float = min(x + left * m * _speed(span, c, x), 1.0)
     for _ in range(_NEWTON_STEPS):
@@ -94,7 +96,8 @@ def advance_steps(
     cyclic: bool,
     u: Out[Floats1D],
 ) -> int:
-    """u after each step of time, divided at every knot; returns how many of u (F,) were reached.
+    """Write u (F,) after each time step, integrated from knot to knot; return the number of values before the timewarp
+    ends.
 
     slopes (m + 1, n), steps (F - 1,) seconds, weights (F - 1, 4, n) at the nodes (4,) of each step.
     """

@@ -28,11 +28,11 @@ from marey.register.registration import RegistrationCurve
 
 __all__ = ["BlendTrack", "blend", "blend_simply", "compose", "enforce_contacts", "make_inputs_record"]
 
-# Frames whose weights are asked for at once, where the end of the blend is not known beforehand.
+# Number of frames whose weights are evaluated at once while the length of the blend is not known.
 _CHUNK = 128
-# A blend that ends less than this fraction of a frame before a frame still has it.
+# A frame is included if the blend ends less than this fraction of a frame before it.
 _LATE = 1e-6
-# How many moments of changing weights provenance notes.
+# Number of times at which provenance records changing weights.
 _MAX_NOTED = 11
 
 
@@ -59,8 +59,13 @@ def blend(
 
     Examples
     --------
-    >>> jog = marey.blend([walk, run], [0.5, 0.5])                                     # doctest: +SKIP
-    >>> faster = marey.blend(reg, lambda t: [1 - t / 3, t / 3] if t < 3 else [0, 1])   # doctest: +SKIP
+    >>> jog = marey.blend([walk, run], [0.5, 0.5])
+    >>> jog.contacts.names
+    ('left_heel', 'left_ball', 'right_heel', 'right_ball')
+    >>> curve = marey.register([walk, run])
+    >>> faster = marey.blend(curve, lambda t: [1.0 - t, t] if t < 1.0 else [0.0, 1.0])  # weights over seconds
+    >>> faster.rotations.shape[1:]
+    (27, 4)
     """
     if settings.method != "registered":
         simple = blend_simply(_take_clips(motions), weights, settings)
@@ -80,14 +85,14 @@ def blend(
 
 
 def _finish(motion: Motion, settings: BlendSettings) -> Motion:
-    """Bring joints within their limits and hold planted feet, as the settings ask."""
+    """Apply joint limits and foot cleanup, if the settings request them."""
     if settings.feet:
         return enforce_contacts(motion, settings.joint_limits)
     return motion if settings.joint_limits is None else settings.joint_limits.apply(motion)
 
 
 def _take_clips(motions: RegistrationCurve | Sequence[Motion]) -> Sequence[Motion]:
-    """Return the motions as they are registered, or whole ones if they cannot be registered."""
+    """Return the motions cropped by registration, or the full motions if they cannot be registered."""
     try:
         return _ensure_registered(motions).motions
     except NoResult as refusal:
@@ -186,7 +191,7 @@ def _place_at_start(motion: Motion, start: ArrayLike | None) -> Motion:
 
 
 def enforce_contacts(motion: Motion, limits: JointLimits | None = None) -> Motion:
-    """Clean up the motion's contacts, with joints within the limits."""
+    """Hold the motion's contact points in place while they are in contact; joints stay within `limits`, if given."""
     from marey.clean import clean
 
     if motion.contacts is None or not motion.contacts.mask.any():
@@ -230,7 +235,7 @@ def _advance(reg: RegistrationCurve, weighting: Weighting, fps: float, length: f
             times = np.arange(int(np.floor(total * fps + _LATE)) + 1) / fps
             u = find_u(slopes, weighting.constant, times)
         else:
-            # A round's last frame comes before the first one again.
+            # The last frame of a cycle is one frame before the first frame of the next.
             n_frames = np.ceil(total * fps - _LATE) if length is None else np.floor(length * fps + _LATE) + 1
             times = np.arange(max(int(n_frames), 1)) / fps
             rounds = np.floor(times / total + 1e-12)

@@ -14,9 +14,9 @@ from marey.register.matches import ConstraintMatch
 
 __all__ = ["blend_contacts", "blend_labels"]
 
-# Fraction of the weight of motions with a label from which the blend has it; two equal halves both count.
+# A blend has a label if the motions with it have at least this fraction of the weight; with two halves, both count.
 _MAJORITY = 0.5 - 1e-9
-# What rounding may leave between two u.
+# Values of u that differ by less than this are equal, up to rounding.
 _SAME = 1e-9
 
 
@@ -43,7 +43,7 @@ def blend_contacts(
     for match in matches:
         if match.point in column:
             start, stop = weights @ match.starts, weights @ match.stops
-            # A contact at a motion's very end is not over there.
+            # A contact that lasts until a motion's end has no known stop.
             rounds = np.ceil(start - _SAME - u) if cyclic else 0.0
             lasting = (u + rounds < stop) if cyclic else (u < stop) | (stop >= 1.0 - _SAME)
             mask[:, column[match.point]] |= (start - _SAME <= u + rounds) & lasting

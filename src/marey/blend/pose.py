@@ -21,9 +21,9 @@ from marey.maths import quat, rigid2d
 
 __all__ = ["Strip", "Strips", "average_pose", "make_strips"]
 
-# A mean of unit quaternions shorter than this has no direction.
+# If the mean of unit quaternions is shorter than this, they cancel out.
 _MIN_NORM = 1e-3
-# A time this near to a frame's, in frames, is the frame's.
+# Times this close to a frame, in frames, are snapped to it.
 _ON_FRAME = 1e-7
 
 

@@ -1,4 +1,4 @@
-"""Poses of a blend: rotations sampled between frames, and their weighted mean. q = quaternion wxyz."""
+"""Compute the poses of a blend: sample rotations between frames, and average them with weights. q = quaternion wxyz."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _NEAR, _NEARER = 0.9, 0.9994
 
 @helper
 def _series(t: float, r: float, of_a: Floats1D, of_b: Floats1D) -> None:
-    """The factors of the series in cos(w) - 1 for sin(t w) / sin(w), with t and r = 1 - t: they hold for all joints."""
+    """Compute the coefficients of the series in cos(w) - 1 for sin(t w) / sin(w), for t and r = 1 - t; the same for all
+    joints."""
     for i in range(1, _TERMS + 1):
         scale = 1.0 / (i * (2 * i + 1))
         of_a[i - 1] = (r * r - i * i) * scale
@@ -24,7 +25,7 @@ def _series(t: float, r: float, of_a: Floats1D, of_b: Floats1D) -> None:
 
 @helper
 def _slerp_weights(dot: float, t: float, of_a: Floats1D, of_b: Floats1D) -> tuple[float, float]:
-    """How much of a and of b makes their slerp at t, for dot = cos(w) >= 0.
+    """Return the weights of a and of b in their slerp at t, for dot = cos(w) >= 0.
 
     Consecutive frames differ little, so a few terms suffice, without trigonometry; each omitted term is below a
     millionth of the one before it for frames less than 4 degrees apart.
@@ -60,7 +61,7 @@ def _rotate_joints(pose: Floats2D, free: Ints1D, angle: float) -> None:
 
 @kernel
 def sample_rotations(rotations: Floats3D, frames: Floats1D, free: Ints1D, angles: Floats1D, out: Out[Floats3D]) -> None:
-    """Poses at frames (F,), whole or not, of rotations (N, J, 4) into out (F, J, 4).
+    """Write the poses at fractional frames (F,) of rotations (N, J, 4) to `out` (F, J, 4).
 
     Joints `free` are then rotated about the vertical by angles (F,), radians.
     """
@@ -91,7 +92,7 @@ def sample_rotations(rotations: Floats3D, frames: Floats1D, free: Ints1D, angles
 
 @kernel
 def add_rotations(poses: Floats3D, weights: Floats1D, anchor: Floats3D, total: Out[Floats3D]) -> None:
-    """Add weights (F,) times poses (F, J, 4), each on the anchor's side of the sphere, to total."""
+    """Add weights (F,) times poses (F, J, 4) to `total`; each quaternion gets the sign nearer to the anchor's."""
     for f in range(poses.shape[0]):
         weight = weights[f]
         if weight == 0.0:
@@ -107,7 +108,7 @@ def add_rotations(poses: Floats3D, weights: Floats1D, anchor: Floats3D, total: O
 
 @kernel
 def finish_rotations(total: Out[Floats3D], free: Ints1D, angles: Floats1D) -> float:
-    """Turn sums into unit quaternions with continuous signs; returns the shortest length.
+    """Normalize sums to unit quaternions with continuous signs; return the smallest length before normalization.
 
     Joints `free` are rotated about the vertical by angles (F,), radians.
     """

@@ -55,7 +55,7 @@ def accumulate_votes(
     onwards = rigid2d.identity()
     if turns is not None and loops is not None:
         seams, onwards = np.diff(turns) != 0, loops[reference]
-        # What is before a seam, in the coordinates that hold after it: the reference is back where it began.
+        # Convert the alignments before a seam to the coordinates after it, in which the reference is back at its start.
         back = rigid2d.invert(onwards)
         before[seams] = rigid2d.compose(back, rigid2d.compose(before[seams], loops))
         origins_before[seams] = rigid2d.apply(back, origins_before[seams])
@@ -82,7 +82,7 @@ def _chain_steps(first: Floats, angle: Floats, shift: Floats, seams: Bools, onwa
     """Chain steps: T(i) = T(i - 1) o step(i), and T(i - 1) o onwards o step(i) at a loop's seam."""
     out = np.empty((len(angle) + 1, 3))
     start, at = np.asarray(first, dtype=np.float64), 0
-    # Seams are few; between them everything adds up at once.
+    # There are few seams; the steps between two of them are accumulated in one operation.
     for stop in [*np.flatnonzero(seams).tolist(), len(angle)]:
         theta = start[0] + np.concatenate([[0.0], np.cumsum(angle[at:stop])])
         heading = np.stack([theta[:-1], np.zeros(stop - at), np.zeros(stop - at)], axis=1)
@@ -96,7 +96,7 @@ def _chain_steps(first: Floats, angle: Floats, shift: Floats, seams: Bools, onwa
 
 
 def _append_step(base: Floats, step: Floats) -> Floats:
-    """Compute base o step, with angles that add up."""
+    """Compute base o step; the angles are added without wrapping."""
     out = rigid2d.compose(base, step)
     out[0] = base[0] + step[0]
     return out

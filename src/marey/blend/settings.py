@@ -28,26 +28,28 @@ class WarpPathSettings(Settings):
     )
     path_start: Literal["corner", "third"] = option(
         "corner",
-        "Where the path starts: at the beginning of both motions, or at the lowest cell of the first third of one "
-        "of them.",
+        'Where the path starts: "corner", at the beginning of both motions; "third", at the beginning of one and the '
+        "most similar frame in the first third of the other.",
         advanced=True,
     )
     path_slope_limit: int = option(
         3, "Largest ratio of playback speeds along the path, an integer.", min=1, max=60, advanced=True
     )
     path_threshold: float = option(
-        0.33, 'Largest cell that "threshold" enters, as a fraction of the largest of all.',
+        0.33, 'Largest cost of two frames on the path, relative to the largest cost of all pairs of frames; only for '
+        'the path finder "threshold".',
         unit="fraction", above=0, max=1, advanced=True,
     )  # fmt: skip
     path_time_limit: float | None = option(
-        10.0, "Time after which a search returns the best path until then.", unit="s", above=0,
+        10.0, "Time limit of the search, which then returns the best path found so far.", unit="s", above=0,
         advanced=True,
     )  # fmt: skip
     whole_costs: bool = option(
-        False, "Round the cells to gray levels 0 to 255, instead of square meters.", advanced=True
+        False, "Use gray levels 0 to 255 as costs, instead of square meters.", label="Integer costs", advanced=True
     )
     n_frames: int | None = option(
-        None, 'Number of frames that "cubic" makes. By default the weighted mean of what the path covers of both.',
+        None, 'Number of frames of the result; only for the method "cubic". By default the weighted mean of the '
+        "numbers of frames of both motions along the path.",
         label="Number of frames", min=2, max=1_000_000, advanced=True,
     )  # fmt: skip
 
@@ -173,8 +175,8 @@ class ComparisonSettings(MarkerSettings):
     """Settings of `marey.blend.baselines.compare`: how paths are found through the grid, and what is compared."""
 
     start: Literal["corner", "third"] = option(
-        "corner", 'Where paths start: "corner", at the beginning of both motions; "third", at the lowest cell of the '
-        "first third of one of them.", advanced=True,
+        "corner", 'Where paths start: "corner", at the beginning of both motions; "third", at the beginning of one and '
+        "the most similar frame in the first third of the other.", advanced=True,
     )  # fmt: skip
     start_cell: tuple[int, int] | None = option(
         None, "The cell where paths start: a frame of each motion. It replaces `start`."
@@ -186,12 +188,12 @@ class ComparisonSettings(MarkerSettings):
     )
     slope_limit: int = option(3, "Largest ratio of playback speeds along a path, an integer.", min=1, advanced=True)
     threshold: float = option(
-        0.33, "Largest cell that the recursion enters, as a fraction of the largest of all.",
-        unit="fraction", above=0, max=1, advanced=True,
+        0.33, "Largest cost of two frames on a path that is found by recursion, relative to the largest cost of all "
+        "pairs of frames.", label="Path threshold", unit="fraction", above=0, max=1, advanced=True,
     )  # fmt: skip
     time_limit: float | None = option(10.0, "Time limit of each search.", unit="s", above=0, advanced=True)
     whole_costs: bool = option(
-        False, "Round the cells to gray levels 0 to 255, instead of square meters.", advanced=True
+        False, "Use gray levels 0 to 255 as costs, instead of square meters.", label="Integer costs", advanced=True
     )
     n_frames: int | None = option(
         None, "Number of frames of the cubic timewarp.", label="Number of frames", min=2, advanced=True

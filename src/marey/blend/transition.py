@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from marey.blend.blend import enforce_contacts
-from marey.blend.handover import NoRoom, TransitionPoint, make_handover
 from marey.blend.settings import Span, TransitionPointSettings, TransitionSettings
+from marey.blend.transition_build import NoRoom, TransitionPoint, build_transition
 from marey.compare import distance_grid, local_minima
 from marey.core.arrays import set_readonly
 from marey.core.feet import feet_from_flag
@@ -22,9 +22,9 @@ from marey.register.prepare import prepare_motions
 
 __all__ = ["TransitionPoint", "TransitionSearch", "best_transition", "transition"]
 
-# How many points are tried, best first, where the first ones leave no room for the transition or are refused.
+# Maximum number of points to try, best first, if earlier ones leave no room for the transition or are rejected.
 _MAX_TRIED = 50
-# A frame this near to a boundary, as a fraction of a frame, is on it.
+# Boundaries within this fraction of a frame from a frame are snapped to it.
 _ON_FRAME = 1e-6
 
 
@@ -42,6 +42,13 @@ def best_transition(a: Motion, b: Motion, settings: TransitionPointSettings) -> 
     """Find the most similar moments of two motions: the smallest value of their distance grid (Heck 3.3).
 
     `transition` uses the next best point if this one is rejected or leaves no room.
+
+    Examples
+    --------
+    >>> from marey.blend import best_transition
+    >>> point = best_transition(walk, run)
+    >>> 0.0 < point.at_a < walk.duration, point.distance < 0.3  # seconds, meters
+    (True, True)
     """
     (first, second), _ = _prepare_pair(a, b)
     return _find_candidates(first, second, settings)[0]
@@ -60,6 +67,12 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
     NoResult : if the transition does not fit.
     NotBlendable : if the motions are too far apart, in the middle or over the transition, or stand on opposite feet; or
         if one would have to rotate faster than bodies do, which `force` does not override.
+
+    Examples
+    --------
+    >>> longer = marey.transition(walk, run)
+    >>> longer.labels.names
+    ('run', 'walk')
     """
     (first, second), notes = _prepare_pair(a, b, settings.retarget)
     if settings.method != "registered":
@@ -76,9 +89,9 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
         )
     if settings.at is not None:
         point = TransitionPoint(*_check_moments(settings.at, first, second), np.nan)
-        result, record = make_handover(first, second, point, settings)
+        result, record = build_transition(first, second, point, settings)
     else:
-        result, record = _find_best_handover(first, second, settings)
+        result, record = _build_best_transition(first, second, settings)
     source = replace(
         first.source, path="", fps=None, channel_values=None, evidence=(), floor=result.source.floor, provenance=()
     ).with_step(op="transition", **{**record, "notes": [*notes, *record["notes"]]})
@@ -87,7 +100,7 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
 
 
 def _prepare_pair(a: Motion, b: Motion, retarget: OneSkeleton = False) -> tuple[tuple[Motion, Motion], tuple[str, ...]]:
-    """Bring both motions to one rate, with contacts, on the floor of the first; also return notes on the changes."""
+    """Return both motions at one rate, with contacts and on the floor of the first, and notes on the changes."""
     (first, second), notes = prepare_motions([a, b], retarget)
     floors = first.source.floor, second.source.floor
     if floors[0] is not None and floors[1] is not None and floors[0] != floors[1]:
@@ -161,15 +174,15 @@ def _find_allowed_frames(motion: Motion, region: Span | None, length: float) -> 
     return start, stop
 
 
-def _find_best_handover(a: Motion, b: Motion, settings: TransitionSettings) -> tuple[Motion, dict[str, Any]]:
+def _build_best_transition(a: Motion, b: Motion, settings: TransitionSettings) -> tuple[Motion, dict[str, Any]]:
     """Make the transition at the best point that has room for it and is not rejected."""
     points = _find_candidates(a, b, settings)
     refused: list[NoResult] = []
     for point in points[:_MAX_TRIED]:
         try:
-            return make_handover(a, b, point, settings)
+            return build_transition(a, b, point, settings)
         except (NoRoom, NoTimewarp, NotBlendable) as error:
             refused.append(error)
-    # A missing room at some point says less than that the motions are unlike where there is room.
+    # Report why the motions were rejected where there was room, rather than that there was no room elsewhere.
     why = next((error for error in refused if isinstance(error, NotBlendable)), refused[0])
     raise type(why)(f"none of the {len(refused)} best points can be used; at the best one, {why}") from None

@@ -20,14 +20,14 @@ __all__ = ["WeightFunction", "Weighting", "keyed_weights", "limit_speed_weights"
 
 WeightFunction = Callable[[float], ArrayLike]
 
-# Rows of weights that are looked at together, to bound the memory that this takes.
+# Number of rows of weights that are processed at once, to limit memory use.
 _ROWS = 1024
-# Parts of a span of the timewarp in each of which the flow of time is bounded.
+# Number of parts of a timewarp span in which the speed of u is bounded separately.
 _PARTS = 8
-# Time flows at least at this fraction of the speed that the positive weights alone would give it, and at most at the
-# inverse of this fraction.
+# The speed of u is at least this fraction of its speed with only the positive weights, and at most that speed divided
+# by this fraction.
 _MIN_FLOW = 0.25
-# A sum this small relative to the weights themselves means that they cancel, and dividing by it would blow them up.
+# If the sum is this small relative to the weights, they cancel out, and normalized weights would be huge.
 _CANCEL = 1e-3
 
 
@@ -76,9 +76,9 @@ def _normalize(given: Any, n: int, when: str) -> Floats:
 def limit_speed_weights(weights: Floats, slopes: Floats) -> Floats:
     """Limit each motion's weight on the flow of time, ``du/dt = sum of weights / slopes``.
 
-    The result is the weight itself, as long as time flows at a quarter to four times the rate that the positive weights
-    alone would give, which never stop it. Other weights are moved toward the positive ones just as far as necessary.
-    Timing is therefore extrapolated only to a limit, which two motions never exceed however large the weights become.
+    Weights are unchanged if u advances at a quarter to four times the speed that the positive weights alone would give.
+    Otherwise they are moved toward the positive weights as little as necessary. Timing is therefore extrapolated only
+    up to this limit; with two motions, however large the weights, never beyond it.
 
     Parameters
     ----------
@@ -107,7 +107,8 @@ def sample_votes(slopes: Floats) -> Floats:
 
 
 def _bound_votes(slopes: Floats) -> tuple[Floats, Floats]:
-    """Find the smallest and largest 1 / slope (P, n) in each part of each span, in which it is monotonic."""
+    """Find the smallest and largest 1 / slope (P, n) in each part of each span; within a part, 1 / slope is
+    monotonic."""
     votes = sample_votes(slopes)
     ends = votes[:, :-1], votes[:, 1:]
     n = slopes.shape[1]
@@ -118,7 +119,7 @@ def _restrain_weights(fractions: Floats, lowest: Floats, highest: Floats) -> Flo
     """Mix weights (T, n) with the positive ones if time would flow too slowly, backward or too fast."""
     ahead, back = np.maximum(fractions, 0.0), np.minimum(fractions, 0.0)
     alone = ahead / ahead.sum(axis=1, keepdims=True)
-    # (T, P) bounds of the flow that the fractions give, and those of what is surely safe.
+    # Bounds (T, P) of the speed of u with these weights, and with the positive weights alone.
     slow, fast = ahead @ lowest.T + back @ highest.T, ahead @ highest.T + back @ lowest.T
     safe_slow, safe_fast = alone @ lowest.T, alone @ highest.T
     too_slow = np.maximum(_MIN_FLOW * safe_slow - slow, 0.0) / (safe_slow - np.minimum(slow, _MIN_FLOW * safe_slow))
@@ -132,6 +133,15 @@ def keyed_weights(seconds: ArrayLike, weights: ArrayLike) -> WeightFunction:
     """Make a smooth (C1) function through weights (T, n) at times (T,), constant before the first and after the last.
 
     Between keys it never leaves the range of their values (monotone cubic pieces).
+
+    Examples
+    --------
+    >>> from marey.blend import keyed_weights
+    >>> weights = keyed_weights([0.0, 2.0], [[1.0, 0.0], [0.0, 1.0]])
+    >>> weights(1.0)
+    array([0.5, 0.5])
+    >>> marey.blend([walk, run], weights).labels.names
+    ('run', 'walk')
     """
     times = convert_array(seconds, "times of weights")
     rows = convert_array(weights, "weights")

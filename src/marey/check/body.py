@@ -7,31 +7,39 @@ from collections.abc import Iterator
 import numpy as np
 
 from marey.check.report import Finding
-from marey.core.arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats, Ints
 from marey.core.placement import find_left_axis
 from marey.errors import InvalidValue
-from marey.measure.body import length_changes
+from marey.measure.body import describe_plant, length_changes
 from marey.measure.subject import Subject, plural
 
-# Fractions of a bone's length. Skin moves over bones by 2 %; cleanup stretches limbs by up to 20 %.
-_CHANGE, _LARGE_CHANGE = 0.02, 0.25
+# Fractions of a bone's length. Skin moves over bones by 2 %. Cleanup stretches limbs by a few percent, and bones that
+# lead to other parts of the body by up to a tenth.
+_CHANGE, _CLEANED_CHANGE, _LARGE_CHANGE = 0.02, 0.1001, 0.25
 # Meters of noise, one standard deviation along each axis.
 _NOISE, _LARGE_NOISE = 0.003, 0.01
-# Noise has as much energy in fourth differences as in third ones, per unit of white noise; movement has less.
+# Minimum ratio of fourth to third differences, relative to that of white noise; movement has a lower ratio.
 _WHITE = 0.9
-# Length of three normally distributed numbers: its median.
+# Median length of a vector of three normally distributed numbers.
 _MEDIAN_LENGTH = 1.538
 # Meters per second of the hips, and the fraction of frames that may exceed it. Sprinters reach 12.5 m/s, horses 20.
 _FASTEST, _FAST_FRAMES = 25.0, 0.1
-# Mean cosine of the angle between the feet and the way the body faces: feet point forward.
+# Threshold for the mean cosine between the direction of the feet and the facing of the body: feet point forward.
 _BACKWARD = -0.5
-# Frames that are enough to measure noise: as several windows from the whole clip.
-_N_WINDOWS, _WINDOW = 4, 512
+# Number of frames from which noise is measured, as several windows spread over the clip. The median of that many
+# lengths is within 5 % of the median of all.
+_N_WINDOWS, _WINDOW = 4, 100
+# Number of frames, spread over the clip, from which the direction of the feet is measured.
+_N_FRAMES = 200
 
 
 def check_bones(subject: Subject) -> Iterator[Finding]:
-    """Find bones that change their length, unless a cleanup, which stretches limbs, is recorded for the motion."""
-    if any(step.get("op") == "clean" for step in subject.motion.source.provenance):
+    """Find bones that change their length; after a cleanup, which stretches limbs a little, those that change a lot."""
+    scaled = [
+        step.get("limb_scaling_max", 0.0) for step in subject.motion.source.provenance if step.get("op") == "clean"
+    ]
+    limit = _CLEANED_CHANGE if scaled else _CHANGE
+    if scaled and max(scaled) <= limit:
         return
     try:
         bones, change = length_changes(subject)
@@ -40,21 +48,29 @@ def check_bones(subject: Subject) -> Iterator[Finding]:
     if change is None:
         return
     most = change.max(axis=0)
-    columns = np.flatnonzero(most > _CHANGE)
-    if columns.size:
-        rows = np.flatnonzero((change[:, columns] > _CHANGE).any(axis=1))
-        worst = float(most.max())
-        names = tuple(subject.motion.skeleton.names[int(j)] for j in bones[columns])
-        yield Finding(
-            "bone_lengths", "severe" if worst > _LARGE_CHANGE else "mild", int(rows[0]), int(rows[-1]) + 1, worst,
-            "fraction", f"{plural(len(names), 'bone')} change their length by up to {100 * worst:.0f} %",
-            "none is needed after a cleanup, which stretches limbs; otherwise export the capture with a rigid skeleton",
-            names,
-        )  # fmt: skip
+    columns = np.flatnonzero(most > limit)
+    if not columns.size:
+        return
+    rows = np.flatnonzero((change[:, columns] > limit).any(axis=1))
+    names = tuple(subject.motion.skeleton.names[int(j)] for j in bones[columns])
+    frame, b = np.unravel_index(int(change.argmax()), change.shape)
+    worst = float(change[frame, b])
+    size = f"{plural(len(names), 'bone')} change their length by up to {100 * worst:.0f} %"
+    if scaled:
+        where = describe_plant(subject, int(bones[b]), int(frame))
+        message = f"cleanup stretched limbs: {size}, most in {where}"
+        remedy = "if that shows, clean the recording without this plant, or with a lower `max_stretch=`"
+    else:
+        message = size
+        remedy = "export the capture with a rigid skeleton"
+    yield Finding(
+        "bone_lengths", "severe" if worst > _LARGE_CHANGE else "mild", int(rows[0]), int(rows[-1]) + 1, worst,
+        "fraction", message, remedy, names,
+    )  # fmt: skip
 
 
 def check_speed(subject: Subject) -> Iterator[Finding]:
-    """Find bodies that travel faster than any can, for longer than a jump between two frames."""
+    """Find a body that travels impossibly fast, for longer than a jump between two frames."""
     motion = subject.motion
     if len(motion) < 3:
         return
@@ -78,13 +94,14 @@ def check_sides(subject: Subject) -> Iterator[Finding]:
     feet = [(roles.get(f"{s}_foot"), roles.get(f"{s}_ball", roles.get(f"{s}_toe_tip"))) for s in sides]
     if not all(f"{side}_upper_leg" in roles for side in sides):
         return
-    left = find_left_axis(skeleton, subject.world.positions)
+    positions = subject.world.positions[:: max(n // _N_FRAMES, 1)]
+    left = find_left_axis(skeleton, positions)
     forward = np.cross(left, [0.0, 1.0, 0.0])
     cosines = []
     for heel, toes in feet:
         if heel is None or toes is None or heel == toes:
             return
-        foot = (subject.world.positions[:, toes] - subject.world.positions[:, heel]) * [1.0, 0.0, 1.0]
+        foot = (positions[:, toes] - positions[:, heel]) * [1.0, 0.0, 1.0]
         length = np.linalg.norm(foot, axis=1)
         cosines.append(np.einsum("fk,fk->f", foot, forward) / np.maximum(length, 1e-9))
     worst = float(max(np.mean(each) for each in cosines))
@@ -101,7 +118,7 @@ def check_jitter(subject: Subject) -> Iterator[Finding]:
     n = len(subject.motion)
     if n < 12:
         return
-    noise, is_white = _measure_noise(subject.positions)
+    noise, is_white = _measure_noise(subject.world.positions, subject.joints)
     columns = np.flatnonzero((noise > _NOISE) & is_white)
     if columns.size:
         worst = float(noise[columns].max())
@@ -112,12 +129,16 @@ def check_jitter(subject: Subject) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _measure_noise(positions: Floats) -> tuple[Floats, Bools]:
-    """Return the noise of each joint in meters, one standard deviation along each axis, and whether it is white."""
+def _measure_noise(positions: Floats, joints: Ints) -> tuple[Floats, Bools]:
+    """Return the noise of n joints in meters, one standard deviation along each axis, and whether it is white.
+
+    positions : (F, J, 3) of all joints, meters. joints : (n,) those to measure.
+    """
     n = len(positions)
     windows = [positions]
     if n > _N_WINDOWS * _WINDOW:
         windows = [positions[s : s + _WINDOW] for s in np.linspace(0, n - _WINDOW, _N_WINDOWS).astype(int)]
+    windows = [np.take(window, joints, axis=1) for window in windows]
     third = [np.diff(window, n=3, axis=0) for window in windows]
     noise3 = _median_length(np.concatenate(third)) / np.sqrt(20.0)
     noise4 = _median_length(np.concatenate([np.diff(one, axis=0) for one in third])) / np.sqrt(70.0)

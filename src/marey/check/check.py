@@ -39,8 +39,12 @@ def check(motion: Motion | Markers, settings: CheckSettings) -> CheckReport:
 
     Examples
     --------
-    >>> report = marey.check(marey.load("walk.bvh"))                              # doctest: +SKIP
-    >>> [finding.message for finding in report]                                   # doctest: +SKIP
+    >>> from dataclasses import replace
+    >>> marey.check(walk).findings
+    ()
+    >>> report = marey.check(replace(walk, fps=240.0))  # a wrong frame rate
+    >>> [(finding.kind, finding.severity) for finding in report]
+    [('frame_rate', 'severe')]
     """
     if isinstance(motion, Markers):
         found = tuple(frames.check_markers(motion))
@@ -49,7 +53,7 @@ def check(motion: Motion | Markers, settings: CheckSettings) -> CheckReport:
 
 
 def check_subject(subject: Subject) -> CheckReport:
-    """Return all findings of a motion whose measured data the caller also uses; see `check`."""
+    """Return all findings of a `Subject`, whose cached data the caller can reuse; see `check`."""
     motion = subject.motion
     found = tuple(finding for one in _CHECKS for finding in one(subject))
     return CheckReport(motion.name, len(motion), motion.fps, ()).extend(found)

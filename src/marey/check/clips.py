@@ -18,20 +18,22 @@ from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.errors import format_list, warn_user, word_parameters
 
-# Poses of a clip that are compared with those of others.
-_N_POSES = 16
-# Clips whose lengths differ by less than this fraction, and whose joints by less than this, in meters, are the same.
+# Number of poses of a clip that are compared with those of other clips, and number of poses that are hashed.
+_N_POSES, _N_HASHED = 16, 64
+# Clips are the same motion if their durations differ by less than this fraction, and their joints by less than this
+# distance in meters.
+# Formats change joints by 0.3 micrometers at most; those of different clips of one person differ by 0.37 m at least.
 _LENGTH, _DISTANCE = 0.005, 0.005
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClipDigest:
-    """What is compared between clips, small enough to be sent between processes.
+    """The data of a clip that is compared with other clips, small enough to be sent between processes.
 
     name : name of the clip in messages.
     seconds : its duration.
     file_fps : frame rate at which its file was read.
-    content : hash of all poses.
+    content : hash of the path of the root, and of 64 poses bit by bit: different recordings never agree in these.
     skeleton : hash of the skeleton.
     poses : (16, J, 3) positions relative to the hips, meters.
     key_poses : poses that are the same in other clips of the same take.
@@ -48,7 +50,8 @@ class ClipDigest:
 
 def digest_clip(motion: Motion, name: str = "") -> ClipDigest:
     """Return the digest of a clip; `name` replaces that of the motion."""
-    content = hashlib.blake2b(np.ascontiguousarray(motion.rotations).data, digest_size=16)
+    sampled = np.linspace(0, len(motion) - 1, _N_HASHED).round().astype(int)
+    content = hashlib.blake2b(motion.rotations[sampled].data, digest_size=16)
     content.update(np.ascontiguousarray(motion.root_positions).data)
     body = motion.skeleton
     skeleton = hashlib.blake2b(repr((body.names, body.parents.tolist())).encode(), digest_size=16)
@@ -68,12 +71,20 @@ def digest_clip(motion: Motion, name: str = "") -> ClipDigest:
 def check_clips(motions: Iterable[Motion | Markers], settings: CheckSettings) -> tuple[CheckReport, ...]:
     """Check several clips: the findings of `check` for each, and those that only a comparison shows.
 
-    Clips that are the same motion under two names are found, even if they were written to other formats. If strides
-    show that clips of one skeleton have a wrong frame rate, its other clips have it, too: they come from one session.
+    Clips that are the same motion under two names are found, even if they were written to other formats. If the strides
+    of some clips show a wrong frame rate, the other clips of the same skeleton are reported, too, because they probably
+    come from the same session.
 
     Parameters
     ----------
     motions : the clips, such as a `MotionSet`.
+
+    Examples
+    --------
+    >>> from marey.check import check_clips
+    >>> first, second = check_clips([walk, walk])
+    >>> first.kinds, second.kinds
+    ((), ('duplicate',))
     """
     reports: list[CheckReport] = []
     digests: list[ClipDigest | None] = []
@@ -84,7 +95,8 @@ def check_clips(motions: Iterable[Motion | Markers], settings: CheckSettings) ->
 
 
 def compare_clips(reports: Sequence[CheckReport], digests: Sequence[ClipDigest | None]) -> list[CheckReport]:
-    """Add the findings that a comparison shows to the reports of clips; clips without a digest are not compared."""
+    """Return the reports of clips, extended by findings from comparing the clips; clips without a digest are not
+    compared."""
     more: list[list[Finding]] = [[] for _ in reports]
     known = {i: digest for i, digest in enumerate(digests) if digest is not None}
     for i, other, message in _find_duplicates(list(known.items())):
@@ -107,7 +119,7 @@ def compare_clips(reports: Sequence[CheckReport], digests: Sequence[ClipDigest |
 
 
 def _find_duplicates(digests: list[tuple[int, ClipDigest]]) -> list[tuple[int, str, str]]:
-    """Return clips that are the same motion as an earlier one: index, name of the earlier one, and a message."""
+    """Return the clips that duplicate an earlier clip: index, name of the earlier clip, and a message."""
     out = []
     by_content: dict[str, ClipDigest] = {}
     different: list[tuple[int, ClipDigest]] = []
@@ -131,14 +143,14 @@ def _find_duplicates(digests: list[tuple[int, ClipDigest]]) -> list[tuple[int, s
 
 
 def _share_rates(group: Mapping[int, ClipDigest], reports: Sequence[CheckReport]) -> list[tuple[int, Finding]]:
-    """Return wrong frame rates of clips whose steps do not show it, for the clips of one skeleton."""
+    """Return findings of a wrong frame rate for clips of one skeleton whose own strides do not show it."""
     wrong = {i: f for i in group for f in reports[i].findings if f.kind == "frame_rate"}
     rates = {finding.options.get("file_fps") for finding in wrong.values()}
     if len(rates) != 1 or None in rates:
         return []
     example = next(iter(wrong.values()))
     others = format_list([group[i].name for i in wrong], 3)
-    message = f"the frame rate seems wrong, because it is in other clips of the same skeleton: {others}"
+    message = f"the frame rate seems wrong, as in other clips of the same skeleton: {others}"
     return [
         (i, replace(example, stop=reports[i].n_frames, message=message, severity="mild"))
         for i, digest in group.items()
@@ -149,7 +161,17 @@ def _share_rates(group: Mapping[int, ClipDigest], reports: Sequence[CheckReport]
 def warn_of_findings(motions: Iterable[Motion], name_parameter: Callable[[str, str], str] | None = None) -> None:
     """Issue one warning if clips have severe findings: how many, which, and the true frame rate if that is wrong.
 
-    name_parameter : how the caller's users name a parameter with its value; see `marey.errors.word_parameters`.
+    name_parameter : function that words a parameter and its value for the caller's users; see
+        `marey.errors.word_parameters`.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from marey.check import warn_of_findings
+    >>> with marey.errors.collect_warnings() as texts:
+    ...     warn_of_findings([replace(walk, fps=240.0), run])
+    >>> len(texts)
+    1
     """
     names, rates, n = [], [], 0
     for motion in motions:

@@ -17,16 +17,19 @@ from marey.measure.subject import Subject
 _TILT, _LARGE_TILT = math.radians(0.5), math.radians(3.0)
 # Meters by which the floor rises during a clip.
 _DRIFT, _LARGE_DRIFT = 0.02, 0.1
-# Meters that a planted foot slides: viewers notice 21 mm (Prazak, Hoyet, O'Sullivan, SCA 2011); half a foot is severe.
+# Distance in meters that a planted foot slides: viewers notice 21 mm (Prazak, Hoyet, O'Sullivan, SCA 2011); half a foot
+# length is severe.
 _SLIDE, _LARGE_SLIDE = 0.021, 0.12
-# Meters below the floor: recorded joints lie up to 5 cm above or below the sole; a whole foot is severe.
+# Depth below the floor in meters: recorded joints lie up to 5 cm above or below the sole; a whole foot length is
+# severe.
 _DEPTH, _LARGE_DEPTH = 0.05, 0.25
 
 
 def check_feet(subject: Subject) -> Iterator[Finding]:
     """Find a tilted or drifting floor, sliding feet, and parts of the body below the floor."""
     try:
-        subject.foot_contacts, subject.floor  # noqa: B018  # raises an error if there are no feet that stand
+        # These raise an error if there are no feet that stand, or too few frames.
+        subject.foot_contacts, subject.floor, subject.foot_track  # noqa: B018
     except MareyError:
         return
     yield from _check_floor(subject)
@@ -35,7 +38,7 @@ def check_feet(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_floor(subject: Subject) -> Iterator[Finding]:
-    n, plane = len(subject.motion), estimate_floor_plane(subject.motion)
+    n, plane = len(subject.motion), estimate_floor_plane(subject.motion, subject.foot_track)
     if plane is None:
         return
     if plane.is_tilted and plane.tilt > _TILT:
@@ -74,25 +77,28 @@ def _check_slide(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_depth(subject: Subject) -> Iterator[Finding]:
-    """Find the part of the body that is deepest below the floor. Cleanup moves other parts than feet on request."""
+    """Find the part of the body that is deepest below the floor. Cleanup moves parts other than feet only on
+    request."""
     skeleton, points = subject.motion.skeleton, subject.foot_points
-    feet = {j for side in ("left", "right") if (j := skeleton.roles.get(f"{side}_foot")) is not None}
-    parts = [(skeleton.names[int(j)], not feet.isdisjoint(skeleton.chain(int(j)))) for j in subject.joints]
-    parts += [(point.name, True) for point in points]
-    heights = np.concatenate([subject.positions[..., 1], subject.paths(points)[..., 1]], axis=1)
-    depth = subject.floor - heights
+    heights = subject.world.positions[:, subject.joints, 1]
+    depth = subject.floor - np.concatenate([heights, subject.paths(points)[..., 1]], axis=1)
     for glitch in subject.glitches:
         depth[glitch.start : glitch.stop] = 0.0
     deepest = float(depth.max())
     if deepest <= _DEPTH:
         return
-    name, is_foot = parts[int(depth.max(axis=0).argmax())]
+    feet = [j for side in ("left", "right") if (j := skeleton.roles.get(f"{side}_foot")) is not None]
+    on_feet = np.any([skeleton.is_below(j) for j in feet], axis=0)
+    parts = [(skeleton.names[j], bool(on_feet[j])) for j in subject.joints.tolist()]
+    parts += [(point.name, True) for point in points]
+    most = depth.max(axis=0)
+    name, is_foot = parts[int(most.argmax())]
     rows = np.flatnonzero(depth.max(axis=1) > _DEPTH)
     start, stop = int(rows[0]), int(rows[-1]) + 1
     message = f"{name} sinks {1e3 * deepest:.0f} mm below the floor"
     severity = "severe" if is_foot and deepest > _LARGE_DEPTH else "mild"
-    # Feet may be deepest, but others too deep.
-    only_feet = all(on_foot for (_, on_foot), own in zip(parts, depth.max(axis=0), strict=True) if own > _DEPTH)
+    # Even if a foot is deepest, other parts may be too deep.
+    only_feet = all(on_foot for (_, on_foot), own in zip(parts, most, strict=True) if own > _DEPTH)
     remedy = "put the feet on the floor" if only_feet else "put the whole body on the floor"
     options = {} if only_feet else {"body": True}
     operation = "clean"

@@ -17,7 +17,7 @@ from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.errors import MareyError, UnreadableFile, collect_warnings
 from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, split_name
-from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
+from marey.io.folder import CLIP_SUFFIXES, describe_other, walk_files
 from marey.io.loading import clip_names, load_markers, load_motion
 from marey.io.settings import LoadSettings
 
@@ -51,7 +51,7 @@ def check_files(
     progress: Callable[[float], None] | None = None,
     settings: CheckSettings,
 ) -> tuple[CheckedFile, ...]:
-    """Check files, and all files in folders, as `check_clips` does; a file that cannot be read is a finding, too.
+    """Check files, and all files in folders, like `check_clips`; a file that cannot be read is reported as a finding.
 
     Parameters
     ----------
@@ -59,6 +59,13 @@ def check_files(
     reading : how to read them.
     run : runner, such as `marey.store.processes()`; results do not depend on it.
     progress : called with the fraction done, from 0 to 1.
+
+    Examples
+    --------
+    >>> from marey.check import check_files
+    >>> marey.save(walk, "walk.bvh")
+    >>> [(file.label, file.report.kinds) for file in check_files(["walk.bvh"])]
+    [('walk.bvh', ())]
     """
     files = list_clip_files(paths)
     found: list[tuple[CheckedFile, ClipDigest | None]] = []
@@ -85,7 +92,7 @@ def list_clip_files(paths: Iterable[StrPath]) -> list[str]:
             for each in names:
                 file = os.fspath(folder / each)
                 suffix = os.path.splitext(each)[1].lower()
-                if suffix in (*CLIP_SUFFIXES, *MARKER_SUFFIXES) and (suffix != ".npz" or result_kind(file) is None):
+                if suffix in (*CLIP_SUFFIXES, *MARKER_SUFFIXES) and describe_other(file) is None:
                     out[file] = None
     if not out:
         raise UnreadableFile("has no motion files", path=os.fspath(next(iter(paths), "")))

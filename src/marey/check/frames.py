@@ -15,9 +15,9 @@ from marey.measure.subject import Subject, plural
 
 # Meters, radians: a larger jump is severe.
 _FAR, _TURNED = 0.2, 1.5
-# Seconds: a shorter stretch of equal frames is not frozen but repeated.
+# Seconds: shorter runs of equal frames count as repeated, not as frozen.
 _FROZEN = 0.1
-# Fraction of frames: fewer repeats are dropped frames of a video, which few see.
+# Fraction of frames: fewer repeats are dropped frames of a video, which hardly anyone notices.
 _REPEATS = 0.05
 # Fractions of the positions of a marker that are missing.
 _GAPS, _LARGE_GAPS = 0.01, 0.2
@@ -74,7 +74,7 @@ def check_repeats(subject: Subject) -> Iterator[Finding]:
         return
     same[rows] = (motion.rotations[rows + 1] == motion.rotations[rows]).all(axis=(1, 2))
     runs = find_runs(same)
-    shortest = max(3, round(_FROZEN * motion.fps))
+    shortest = min(max(3, round(_FROZEN * motion.fps)), n - 1)
     frozen = [(start, stop + 1) for start, stop in runs if stop - start >= shortest]
     for start, stop in frozen:
         inside = start > 0 and stop < n

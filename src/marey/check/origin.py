@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from marey.check.report import Finding
 from marey.core.motion import Motion
-from marey.io.recognize import is_doubtful, stature
 from marey.io.rest import starts_with_rest_pose
+from marey.io.unit_detection import is_doubtful, stature
 from marey.measure.balance import is_unsupported
 from marey.measure.gait import find_implausible_rate
 from marey.measure.subject import Subject
 
-# Meters: people are this tall, from children to giants.
+# Range of plausible body heights in meters, from children to very tall people.
 _SHORTEST, _TALLEST = 0.9, 2.4
-# Meters: no body is so small or so tall.
+# Body heights in meters outside this range are impossible.
 _TINY, _GIANT = 0.1, 10.0
 # Formats whose frame rate can be overridden.
 _WITH_RATE = ("bvh", "amc", "asf", "fbx", "glb")
@@ -24,7 +24,7 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
     """Find a doubtful unit or axis, a wrong frame rate and a leading rest pose."""
     motion = subject.motion
     n = len(motion)
-    # A file that was written here has the unit and axis in which it was written.
+    # Files written by marey state their unit and axis correctly.
     for sentence in motion.source.evidence if not motion.source.provenance else ():
         if is_doubtful(sentence):
             kind, parameter = ("unit", "unit") if sentence.startswith("unit") else ("axis", "up")
@@ -35,17 +35,17 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
                 n,
                 0.0,
                 "",
-                f"the {kind} is a guess: {sentence}",
-                f"say which one it is with `{parameter}=`",
+                f"the {kind} is uncertain: {sentence}",
+                f"set it with `{parameter}=`",
             )
     height = stature(motion.skeleton)
     if height is not None and not _SHORTEST <= height <= _TALLEST:
         yield Finding(
             "unit", "mild" if _TINY <= height <= _GIANT else "severe", 0, n, height, "m",
             f"the body is {height:,.2f} m tall, so the unit may be wrong",
-            "say which one it is with `unit=`",
+            "set it with `unit=`",
         )  # fmt: skip
-    # Broken frames look like steps.
+    # Broken frames can be mistaken for steps.
     wrong = [(glitch.start - 1, glitch.stop) for glitch in subject.glitches]
     strides = (s for s in subject.strides if not any(a <= s.stop and s.start <= b for a, b in wrong))
     problem = find_implausible_rate(tuple(strides), motion)

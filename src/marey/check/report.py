@@ -23,10 +23,12 @@ class Finding:
     kind : "broken_frames", "jump", "loose_joints", "frozen", "repeated_frames", "frame_rate", "rest_pose", "unit",
         "axis", "bone_lengths", "tilted_floor", "drifting_floor", "foot_slide", "penetration", "jitter", "speed",
         "swapped_sides", "marker_gaps", "duplicate", "file" (what reading it had to repair) or "unreadable".
-    severity : "severe" if the clip should not be used as it is; "mild" for what cleanup handles or only few uses see.
+    severity : "severe" if the clip should not be used as it is; "mild" if cleanup handles the problem, or if it matters
+        for few uses.
     start, stop : the frames, half-open.
     joints : names of the joints, markers or contact points; () for the whole body.
-    value, unit : how bad it is: "m", "m/s", "rad", "s", "1/s" (frames per second), "fraction" or "" for a count.
+    value, unit : size of the problem, in "m", "m/s", "rad", "s", "1/s" (frames per second), "fraction", or "" for a
+        count.
     message : the finding as a sentence.
     remedy : how to fix it. References to parameters are written as in errors: ```file_fps=60```.
     operation : the command that fixes it, such as "edit repair"; "" if there is none.
@@ -67,6 +69,15 @@ class CheckReport:
     ----------
     name, n_frames, fps : the clip.
     findings : what is wrong or doubtful.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> report = marey.check(replace(walk, fps=240.0))
+    >>> report.kinds, report.is_severe
+    (('frame_rate',), True)
+    >>> len(report.select("severe")) <= len(report)
+    True
     """
 
     name: str
@@ -83,6 +94,13 @@ class CheckReport:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of the findings, each once, in order."""
         return tuple(dict.fromkeys(finding.kind for finding in self.findings))
+
+    def _repr_html_(self) -> str:
+        from marey.core.notebook import show_table
+
+        rows = ((each.severity, each.kind, f"{each.start} to {each.stop}", each.message) for each in self.findings)
+        facts = f"{len(self.findings) or 'no'} finding{'' if len(self.findings) == 1 else 's'}"
+        return show_table(self.name or "motion", facts, ("severity", "kind", "frames", "finding"), rows)
 
     def __bool__(self) -> bool:
         return bool(self.findings)

@@ -1,8 +1,16 @@
 """Find clips of one take: the same recording, cropped, resampled, smoothed or with cleaned feet.
 
-Such edits keep the upper body. Its *key poses* are those at which it moves least, compared with the frames around: they
-do not depend on the frame rate, nor on where a clip begins. Clips are of one take if most key poses of the time that
-they share are the same, in the same rhythm.
+Such edits do not change the upper body. Its *key poses* are the poses at which it moves least, compared with the frames
+around them; they depend neither on the frame rate nor on where a clip begins. Two clips are from one take if, in the
+time that they share, most key poses are the same, at the same intervals.
+
+The limits lie between two distributions, measured on 363 pairs of different clips of one person each (CMU), and on 363
+edits of single clips (cleaned, smoothed, resampled to 30 and 60 Hz, cropped to the middle half, and all of these):
+
+- The most similar pose of another clip differs by 0.047 rad at the 1st percentile, 0.45 in the median; the same pose
+  after an edit by 0.005 rad in the median, 0.042 rad at the 95th percentile. Poses within 0.03 rad are the same.
+- Different clips share no key poses in 362 of 363 pairs, and a single moment in the last; edits share 75 % at least, if
+  the cropped clip has three key poses at all. Half are enough, over a third of the shorter clip.
 """
 
 from __future__ import annotations
@@ -12,11 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core.arrays import Floats, set_readonly
+from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.maths import filters
 
-# Key poses of both arms, of either arm, and of the trunk.
+# Groups of roles with key poses of their own: both arms, each arm, and the trunk.
 _GROUPS = np.array([[1, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 0]], dtype=float)
 _JOINTS = ("chest", "neck", *(f"{side}_{part}" for side in ("left", "right") for part in ("upper_arm", "forearm")))
 # Cleanup changes legs, but not by much: their rotations count with this weight.
@@ -24,16 +32,18 @@ _LEGS, _LEG_WEIGHT = ("left_upper_leg", "right_upper_leg"), 0.1
 _WEIGHTS = np.r_[np.ones(len(_JOINTS)), np.full(len(_LEGS), _LEG_WEIGHT)]
 # Key poses are found at this rate, in Hz, in speeds smoothed over this many seconds.
 _RATE, _SMOOTH = 30.0, 0.07
-# More key poses than this, from the first ones on, are not compared.
+# Maximum number of key poses that are compared; later ones are ignored.
 _MAX_POSES = 500
-# Poses are the same if their joints differ by this angle in radians (root mean square), and times by so many seconds.
+# Poses are the same if their joints differ by at most this angle in radians (root mean square), and their times by at
+# most this many seconds.
 _SAME, _IN_TIME = 0.03, 0.06
-# That angle as a distance of quaternions: half of it, for each joint.
+# The same angle as a distance between quaternions: half of it, for each joint.
 _RADIUS = 0.5 * _SAME * len(_JOINTS) ** 0.5
-# Clips are of one take if they share so many key poses, and this fraction of those in the time that they share.
-_FEWEST, _SHARED = 3, 0.6
-# Their shared time is at least this many seconds, and this fraction of the shorter clip.
-_SHORTEST, _PART = 0.3, 0.3
+# Two clips are from one take if they share this many key poses, and this fraction of the key poses in the time that
+# they share.
+_FEWEST, _SHARED = 3, 0.5
+# Minimum shared time in seconds, and as a fraction of the shorter clip.
+_SHORTEST, _PART = 0.3, 0.33
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,41 +55,62 @@ class KeyPoses:
 
 
 def find_key_poses(motion: Motion) -> KeyPoses:
-    """Find the poses at which the upper body moves least, compared with the frames around; none for other bodies."""
+    """Find the poses at which the upper body moves least, compared with the frames around them; none if the skeleton
+    has no arms."""
     roles = motion.skeleton.roles
     none = KeyPoses(np.zeros(0), np.zeros((0, 4 * len(_WEIGHTS))))
     step = max(motion.fps / _RATE, 1.0)
     frames = np.arange(0.0, len(motion), step).astype(int)
     if len(frames) < 3 or any(name not in roles for name in (*_JOINTS, *_LEGS)):
         return none
-    q = motion.rotations[:, [roles[name] for name in (*_JOINTS, *_LEGS)]]
-    coarse = q[frames, : len(_JOINTS)]
+    joints = [roles[name] for name in (*_JOINTS, *_LEGS)]
+    coarse = motion.rotations[frames[:, None], joints[: len(_JOINTS)]]
     cosines = np.abs(np.einsum("fjk,fjk->fj", coarse[1:], coarse[:-1])).clip(0.0, 1.0)
     speeds = filters.gaussian(np.arccos(cosines) @ _GROUPS, _SMOOTH * motion.fps / step)
     before, here, after = speeds[:-2], speeds[1:-1], speeds[2:]
     rows, groups = np.nonzero((here < before) & (here <= after))
+    if not len(rows):
+        return none
     before, here, after = before[rows, groups], here[rows, groups], after[rows, groups]
     # The vertex of the parabola through three speeds, which are between the frames.
     vertex = 0.5 * (before - after) / np.maximum(before - 2.0 * here + after, 1e-12)
     at = frames[rows + 1] + step * (0.5 + vertex.clip(-1.0, 1.0))
-    low = np.minimum(at.astype(int), len(q) - 2)
-    near, far = q[low], q[low + 1]
+    at = at[np.argsort(at, kind="stable")[:_MAX_POSES]]
+    low = np.minimum(at.astype(int), len(motion) - 2)
+    near, far = (motion.rotations[rows[:, None], joints] for rows in (low, low + 1))
     far = np.where(np.einsum("njk,njk->nj", near, far)[..., None] < 0.0, -far, far)
     poses = near + (at - low)[:, None, None] * (far - near)
     poses /= np.linalg.norm(poses, axis=-1, keepdims=True)
     largest = np.take_along_axis(poses, np.abs(poses).argmax(axis=-1)[..., None], axis=-1)
-    times, vectors = at / motion.fps, (poses * np.sign(largest) * _WEIGHTS[:, None]).reshape(len(at), -1)
-    rows = np.argsort(times, kind="stable")[:_MAX_POSES]
-    times, vectors = times[rows], vectors[rows]
-    # A pose that a body takes again, as at rest, does not tell when it was.
-    again = np.linalg.norm(vectors[:, None] - vectors[None], axis=2) < _RADIUS
-    again &= np.abs(times[:, None] - times[None]) > _IN_TIME
-    unique = ~again.any(axis=1)
+    times, vectors = at / motion.fps, (poses * np.sign(largest) * _WEIGHTS[:, None]).reshape(len(at), 4 * len(_WEIGHTS))
+    # A pose that recurs, as at rest, does not identify a time.
+    rows, others = _find_near(vectors)
+    is_again = np.abs(times[rows] - times[others]) > _IN_TIME
+    unique = np.ones(len(times), dtype=bool)
+    unique[rows[is_again]] = unique[others[is_again]] = False
     return KeyPoses(set_readonly(times[unique]), set_readonly(vectors[unique]))
 
 
+def _find_near(vectors: Floats) -> tuple[Ints, Ints]:
+    """Return the pairs of vectors (n, m) that are closer together than the radius, as two arrays of indices.
+
+    Only vectors whose components have about the same sum can be: few pairs are compared in full.
+    """
+    sums = vectors.sum(axis=1) / vectors.shape[1] ** 0.5
+    order = np.argsort(sums, kind="stable")
+    stops = np.searchsorted(sums[order], sums[order] + _RADIUS, side="right")
+    counts = stops - np.arange(len(order)) - 1
+    rows = np.repeat(np.arange(len(order)), counts)
+    others = rows + 1 + np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    rows, others = order[rows], order[others]
+    apart = vectors[rows] - vectors[others]
+    near = np.einsum("nk,nk->n", apart, apart) < _RADIUS**2
+    return rows[near], others[near]
+
+
 def find_same_takes(clips: Sequence[KeyPoses]) -> list[tuple[int, int, float, float]]:
-    """Find pairs of clips of one take: their indices, the later one first, and the time in it that both share.
+    """Find pairs of clips from one take; return their indices, the later one first, and the shared time range in the
+    later clip.
 
     The time is from its first to its last shared key pose, in seconds. Each clip is in at most one pair as the later.
     """

@@ -1,6 +1,3 @@
-from .cleanup import BelowFloor as BelowFloor
-from .cleanup import CleanResult as CleanResult
-from .cleanup import PlantUsed as PlantUsed
 from .cleanup import clean as clean
 from .cleanup import clean_with_report as clean_with_report
 from .contacts import ContactResult as ContactResult
@@ -14,6 +11,10 @@ from .floor_plane import estimate_floor_plane as estimate_floor_plane
 from .floor_plane import find_floor_plane as find_floor_plane
 from .points import contact_points as contact_points
 from .points import point_paths as point_paths
+from .result import BelowFloor as BelowFloor
+from .result import CleanResult as CleanResult
+from .result import PlantUsed as PlantUsed
+from .result import StretchedPart as StretchedPart
 from .settings import CleanSettings as CleanSettings
 from .settings import ContactSettings as ContactSettings
 from .settings import PlantAt as PlantAt

@@ -1,14 +1,15 @@
 """Parts of the body, besides the feet, that may lie on the floor: hands, knees, elbows, pelvis, back and head.
 
 Their joints lie inside the body, so each part has a thickness. Pelvis, back and head are round: they roll on the floor
-without sliding. Their contacts are therefore found and held on their *slip path*: the path of the joint without what
-rolling explains. It stands still while the part rolls, and moves while it slides.
+without sliding. Their contacts are therefore found and held on their *slip path*: the path of the joint minus its
+movement due to rolling. A slip path stands still while the part rolls, and moves while the part slides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,13 +18,13 @@ from marey.core.contacts import ContactPoint
 from marey.core.skeleton import Skeleton
 from marey.maths import quat
 
-# Height in meters, for the reference body, up to which the joint of a part that lies on the floor may be.
+# Maximum height in meters, for the reference body, of the joint of a part that lies on the floor.
 _REST = {"wrist": 0.05, "fingertips": 0.01, "pelvis": 0.12, "back": 0.13, "head": 0.12, "knee": 0.07, "elbow": 0.06}
 # A joint is never closer to the floor than this fraction of that height.
 _THINNEST = 0.5
 # Radius in meters, for the reference body, of the parts that roll.
 _RADIUS = {"pelvis": 0.1, "back": 0.11, "head": 0.1}
-# The role of the joint of each part, and that of the joint from which a chain of bones leads to it.
+# Role of each part's joint, and role of the joint at the start of the chain of bones that leads to it.
 _TRUNK = {"pelvis": ("hips", None), "back": ("chest", "spine"), "head": ("head", "neck")}
 _LIMBS = {"knee": ("lower_leg", "upper_leg"), "elbow": ("forearm", "upper_arm")}
 _HAND = {"wrist": "hand", "fingertips": "fingertips"}
@@ -44,9 +45,11 @@ class BodyPart:
     base: int
 
 
-def list_body_parts(skeleton: Skeleton) -> Iterator[tuple[str, BodyPart]]:
+@lru_cache(maxsize=64)
+def list_body_parts(skeleton: Skeleton) -> tuple[tuple[str, BodyPart], ...]:
     """List the parts that a skeleton has, with their names, from the pelvis outward."""
-    roles = skeleton.roles
+    roles, lengths = skeleton.roles, skeleton.bone_lengths
+    parts = []
     named: list[tuple[str, str, str, str | None]] = [
         (kind, kind, role, start) for kind, (role, start) in _TRUNK.items()
     ]
@@ -58,9 +61,10 @@ def list_body_parts(skeleton: Skeleton) -> Iterator[tuple[str, BodyPart]]:
             continue
         if base >= 0:
             chain = skeleton.chain(joint)
-            if base not in chain or not skeleton.bone_lengths[list(chain[chain.index(base) + 1 :])].sum() > 0.0:
+            if base not in chain or not lengths[list(chain[chain.index(base) + 1 :])].sum() > 0.0:
                 continue
-        yield name, BodyPart(kind, joint, base)
+        parts.append((name, BodyPart(kind, joint, base)))
+    return tuple(parts)
 
 
 def find_body_part(skeleton: Skeleton, point: ContactPoint) -> BodyPart | None:
@@ -89,7 +93,8 @@ def make_body_points(skeleton: Skeleton) -> Iterator[ContactPoint]:
 
 
 def find_rest_height(skeleton: Skeleton, point: ContactPoint) -> float:
-    """Return the height below which a point of another part than a foot touches the floor, for the reference body."""
+    """Return the height in meters below which a contact point that is not on a foot touches the floor, for the
+    reference body."""
     part = find_body_part(skeleton, point)
     return _REST.get(point.name.partition("_")[2], 0.0) if part is None else _REST[part.kind]
 

@@ -1,10 +1,10 @@
 """Hold knees, elbows, pelvis, back and head in place while they touch the floor, and lift them out of it.
 
 This runs after hands and feet were held (`marey.clean.pipeline`), on entire arrays of frames. Every part has a target
-path: its plant while it is planted, and its own path elsewhere, with a difference that fades, above the floor. The body
-as a whole follows these targets first, by least squares over neighboring frames. What is left is closed from the pelvis
-outward: the back by the spine, the head by the neck, knees and elbows by thighs and upper arms. Parts keep their
-orientation. Hands and feet end where they were.
+path: its plant while it is planted; elsewhere its own path, kept above the floor, with an offset that fades out from
+the plants. First the entire body moves toward these targets, by least squares over neighboring frames. The remaining
+offsets are then closed from the pelvis outward: the spine moves the back, the neck the head, thighs and upper arms the
+knees and elbows. Parts keep their orientation. Hands and feet return to where they were.
 """
 
 from __future__ import annotations
@@ -31,13 +31,18 @@ _UP = np.array([0.0, 1.0, 0.0])
 _RIDGE = 0.05
 # Meters: smaller moves, and shorter bones, are rounding errors.
 _ROUNDING = 1e-12
-# Weight of the usual bend of a limb in the direction of the knee, unless the limb is bent: its knee is this far out of
-# line, as a fraction of the thigh.
+# Weight of a limb's usual bend in the direction of its knee. It matters for nearly straight limbs, whose knee is at
+# most this far from the line between hip and ankle, as a fraction of the thigh.
 _USUAL, _BENT = 0.05, 0.2
-# Plants that a part misses by more than this, in meters, are dropped, in this many rounds.
+# Plants that a part misses by more than this, in meters, are dropped; and the number of rounds of dropping.
 _MISSED, _N_ROUNDS = 0.001, 4
 # Meters, for the reference body: hip joints and shoulders are at least this far above the floor.
 _JOINTS_ABOVE = 0.03
+# Maximum scaling of the bones that lead to a part, as a fraction of that of limbs; plants that need more are dropped.
+# The neck is short, and may be scaled as much as limbs.
+_STRETCH = 0.5
+# A leg is folded if its ankle is nearer to its hip than this fraction of its length.
+_FOLDED = 0.5
 _BESIDE = {"pelvis": ("left_upper_leg", "right_upper_leg"), "back": ("left_upper_arm", "right_upper_arm")}
 
 
@@ -58,12 +63,12 @@ class BodyHold:
 
     motion : the result.
     columns : (P,) the contact points of the parts.
-    scale : (F, P) factor of the length of the bones that lead to each part.
+    scale : (F, P) factor for the length of the bones that lead to each part.
     residue : (F, P) meters by which a planted part misses its position.
     shift : (F, 3) displacement of the entire body, meters.
     plants : the plants.
     free : (F, K) contacts that were released.
-    freed_ends : (F, E) where hands and feet were freed, because they cannot stay where they were.
+    freed_ends : (F, E) True where hands and feet were released, because they could not stay in place.
     """
 
     motion: Motion
@@ -86,12 +91,12 @@ def hold_body(
     options: CleanOptions,
     scale: float,
 ) -> BodyHold | None:
-    """Hold the parts that have a contact point in place; None if there are none.
+    """Hold the parts that have contact points in place; return None if there are no such parts.
 
     motion : the motion, with hands and feet held.
     source : the motion before that.
     limbs : hands and feet.
-    planted : (F, E) where these are planted, or have a target.
+    planted : (F, E) True where hands and feet are planted or have a target.
     lifted : (F, E) meters by which they were lifted above the floor.
     scale : size of the body relative to the reference body.
     """
@@ -136,6 +141,7 @@ class _Holder:
         self.limbs, self.planted, self.lifted = limbs, planted, lifted
         self.source = source.world()
         self.size, n = scale, len(motion)
+        self.stretch = _STRETCH * options.stretch
         self.root, self.rotations = motion.root_positions.copy(), motion.rotations.copy()
         bones = motion.skeleton.offsets if motion.bone_offsets is None else motion.bone_offsets
         self.bones = np.broadcast_to(bones, (n, len(motion.skeleton), 3)).copy()
@@ -159,7 +165,8 @@ class _Holder:
                 self.root += moved
                 shift = shift + moved
             else:
-                self.scale[:, p], missing = self._move_joint(part.base, part.joint, moved)
+                stretch = self.options.stretch if part.kind == "head" else self.stretch
+                self.scale[:, p], missing = self._move_joint(part.base, part.joint, moved, stretch)
                 self.residue[:, p] = np.where(self.held[:, k], missing, 0.0)
         for e in range(len(self.limbs.names)):
             self._reach_end(e)
@@ -177,7 +184,7 @@ class _Holder:
         )
 
     def find_missed(self) -> set[tuple[int, int]]:
-        """Return the plants that parts miss, or that keep a hand or foot from where it was."""
+        """Return the plants that parts miss, and those that keep a hand or foot from its place."""
         missed = {k: self.residue[:, p] > _MISSED for p, (k, _) in enumerate(self.parts)}
         for e in range(len(self.limbs.names)):
             for k, part in self.parts:
@@ -188,7 +195,8 @@ class _Holder:
         }
 
     def free_missed_ends(self, planted: Bools) -> bool:
-        """Clear, in place, plants (F, E) of hands and feet that cannot stay where they were; return whether any do."""
+        """Clear, in place, the plants (F, E) of hands and feet that could not stay in place; return whether any
+        remain."""
         found = False
         for e in range(planted.shape[1]):
             for start, stop in find_runs(planted[:, e]):
@@ -197,7 +205,8 @@ class _Holder:
         return found
 
     def _find_depth(self, k: int, part: BodyPart, positions: Floats, heights: Floats) -> Floats:
-        """Return how far (F,) a part must rise, in meters: so that its point, hip joints and shoulders are high enough.
+        """Return how far (F,), in meters, a part must rise for its point, hip joints and shoulders to be above the
+        floor.
 
         positions : (F, J, 3) meters. heights : (F,) heights of its point.
         """
@@ -234,8 +243,8 @@ class _Holder:
     def _find_shift(self) -> Floats:
         """Return the displacement (F, 3) of the entire body that brings all parts closest to their targets.
 
-        Parts that a limb leads to count only along its bone, which cannot change its length; straight limbs whose hands
-        or feet are planted count likewise, and ask for no displacement.
+        Knees and elbows count only along their bone, whose length cannot change. Straight limbs with planted hands or
+        feet count in the same way, with no displacement as the target.
         """
         n, positions = len(self.root), self.before.positions
         square, right = np.zeros((n, 3, 3)), np.zeros((n, 3))
@@ -259,7 +268,7 @@ class _Holder:
         return np.asarray(np.linalg.solve(square + _RIDGE * np.eye(3), right[:, :, None])[:, :, 0], dtype=np.float64)
 
     def _find_move(self, k: int, part: BodyPart) -> Floats:
-        """Return how far (F, 3) a part has to move from where it is now."""
+        """Return the displacement (F, 3) in meters from a part's current position to its target."""
         options, joint, world = self.options, self.contacts.points[k].joint, self._world()
         now = world.positions[:, joint] - self.before.positions[:, joint]
         moved = fade_out(self.needed[:, k] - now, self.held[:, k], options.fade)
@@ -267,12 +276,13 @@ class _Holder:
         moved[:, 1] += self._lift(depth, self.held[:, k])
         if part.kind in ("knee", "elbow"):
             bone = world.positions[:, joint] - world.positions[:, part.base]
-            outward = swing_out(bone, moved, options.stretch, options.lift) - moved
+            outward = swing_out(bone, moved, self.stretch, options.lift) - moved
             moved = moved + outward * self._leave(self.held[:, k])[:, None]
         return moved
 
     def _lift(self, depth: Floats, held: Bools) -> Floats:
-        """Return how far (F,) to lift a part that is at some depth (F,) below the floor, smoothly, where it is free."""
+        """Return the lift (F,) in meters, smooth over time, of a part at `depth` (F,) below the floor; 0 in held
+        frames."""
         half = 4 * self.options.lift // 3
         wanted = smooth_peak(np.clip(depth, 0.0, self.options.pull), half, self.options.pull / self._rise)
         return wanted * self._leave(held)
@@ -283,13 +293,13 @@ class _Holder:
 
     @property
     def _rise(self) -> float:
-        """Frames in which a part may rise by the pull."""
+        """Return the number of frames over which a part may rise by `max_pull`."""
         return max(0.5 * self.options.fade, 1.0)
 
-    def _move_joint(self, base: int, joint: int, moved: Floats) -> tuple[Floats, Floats]:
+    def _move_joint(self, base: int, joint: int, moved: Floats, stretch: float) -> tuple[Floats, Floats]:
         """Move a joint by rotating `base` and scaling the bones between them; the joint keeps its orientation.
 
-        Returns the scale (F,), and the meters (F,) that are still missing.
+        Returns the scale (F,) of the bones, and the remaining distance (F,) in meters. `stretch` limits the scale.
         """
         n = len(moved)
         if np.abs(moved).max(initial=0.0) < _ROUNDING:
@@ -299,7 +309,6 @@ class _Holder:
         before = world.positions[:, joint] - world.positions[:, base]
         after = before + moved
         swing = quat.between(before, after)
-        stretch = self.options.stretch
         ratio = np.linalg.norm(after, axis=1) / np.maximum(np.linalg.norm(before, axis=1), _ROUNDING)
         factor = np.clip(ratio, 1.0 - stretch, 1.0 + stretch)
         self._turn(base, world, parents, quat.mul(swing, world.rotations[:, base]))
@@ -316,7 +325,8 @@ class _Holder:
         self.rotations[:, joint] = _nearest_sign(local, self.rotations[:, joint])
 
     def _reach_end(self, e: int) -> None:
-        """Move a hand or foot to where it was before the body moved; if it is free, it moves along, above the floor."""
+        """Move a hand or foot back to where it was before the body moved; a free one moves with the body, but stays
+        above the floor."""
         options, table = self.options, self.limbs.table[e]
         base, mid, end = (int(table[joint]) for joint in (BASE, MID, END))
         columns = self.limbs.columns[e][self.limbs.columns[e] >= 0]
@@ -334,7 +344,7 @@ class _Holder:
         )
         depth = np.where(planted, 0.0, np.minimum(options.floor, lowest) - lowest - wanted[:, 1])
         wanted[:, 1] += self._lift(depth, planted)
-        # A foot that is left below the floor is better than one that is pulled over.
+        # Leaving a foot below the floor is better than pulling it sideways.
         total = self.before.positions[:, end] + wanted - self.source.positions[:, end]
         excess = 1.0 - options.pull / np.maximum(np.linalg.norm(total, axis=1), options.pull)
         wanted -= np.where(planted, 0.0, excess)[:, None] * total
@@ -346,18 +356,18 @@ class _Holder:
             held, least = self.held[:, k], options.floor + find_thickness(part) * self.size
         self._bend((base, mid, end), target, held, least)
         now = self._world().positions[:, end]
-        _, missing = self._move_joint(mid, end, target - now)
+        _, missing = self._move_joint(mid, end, target - now, self.stretch)
         self.end_residue[:, e] = np.where(planted, missing, 0.0)
 
     def _bend(self, joints: tuple[int, int, int], target: Floats, held: Bools, least: float) -> None:
-        """Move the knee, where it is not held, so that the target is as far from it as the ankle is.
+        """Move the knee, in frames in which it is not held, so that the shin reaches from the knee to the target.
 
         joints : hip, knee and ankle.
-        least : least height of the knee in meters, if it can swivel there.
+        least : minimum height of the knee in meters, if swiveling can reach it.
 
         If the shin of a held knee is scaled, the scale fades into free frames.
         """
-        world, stretch = self._world(), self.options.stretch
+        world, stretch = self._world(), self.stretch
         base, mid, _ = joints
         hip, knee, ankle = (world.positions[:, joint] for joint in joints)
         upper, lower = np.linalg.norm(knee - hip, axis=1), np.linalg.norm(ankle - knee, axis=1)
@@ -373,7 +383,9 @@ class _Holder:
         reach = np.clip(distance, np.abs(upper - lower) + 1e-9, upper + lower - 1e-9)
         line = normalize(target - hip)
         # The knee moves along with the line from hip to ankle; near frames in which it is held, it stays where it is.
-        bent = quat.rotate(quat.between(ankle - hip, target - hip), knee - hip) * (1.0 - near) + (knee - hip) * near
+        # It also stays in a folded leg, where the line is short and every millimeter changes its direction.
+        stays = np.maximum(near[:, 0], ease(now / (_FOLDED * (upper + lower))))[:, None]
+        bent = quat.rotate(quat.between(ankle - hip, target - hip), knee - hip) * (1.0 - stays) + (knee - hip) * stays
         aside = bent - np.einsum("fk,fk->f", bent, line)[:, None] * line
         pole = self._find_pole(aside / upper[:, None], line, world.rotations[:, base])
         along = (upper**2 - lower**2 + reach**2) / (2.0 * reach)
@@ -382,13 +394,14 @@ class _Holder:
         rise = np.where(held, -np.inf, least - foot[:, 1])
         pole = swivel_up(pole, line, out, rise, self.options.lift, self.options.pull / self._rise, near[:, 0])
         place = foot + out[:, None] * pole
-        self._move_joint(base, mid, np.where(held[:, None], 0.0, place - knee))
+        self._move_joint(base, mid, np.where(held[:, None], 0.0, place - knee), stretch)
 
     def _find_pole(self, aside: Floats, line: Floats, rotations: Floats) -> Floats:
-        """Return unit vectors (F, 3), perpendicular to a line (F, 3), in which a knee or elbow is out of that line.
+        """Return unit vectors (F, 3), perpendicular to a line (F, 3), that point from this line to the knee or elbow.
 
-        aside : (F, 3) where it is, relative to the length of the upper bone. If it is nearly in line, its direction is
-            noise, and reverses from one frame to the next; that of its usual bend, smoothed over time, replaces it.
+        aside : (F, 3) offset of the knee from the line, relative to the length of the upper bone. If the knee is nearly
+            on the line, this direction is noise and may flip between frames; the direction of its usual bend, smoothed
+            over time, is used instead.
         rotations : (F, 4) world rotations of the upper bone.
         """
         usual = quat.inv_rotate(rotations, aside).sum(axis=0)

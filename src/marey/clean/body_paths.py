@@ -15,9 +15,10 @@ _ROUNDING = 1e-12
 
 
 def fade_out(values: Floats, held: Bools, window: int) -> Floats:
-    """Return `values` (F, d) in the frames in which `held` (F,) is set; in the others, they fade to 0 over a window.
+    """Return `values` (F, d), which in frames where `held` (F,) is False fade from the nearest held values to 0 over a
+    window.
 
-    Between two held runs that are closer together, they fade over the gap.
+    Between two held runs that are closer together than this, values are interpolated across the gap.
     """
     out = np.where(held[:, None], values, 0.0)
     n = len(values)
@@ -37,9 +38,10 @@ def fade_out(values: Floats, held: Bools, window: int) -> Floats:
 
 
 def smooth_peak(depth: Floats, half: int, step: float = np.inf) -> Floats:
-    """Return the maximum of `depth` (F,) within `half` frames, smoothed over as many: it is never less than `depth`.
+    """Return the running maximum of `depth` (F,) within `half` frames, smoothed over the same width; never less than
+    `depth`.
 
-    It changes by at most `step` from frame to frame: before a peak, it rises early enough.
+    It changes by at most `step` per frame, so it starts to rise early enough before a peak.
     """
     if half == 0 or not depth.any():
         return depth
@@ -75,10 +77,12 @@ def _damp(angle: Floats, start: float) -> Floats:
 
 
 def swivel_up(pole: Floats, line: Floats, out: Floats, rise: Floats, half: int, step: float, near: Floats) -> Floats:
-    """Rotate unit vectors (F, 3) about a line (F, 3) until `out` times them rise by `rise`, or nearly, if possible.
+    """Rotate unit vectors `pole` (F, 3) about a line (F, 3) so that ``out * pole`` rises by about `rise` meters, if
+    possible.
 
-    The angle is smoothed over `half` frames on either side, moves nothing by more than `step` meters from frame to
-    frame, and fades to 0 where `near` (F,) rises to 1. While a limb is too low, it swivels to one side: it cannot flip.
+    The angle is smoothed over `half` frames on either side, moves the knee by at most `step` meters per frame, and
+    fades to 0 where `near` (F,) rises to 1. While a limb is too low, it always swivels to the same side, so that it
+    cannot flip.
     """
     above = _UP - line[:, 1, None] * line
     upward = normalize(above)
@@ -96,13 +100,13 @@ def swivel_up(pole: Floats, line: Floats, out: Floats, rise: Floats, half: int, 
 
 
 def swing_out(bone: Floats, moved: Floats, stretch: float, half: int) -> Floats:
-    """Return a move (F, 3) of the end of a bone (F, 3) to the same height that shortens it by half the stretch at most.
+    """Return a move (F, 3) of a bone's end that lifts it as far, but shortens the bone (F, 3) by at most `stretch`.
 
-    Lifting a knee below its hip, or an elbow below its shoulder, moves it sideways. `half` is as in `swivel_up`.
+    A knee below its hip, or an elbow below its shoulder, is lifted by moving it sideways. `half` is as in `swivel_up`.
     """
     after = bone + moved
     flat = np.hypot(after[:, 0], after[:, 2])
-    least = np.square((1.0 - 0.5 * stretch) * np.linalg.norm(bone, axis=1)) - np.square(after[:, 1])
+    least = np.square((1.0 - stretch) * np.linalg.norm(bone, axis=1)) - np.square(after[:, 1])
     outward = smooth_peak(np.maximum(np.sqrt(np.maximum(least, 0.0)) - flat, 0.0), half)
     return moved + (outward / np.maximum(flat, 1e-6))[:, None] * after * [1.0, 0.0, 1.0]
 

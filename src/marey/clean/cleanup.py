@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from marey.clean.layout_kernels import CleanOptions
 from marey.clean.limbs import Limbs, find_limbs
 from marey.clean.pipeline import Pipeline, make_options
 from marey.clean.points import find_side, leg_length, point_paths
+from marey.clean.result import BelowFloor, CleanResult, PlantUsed, StretchedPart
 from marey.clean.settings import CleanSettings, PlantAt, Target, check_plants_apart, check_targets_apart
 from marey.clean.track import REFERENCE_LEG
 from marey.core.arrays import Bools, Floats, find_runs, set_readonly
@@ -22,106 +23,23 @@ from marey.core.contacts import Contacts
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
-from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.maths import ease, quat
 
-# A foot no higher than this above the floor stands on it (meters, for the reference body): wrong leg lengths leave
+# Maximum height of a foot that stands on the floor, in meters for the reference body: errors in leg length can leave
 # feet this high, while stairs are higher.
 _NEAR_FLOOR = 0.12
-# A foot that is on average this far above its plants is on a leg that is too short (meters, reference body).
+# If a foot is on average this far above its plants, in meters for the reference body, its leg is too short.
 _HOVER_HEIGHT = 0.03
-# Meters: parts that are left deeper below the floor than this are reported.
-_BELOW = 0.005
-# No toe moves farther than this many times the pull; found in so many steps.
+# Parts are reported if they are left this many meters below the floor, or are scaled by more than a tenth.
+_BELOW, _STRETCHED = 0.005, 0.1001
+# Maximum distance that a toe moves, as a multiple of `max_pull`, and the number of bisection steps that enforce it.
 _MAX_MOVE, _N_HALVINGS = 1.49, 12
 # Smaller changes of a bone offset, in meters, are rounding errors.
 _ROUNDING = 1e-9
 GIVE_FLOOR = "pass its height as `floor=`"
 # A floor more than this far above all plants, in leg lengths, cannot be their floor.
 _FAR = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class PlantUsed:
-    """A plant that the cleanup enforced.
-
-    point : name of the contact point.
-    start, stop : frames, half-open.
-    position : (x, y, z) in meters.
-    """
-
-    point: str
-    start: int
-    stop: int
-    position: tuple[float, float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class BelowFloor:
-    """A hand, a foot or another part that cleanup leaves below the floor.
-
-    part : its name, as in `CleanResult.limbs`.
-    start, stop : frames, half-open.
-    depth : largest depth in meters.
-    """
-
-    part: str
-    start: int
-    stop: int
-    depth: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CleanResult:
-    """A cleaned motion and how much it was changed; F frames, E hands and feet.
-
-    motion : the cleaned motion, with the contacts that were enforced, and with `bone_offsets` if limbs were scaled.
-    limbs : names of the E hands and feet that were processed.
-    scale : (F, E) factor of each limb's length relative to the input; 1 where it was not scaled.
-    residue : (F, E) meters by which a planted point, or a wrist or ankle with a target, misses its position.
-    shift : (F, 3) displacement of the entire body in meters.
-    plants : the plants that were enforced, in order of their frames.
-    foot_scale : (F, E) factor of the distance between the two points of each hand and foot, such as heel and ball.
-    released : those of the plants that end where the recorded foot has slid too far from them; see `max_pull`. The
-        contacts of the motion have a gap there. Also plants of hands and feet that the body has moved away from.
-    below_floor : parts that are left more than 5 mm below the floor, because they are too far below it in the source.
-    """
-
-    motion: Motion
-    limbs: tuple[str, ...]
-    scale: Floats
-    residue: Floats
-    shift: Floats
-    plants: tuple[PlantUsed, ...]
-    foot_scale: Floats
-    released: tuple[PlantUsed, ...] = ()
-    below_floor: tuple[BelowFloor, ...] = ()
-
-    figures = renamed_method("figures", "metrics")
-
-    @property
-    def metrics(self) -> dict[str, float]:
-        """Summary of the changes.
-
-        Limb scaling (mean, 99th percentile, maximum) is a fraction of the limb's length, or of the foot's length where
-        that changes more. The maximum residue and the maximum displacement of the body are in meters.
-        """
-        change = np.maximum(np.abs(self.scale - 1.0), np.abs(self.foot_scale - 1.0))
-        empty = change.size == 0
-        return {
-            "limb_scaling_mean": 0.0 if empty else float(change.mean()),
-            "limb_scaling_p99": 0.0 if empty else float(np.quantile(change, 0.99)),
-            "limb_scaling_max": 0.0 if empty else float(change.max()),
-            "residue_max": 0.0 if empty else float(self.residue.max()),
-            "shift_max": float(np.linalg.norm(self.shift, axis=1).max()),
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the metrics, the limbs and the plants, ready for JSON."""
-        lists = ("plants", "released", "below_floor")
-        plants = {name: [asdict(one) for one in getattr(self, name)] for name in lists}
-        return {**self.metrics, "limbs": list(self.limbs), **plants}
 
 
 @operation(CleanSettings, positional=("contacts",))
@@ -132,13 +50,33 @@ def clean(motion: Motion, settings: CleanSettings) -> Motion:
     without jumps where contacts begin and end. Limbs that would otherwise snap straight are scaled slightly.
 
     Cleaning a cleaned motion changes nothing.
+
+    Examples
+    --------
+    >>> jog = marey.blend([walk, run], [0.5, 0.5], feet=None)
+    >>> marey.measure(jog)["slide_contact"].value > 0.02  # m/s
+    True
+    >>> marey.measure(marey.clean(jog))["slide_contact"].value < 0.001
+    True
+    >>> marey.clean(jog, max_stretch=0.0).bone_offsets is None  # constant bone lengths
+    True
     """
     return clean_with_report(motion, settings=settings).motion
 
 
 @operation(CleanSettings, positional=("contacts",))
 def clean_with_report(motion: Motion, settings: CleanSettings) -> CleanResult:
-    """Clean a motion like `clean`, but also return limb scaling, residue and plants."""
+    """Clean a motion like `clean`, but also return limb scaling, residue and plants.
+
+    Examples
+    --------
+    >>> from marey.clean import clean_with_report
+    >>> result = clean_with_report(walk)
+    >>> result.limbs, result.residue.shape
+    (('left_foot', 'right_foot'), (241, 2))
+    >>> result.plants[0].point
+    'right_ball'
+    """
     if settings.joint_limits is not None:
         from marey.clean.within_limits import clean_within_limits
 
@@ -183,7 +121,7 @@ def measure_scale(skeleton: Skeleton) -> float:
 
 
 def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) -> list[tuple[int, int, PlantAt]]:
-    """Return each given plant with its limb and the index of the limb's point."""
+    """Return each given plant with the index of its limb and of its point on the limb."""
     check_plants_apart(plants)
     placed = []
     for plant in plants:
@@ -215,7 +153,7 @@ def _add_contacts(motion: Motion, settings: CleanSettings) -> Motion:
 
 
 def _add_points(contacts: Contacts, others: Contacts) -> Contacts:
-    """Return the contacts with those of the other points that they lack."""
+    """Return the contacts, extended by the contacts of points that only `others` has."""
     new = [k for k, name in enumerate(others.names) if name not in contacts.names]
     points = (*contacts.points, *(others.points[k] for k in new))
     return Contacts(points, set_readonly(np.concatenate([contacts.mask, others.mask[:, new]], axis=1)))
@@ -323,7 +261,8 @@ def _collect_result(
         used = _sort_plants((*used, *_list_part_plants(contacts, body)))
     result = _limit_toes(result, motion, limbs, lifted, pipeline.options.pull)
     cut = contacts.mask & ~mask
-    released = tuple(plant for plant in used if _is_released(plant, cut[:, contacts.names.index(plant.point)]))
+    cuts = dict(zip(contacts.names, cut.T, strict=True))
+    released = tuple(plant for plant in used if _is_released(plant, cuts[plant.point]))
     if cut.any():
         result = replace(result, contacts=Contacts(contacts.points, mask))
     residue, names = _measure_residue(result, contacts, limbs, pipeline), limbs.names
@@ -344,6 +283,7 @@ def _collect_result(
         set_readonly(foot_scale),
         released,
         _find_below_floor(result, contacts, limbs, names),
+        _find_stretched(scale, foot_scale, contacts, limbs, names, used),
     )
     record: dict[str, Any] = {"op": "clean", "plants": len(used), **done.metrics}
     if targets:
@@ -352,7 +292,7 @@ def _collect_result(
 
 
 def _limit_toes(motion: Motion, source: Motion, limbs: Limbs, lifted: Floats, pull: float) -> Motion:
-    """Bend toes less, in frames in which their tips are far from where they were, of feet that are lifted far.
+    """Reduce the bend of the toes of feet that are lifted far, in frames in which their tips have moved too far.
 
     lifted : (F, E) meters by which hands and feet are lifted above the floor.
     """
@@ -384,7 +324,7 @@ def _limit_toes(motion: Motion, source: Motion, limbs: Limbs, lifted: Floats, pu
 
 
 def _find_below_floor(motion: Motion, contacts: Contacts, limbs: Limbs, names: Sequence[str]) -> tuple[BelowFloor, ...]:
-    """Find where hands, feet and other parts are below the floor. Those with a target go where it is."""
+    """Find where hands, feet and other parts are below the floor, except while they have a target."""
     floor, world, skeleton = motion.source.floor or 0.0, motion.world(), motion.skeleton
     paths = point_paths(motion, contacts.points)[:, :, 1]
     found = []
@@ -398,6 +338,28 @@ def _find_below_floor(motion: Motion, contacts: Contacts, limbs: Limbs, names: S
             heights = np.minimum(heights, world.positions[:, below, 1].min(axis=1))
         for start, stop in find_runs(heights < floor - _BELOW):
             found.append(BelowFloor(name, start, stop, float(floor - heights[start:stop].min())))
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _find_stretched(
+    scale: Floats,
+    foot_scale: Floats,
+    contacts: Contacts,
+    limbs: Limbs,
+    names: Sequence[str],
+    used: Sequence[PlantUsed],
+) -> tuple[StretchedPart, ...]:
+    """Find where limbs, feet and other parts are scaled visibly, and by which plant: the nearest of the same part."""
+    most = np.where(np.abs(scale - 1.0) >= np.abs(foot_scale - 1.0), scale, foot_scale)
+    found = []
+    for p, name in enumerate(names):
+        columns = limbs.columns[p] if p < len(limbs.names) else [contacts.index(name)]
+        points = {contacts.names[k] for k in columns if k >= 0}
+        for start, stop in find_runs(np.abs(most[:, p] - 1.0) > _STRETCHED):
+            worst = start + int(np.abs(most[start:stop, p] - 1.0).argmax())
+            plants = [plant for plant in used if plant.point in points and plant.start < stop and start < plant.stop]
+            near = min(plants, key=lambda plant: max(plant.start - worst, worst - plant.stop), default=None)
+            found.append(StretchedPart(name, start, stop, float(most[worst, p]), near))
     return tuple(sorted(found, key=lambda one: one.start))
 
 
@@ -422,17 +384,19 @@ def _list_plants(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[
             held = pipeline.state.flags[: pipeline.n, e, layout.F1 + k] != 0
             places = pipeline.state.values[: pipeline.n, e, layout.C1 + 3 * k : layout.C1 + 3 * k + 3]
             starts = held & np.r_[True, ~held[:-1] | (places[1:] != places[:-1]).any(axis=1)]
-            for start in np.flatnonzero(starts).tolist():
-                stop = start + 1
-                while stop < pipeline.n and held[stop] and not starts[stop]:
-                    stop += 1
-                x, y, z = places[start].tolist()
+            begins = np.flatnonzero(starts)
+            # A plant ends where the point is not held, or where the next plant begins.
+            bounds = np.append(np.flatnonzero(starts | ~held), pipeline.n)
+            stops = bounds[np.searchsorted(bounds, begins) + 1]
+            for start, stop, (x, y, z) in zip(
+                *(each.tolist() for each in (begins, stops, places[begins])), strict=True
+            ):
                 used.append(PlantUsed(name, start, stop, (x, y, z)))
     return _sort_plants(used)
 
 
 def _is_released(plant: PlantUsed, cut: Bools) -> bool:
-    """Return whether a plant ends where its contact (F,) is cut, or is cut as a whole."""
+    """Return whether a plant was released: it ends at a cut of its contact (F,), or all of it was cut."""
     return bool(plant.stop < len(cut) and cut[plant.stop]) or bool(cut[plant.start])
 
 

@@ -99,7 +99,10 @@ def _read_frame(body: CleanBody, frames: SourceFrames, state: CleanState, t: int
         up, down = bones(positions, limbs[e, layout.BASE], limbs[e, layout.MID], end)
         upper = vec.get_quat(world[limbs[e, layout.BASE]], 0)
         _undo_flip(frames, state, t, e, limbs[e, layout.BASE])
-        axis = vec.rotate(vec.inv(vec.mul(upper, vec.get_quat(row, layout.FLIP))), vec.cross(up, down))
+        # Weighted by the sine of the bend: recorded knees that are nearly straight bend a little backward.
+        bent = vec.cross(up, down)
+        bent = vec.scale(vec.norm(bent) / max(vec.norm(up) * vec.norm(down), 1e-12), bent)
+        axis = vec.rotate(vec.inv(vec.mul(upper, vec.get_quat(row, layout.FLIP))), bent)
         before, length = vec.get(body.hinges[e], 0), vec.norm(vec.get(body.hinges[e], 0))
         if t > 0:
             before, length = vec.get(state.values[t - 1, e], layout.H), state.values[t - 1, e, layout.HINGED]

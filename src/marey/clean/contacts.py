@@ -32,7 +32,7 @@ _TRAVEL, _TRAVEL_SECONDS, _PACE_LEAST, _PACE_MOST = 1.5, 0.25, 0.9, 1.35
 # A plant lasts while a point's speed stays near the plant's own: a base speed (m/s) for computed and for recorded
 # paths, plus a multiple of the 25th percentile of its speeds. Recorded feet jitter inside shoes and under markers.
 _OWN_COMPUTED, _OWN_RECORDED, _OWN_FACTOR = 2e-6, 0.05, 12.0
-# A plant's own speed, m/s, may be at least this if the clip cuts it off and other plants of the point are slower.
+# Minimum for a plant's own speed, in m/s, if the clip cuts the plant off and other plants of the point are slower.
 _OWN_CUT = 0.005
 # The same for its height, if the path is computed or noise hides how feet move in shoes: meters, plus a multiple of
 # the spread of the point's heights at rest.
@@ -50,12 +50,14 @@ _GROWTH = 1.25
 # If the speed is noisier than this, m/s, a curve fitted to many frames decides where plants end, within these bounds.
 _NOISY = 0.015
 _EDGE_SECONDS, _EDGE_BEYOND, _EDGE_NOISES = 0.12, 0.015, 6.0
-# How far below the floor a point may be and still rest on it, meters: recorded feet sink in under load. Other parts of
-# a body that lies, crawls or rolls are recorded as much as 0.2 m below the floor of its feet.
+# Maximum depth in meters of a point that rests on the floor: recorded feet sink in under load. Other parts of a body
+# that lies, crawls or rolls are recorded up to 0.2 m below the floor of the feet.
 _DEEPEST, _DEEPEST_BODY = 0.06, 0.25
+# The same for any point of a foot: half the length of a foot. A foot deeper than that would point into the floor.
+_DEEPEST_FOOT = 0.12
 # Factor of the speed of parts that roll.
 _SLIDING = 0.5
-# How far a given floor may be above still feet, meters for the reference body.
+# Maximum height of a given floor above still feet, in meters for the reference body.
 _OFF_FLOOR = 0.1
 
 
@@ -83,6 +85,14 @@ def detect_contacts(motion: Motion, settings: ContactSettings) -> Motion:
     `marey.clean.supports`. Parts of the body that touch the floor are described in `marey.clean.body`.
 
     Points defined in ``motion.contacts`` are kept; their flags are replaced.
+
+    Examples
+    --------
+    >>> found = marey.detect_contacts(walk)
+    >>> found.contacts.names
+    ('left_heel', 'left_ball', 'right_heel', 'right_ball')
+    >>> found.contacts.mask.shape
+    (241, 4)
     """
     found = find_contacts(motion, settings=settings)
     return replace(motion, contacts=found.contacts, source=replace(motion.source, floor=found.floor))
@@ -93,6 +103,13 @@ def ensure_contacts(motion: Motion, problem: str | None = None) -> Motion:
 
     problem : text that says what goes wrong without contacts. If it is given and no contacts can be detected, issue a
         warning that starts with it and return the motion unchanged. If None, raise an error instead.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from marey.clean import ensure_contacts
+    >>> ensure_contacts(replace(walk, contacts=None)).contacts.names[0]
+    'left_heel'
     """
     has_markers = f".{motion.source.format}" in MARKER_SUFFIXES  # which have no feet
     if motion.contacts is not None or (has_markers and problem is not None):
@@ -109,10 +126,24 @@ def ensure_contacts(motion: Motion, problem: str | None = None) -> Motion:
 @renamed_parameters(thresholds="settings")
 @operation(ContactSettings)
 def find_contacts(motion: Motion, settings: ContactSettings) -> ContactResult:
-    """Detect contacts like `detect_contacts`, but return them with the floor and the detected supports."""
+    """Detect contacts like `detect_contacts`, but return them with the floor and the detected supports.
+
+    Examples
+    --------
+    >>> from marey.clean import find_contacts
+    >>> result = find_contacts(walk)
+    >>> round(result.floor, 3), result.raised
+    (0.0, ())
+    """
+    return find_contacts_of(
+        motion, track_points(motion, choose_points(motion, settings.hands, settings.body)), settings
+    )
+
+
+def find_contacts_of(motion: Motion, track: PointTrack, settings: ContactSettings) -> ContactResult:
+    """Detect contacts like `find_contacts`, of points that are tracked already."""
     surfaces = check_planes(settings.planes)
     floor = check_motion(motion).source.floor if settings.floor is None else settings.floor
-    track = track_points(motion, choose_points(motion, settings.hands, settings.body))
     slow: Bools = track.speed < settings.enter_speed * track.scale.root
     if settings.floor is not None:
         _check_floor(track, slow, settings.floor)
@@ -124,6 +155,10 @@ def find_contacts(motion: Motion, settings: ContactSettings) -> ContactResult:
     _lower_local_floors(motion.skeleton, track, above)
     deepest = np.where([side is None for side in track.sides], _DEEPEST_BODY, _DEEPEST) * track.scale.length
     clearance = np.maximum(np.maximum(above, -above - deepest), 0.0)
+    for side in SIDES:  # a foot with a point that far below the floor stands on none of its points
+        columns = [k for k, its in enumerate(track.sides) if its == side]
+        lowest = above[:, columns].min(axis=1, keepdims=True, initial=np.inf)
+        clearance[:, columns] = np.maximum(clearance[:, columns], -lowest - _DEEPEST_FOOT * track.scale.length)
     raised: tuple[float, ...] = ()
     if surfaces is None:
         clearance, raised = measure_clearance(track, rest, slow, clearance, settings.enter_height * track.scale.length)
@@ -153,7 +188,7 @@ def _lower_local_floors(skeleton: Skeleton, track: PointTrack, above: Floats) ->
     The recorded limb is too low then: its knee or elbow is near the floor although it does not touch it.
     """
     for k, point in enumerate(track.points):
-        part = find_body_part(skeleton, point)
+        part = find_body_part(skeleton, point) if track.sides[k] is None else None
         if part is None or part.kind not in ("knee", "elbow"):
             continue
         ends = [i for i, p in enumerate(track.points) if i != k and part.joint in skeleton.chain(p.joint)]
@@ -163,8 +198,11 @@ def _lower_local_floors(skeleton: Skeleton, track: PointTrack, above: Floats) ->
 
 def _slow_rolling(skeleton: Skeleton, track: PointTrack) -> Floats:
     """Return the speeds (F, K) in m/s, lower for parts of the body that roll: in a fall or a dive, they also slide."""
+    round_parts = [k for k, point in enumerate(track.points) if track.sides[k] is None and is_round(skeleton, point)]
+    if not round_parts:
+        return track.speed
     factors = np.ones(len(track.points))
-    factors[[k for k, point in enumerate(track.points) if is_round(skeleton, point)]] = _SLIDING
+    factors[round_parts] = _SLIDING
     return np.asarray(factors * track.speed)
 
 

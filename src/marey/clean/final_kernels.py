@@ -14,7 +14,7 @@ from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanState, Free
 from marey.clean.root_kernels import find_pivot, follow_shift
 from marey.clean.target_kernels import fade_tail, fade_tails, find_span
 from marey.compiled import Floats1D, Floats2D, Ints1D, Ints3D, helper
-from marey.core.limb_kernels import LimbPose, bones, find_hinge_axis, find_knee_rotation, find_swivel
+from marey.core.limb_kernels import LimbPose, bones, find_easing_rotation, find_hinge_axis, find_swivel
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Quat, Vec
 
@@ -22,8 +22,9 @@ Pose = tuple[Vec, Quat]
 
 # Toes bend toward the sole by at most this many radians.
 _MAX_DOWN = 0.5
-# Meters below the floor that toes may pass on the shorter way from one bend to another.
-_SHALLOW = 0.01
+# Radians toward the sole and toward the shin up to which toes stay on the side to which they bend. Beyond, they swing
+# to the other side, above the floor.
+_HELD_DOWN, _HELD_UP = 1.0, 2.6
 # A knee's usual axis is sure if the sum of its axes is at least 1 / _SURE of the sum of their lengths.
 _SURE = 2.0
 
@@ -59,15 +60,17 @@ def aim_limbs(
         vec.put_quat(row, layout.AIM_Q, orientation)
         row[layout.BEND], row[layout.RAISE], row[layout.KNEE], row[layout.SWIVEL] = bends[0], bends[1], 0.0, 0.0
         if t > 0 and limb[layout.TOE] >= 0 and limb[layout.TIP] >= 0:
-            last = state.values[t - 1, e]
             toes = find_toes(row, limb, options, frames.positions[t], target, orientation)
-            row[layout.WOUND] = _wind_toes(row, limb, options, toes, orientation, last)
+            toe, tip = limb[layout.TOE], limb[layout.TIP]
+            now, before = _toe_line(frames.positions[t], toe, tip), _toe_line(frames.positions[t - 1], toe, tip)
+            moved_by = options.swing + vec.norm(vec.sub(now, before))
+            _follow_bend(row, limb, options, toes, orientation, state.values[t - 1, e], moved_by)
         flags[t, e, layout.MOVED] = moved or raised or kind != layout.FREE
         up, down, hinge, _ = find_hinge(limb, options, frames, state, t, e, n_ready)
         _follow_axis(frames, state, t, e, limb[layout.BASE], hinge)
         if flags[t, e, layout.MOVED] != 0:
             hip = vec.add(vec.get(frames.positions[t, limb[layout.BASE]], 0), shift)
-            change = find_knee_rotation(up, down, hinge, vec.norm(vec.sub(target, hip)), options.damping)
+            change = find_easing_rotation(up, down, hinge, vec.norm(vec.sub(target, hip)), options.damping)
             row[layout.KNEE] = row[layout.SIGN] * change
             spare = find_swivel(LimbPose(hip, up, down, hinge, source), change, target, orientation, options.stretch)
             row[layout.SWIVEL] = options.swivel * _turn_least(spare)
@@ -164,8 +167,6 @@ def _raise_above_floor(
 
     positions : (J, 3) joints in the source.
     near_plants : from `_weigh_single_plants`.
-
-    A frame that is much too low, since it is broken or the floor is wrong, is lifted by the pull and no more.
     """
     target, orientation = pose
     floor, raised = options.floor - row[layout.OVER], False
@@ -352,26 +353,45 @@ def _bend_toes(
 
 
 @helper
-def _wind_toes(
-    row: Floats1D, limb: Ints1D, options: CleanOptions, toes: tuple[Vec, Vec, Vec], orientation: Quat, last: Floats1D
-) -> float:
-    """Return the multiple of 2 pi that makes the bend of the toes continue that of the frame before.
+def _toe_line(positions: Floats2D, toe: int, tip: int) -> Vec:
+    """Return the vector along the toes in the source."""
+    return vec.sub(vec.get(positions[tip], 0), vec.get(positions[toe], 0))
 
-    Toes rotate the shorter way from one bend to the other, unless they would pass well below the floor.
+
+@helper
+def _follow_bend(
+    row: Floats1D,
+    limb: Ints1D,
+    options: CleanOptions,
+    toes: tuple[Vec, Vec, Vec],
+    orientation: Quat,
+    last: Floats1D,
+    max_swing: float,
+) -> None:
+    """Make the bend of the toes continuous from frame to frame: write BEND, and WOUND, the nearest multiple of 2 pi.
+
+    The bend that suits this frame alone may be to the other side than in the previous frame. Toes stay on their side as
+    long as they can, then swing across, above the floor, at up to `max_swing` meters per frame.
 
     toes : from `find_toes`. last : the frame before.
     """
     turn, bend, before = 2.0 * math.pi, row[layout.BEND], last[layout.WOUND] + last[layout.BEND]
-    nearest: float = turn * math.floor((before - bend) / turn + 0.5)
-    if bend == 0.0 and last[layout.BEND] == 0.0:
-        return nearest
-    pivot, tip, ankle = toes
-    axis = find_toe_axis(row, limb, tip, ankle, orientation)
-    top, rest = find_arc(axis, tip, options.floor - row[layout.OVER] - pivot[1])
-    top += turn * math.floor((before - top) / turn + 0.5)
-    is_above = abs(nearest + bend - top) <= rest + 1e-9 or vec.norm(tip) * (1.0 + math.cos(rest)) < _SHALLOW
-    around: float = turn * math.floor((top - bend) / turn + 0.5)
-    return nearest if is_above else around
+    goal = bend + turn * math.floor((before - bend) / turn + 0.5)
+    if goal != before:
+        pivot, tip, ankle = toes
+        axis = find_toe_axis(row, limb, tip, ankle, orientation)
+        top, rest = find_arc(axis, tip, options.floor - row[layout.OVER] - pivot[1])
+        top += turn * math.floor((before - top) / turn + 0.5)
+        low, high = top - rest, top + rest
+        if goal < low - 1e-9 or goal > high + 1e-9:  # it is on the other side of the floor
+            is_held = -_HELD_DOWN <= last[layout.BEND] <= _HELD_UP
+            goal = before if is_held else bend + turn * math.floor((top - bend) / turn + 0.5)
+        step = max_swing / max(vec.norm(tip), 1e-9)
+        goal = before + min(max(goal - before, -step), step)
+        if rest > 0.0:
+            goal = min(max(goal, low), high)
+    row[layout.WOUND] = turn * math.floor(goal / turn + 0.5)
+    row[layout.BEND] = goal - row[layout.WOUND]
 
 
 @helper

@@ -17,13 +17,13 @@ from marey.errors import InvalidValue
 _STILL = 0.35
 # Still heights within this range form a level, meters for the reference body.
 _LEVEL = 0.025
-# A foot has to rest on the floor for this long in total, and for this fraction of all its rest.
+# Minimum total time that a foot rests on the floor in seconds, and as a fraction of all its time at rest.
 _MIN_SECONDS = 0.15
 _MIN_FRACTION = 0.02
-# How far a point's own rest height may be from the floor: below it, and above it if the floor was given, because
+# Maximum distance of a point's own rest height from the floor: below it, and above it if the floor was given, because
 # joints lie inside the foot.
 _BELOW, _ABOVE = 0.03, 0.07
-# How much higher than the others a point may rest: meters, plus a multiple of the spread of all heights at rest.
+# Maximum rest height of a point above the other points: meters, plus a multiple of the spread of all heights at rest.
 _APART, _APART_SPREAD = 0.005, 4.0
 
 
@@ -36,13 +36,25 @@ def find_floor(motion: Motion) -> float:
     too high by that distance.
 
     Raises `InvalidValue` if no foot comes to rest, and `JointNotFound` if there are no feet.
+
+    Examples
+    --------
+    >>> abs(round(marey.find_floor(walk), 3))  # meters
+    0.0
     """
     track = track_points(motion, choose_points(motion))
     return locate_floor(track, collect_still_heights(track, track.speed < _STILL * track.scale.root))
 
 
 def get_floor(motion: Motion, default: float) -> float:
-    """Return the floor height in meters: stored with the motion, else detected, else `default` if no foot rests."""
+    """Return the floor height in meters: stored with the motion, else detected, else `default` if no foot rests.
+
+    Examples
+    --------
+    >>> from marey.clean import get_floor
+    >>> get_floor(walk, default=0.0)
+    0.0
+    """
     if motion.source.floor is not None:
         return motion.source.floor
     try:
@@ -94,8 +106,7 @@ def find_rest_heights(track: PointTrack, stills: StillHeights, floor: float, giv
     heel that is always held off the floor thus does not count as resting. A point that never rests gets the usual
     height of the others, or the floor's if none rests.
 
-    The variation is from the 10th percentile to the median: above it, heels may be about to lift; below it, nothing can
-    go.
+    The variation is the range from the 10th percentile to the median. Higher values may come from heels about to lift.
     """
     scale = track.scale.length
     width, needed = _LEVEL * scale, max(round(_MIN_SECONDS * track.scale.root * track.fps / 2), 1)

@@ -22,10 +22,10 @@ _MIN_STANDS, _MIN_EXTENT = 6, 1.0
 _OUTLIER = 0.06
 # The fraction of the stands that must lie on the plane, and how far from it they are on average, in meters.
 _MIN_ON_PLANE, _MAX_RESIDUE = 0.75, 0.015
-_N_ROUNDS = 12
-# Meters: minimum scatter of the heights of standing feet. Slope and drift of a usual capture, the latter in meters.
+_N_ROUNDS, _CONVERGED = 8, 1e-4
+# Minimum scatter of the heights of standing feet in meters; and the typical slope, and drift in meters, of a capture.
 _NOISE, _USUAL_SLOPE, _USUAL_DRIFT = 0.004, math.tan(math.radians(3.0)), 0.05
-# No floor of a capture is steeper.
+# Maximum slope of a capture's floor.
 _MAX_SLOPE = math.tan(math.radians(20.0))
 # A slope or drift counts if it is this many times its standard error. A slope also needs this many stands, over this
 # distance along it in meters; a drift needs more stands, and is this many times larger than their scatter but slow, in
@@ -48,7 +48,8 @@ class FloorPlane:
     error : standard error of the tilt in radians.
     residue : root-mean-square distance of the standing feet from the plane, meters.
     extent : length over which the feet stand, along the slope, meters.
-    drift : rise of the floor from the first stand to the last one that no tilt explains, meters; 0 if not significant.
+    drift : rise of the floor from the first stand to the last in meters, after subtracting the tilt; 0 if not
+        significant.
     first, last : times of these stands, in frames.
     n_stands : number of stands.
     """
@@ -76,16 +77,25 @@ class FloorPlane:
         return {**asdict(self), "is_tilted": self.is_tilted}
 
 
-def find_floor_plane(motion: Motion) -> FloorPlane:
+def find_floor_plane(motion: Motion, track: PointTrack | None = None) -> FloorPlane:
     """Fit a plane to the places where feet stand.
 
     Every stand of a heel or a ball counts once, at its mean position. Left and right, heel and ball have their own
     height, because joints lie at different heights in the feet. The fit is robust: stands off the plane, on steps or in
     the air, do not count. If the motion has contacts, feet stand where these say.
 
+    track : its points, if they are known; see `marey.clean.track`.
+
     Raises `NoResult` if the feet stand at too few places, too close together, or not on a plane, as on stairs.
+
+    Examples
+    --------
+    >>> from marey.clean import find_floor_plane
+    >>> plane = find_floor_plane(marey.samples.sample("walk").motion)
+    >>> plane.is_tilted, plane.n_stands
+    (False, 23)
     """
-    track = track_points(motion, choose_points(motion))
+    track = track_points(motion, choose_points(motion)) if track is None else track
     scale = track.scale.length
     places, times, points = _find_stands(track, motion.contacts)
     if len(places) < _MIN_STANDS:
@@ -156,15 +166,19 @@ def _drop_raised(track: PointTrack, still: Bools) -> None:
 
 def _weigh_stands(terms: Floats, heights: Floats, outlier: float) -> Floats:
     """Return weights (n,) for a robust fit of heights (n,) to terms (n, m): least absolute values, then Tukey."""
-    weights = np.ones(len(heights))
+    weights, ridge = np.ones(len(heights)), np.eye(terms.shape[1])
     for i in range(2 * _N_ROUNDS):
-        root = np.sqrt(weights)[:, None]
-        off = heights - terms @ np.linalg.lstsq(terms * root, heights * root[:, 0], rcond=None)[0]
-        weights = 1.0 / np.maximum(np.abs(off), 1e-3)
+        weighted = (terms * weights[:, None]).T
+        square = weighted @ terms
+        # Stands in one line do not determine the slope across it, which the ridge keeps near 0.
+        off = heights - terms @ np.linalg.solve(square + 1e-9 * square.trace() * ridge, weighted @ heights)
+        before, weights = weights, 1.0 / np.maximum(np.abs(off), 1e-3)
         if i >= _N_ROUNDS:
             weights = np.square(np.maximum(1.0 - np.square(off / outlier), 0.0))
         if not weights.any():
             raise NoResult("the feet do not stand on one plane")
+        if i > _N_ROUNDS and np.abs(weights - before).max() < _CONVERGED:
+            break
     return weights
 
 
@@ -189,9 +203,16 @@ def _fit(
     return values, inverse.astype(np.float64), residue
 
 
-def estimate_floor_plane(motion: Motion) -> FloorPlane | None:
-    """Return the result of `find_floor_plane`, or None if there is none, also for bodies without feet."""
+def estimate_floor_plane(motion: Motion, track: PointTrack | None = None) -> FloorPlane | None:
+    """Return the result of `find_floor_plane`, or None if it fails, for example for bodies without feet.
+
+    Examples
+    --------
+    >>> from marey.clean import estimate_floor_plane
+    >>> print(estimate_floor_plane(kick))
+    None
+    """
     try:
-        return find_floor_plane(motion)
+        return find_floor_plane(motion, track)
     except (NoResult, InvalidValue):
         return None

@@ -45,6 +45,13 @@ class FootLock:
     points : the contact points whose flags come with each frame.
     half_life : seconds in which the ankle's offset halves after liftoff; 0.1 by default.
     max_offset : maximum distance to move an ankle, in meters; 0.2 by default.
+
+    Examples
+    --------
+    >>> lock = marey.control.FootLock(walk.skeleton, walk.fps, walk.contacts.points)
+    >>> locked = lock(walk.root_positions[0], walk.rotations[0], walk.contacts.mask[0])
+    >>> locked.shape  # local rotations
+    (27, 4)
     """
 
     @renamed_parameters(furthest="max_offset")

@@ -53,7 +53,7 @@ class LockSettings(NamedTuple):
 
 
 class LockState(NamedTuple):
-    """What is remembered of each of E feet from frame to frame.
+    """State of each of E feet from frame to frame.
 
     held : (E,) index of the point that is held, -1 for none.
     anchors : (E, 3) position at which it is held, in meters.
@@ -105,7 +105,7 @@ def hold_feet(
                 vec.get(positions[joint], 0),
                 vec.rotate(vec.get_quat(world[joint], 0), vec.get(points.offsets[e, point], 0)),
             )
-        # Where a spring would take the foot if it were free.
+        # Position to which the spring would move a free foot.
         sx, sz = v[e, 0] + y * x[e, 0], v[e, 2] + y * x[e, 2]
         free_x, free_z = left * (x[e, 0] + sx * dt), left * (x[e, 2] + sz * dt)
         free_vx, free_vz = left * (v[e, 0] - y * sx * dt), left * (v[e, 2] - y * sz * dt)

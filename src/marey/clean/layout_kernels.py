@@ -23,7 +23,7 @@ W = 43  # adjustment of the second point, in the joint's own coordinate frame
 D = 46  # adjustment of the ball of a foot or of the wrist, in addition to body displacement and lift
 T = 49  # target position of the joint
 H = 52  # sum of the hinge axes up to this frame, in the upper bone's coordinate frame, without its flips
-DEPTH = 55  # depth of the lowest point under the floor, at most the pull, meters
+DEPTH = 55  # depth of the lowest point under the floor, at most the maximum lift, meters
 LIFT = 56  # lift of the source to correct that, meters
 AIM, AIM_Q = 57, 60  # final position of the joint, and its orientation
 BEND = 64  # radians by which the toes bend up, or down if negative
@@ -35,7 +35,7 @@ OVER = 69  # depth beyond that, which is left, meters
 FLIP = 70  # rotation that undoes flips of the upper bone up to this frame, in its own coordinate frame
 HINGED = 74  # sum of the lengths of the hinge axes up to this frame
 SWIVEL = 75  # radians by which the knee or elbow swivels, judged from this frame alone
-WOUND = 76  # multiple of 2 pi that makes BEND continuous, if added to it: toes rotate the shorter way
+WOUND = 76  # multiple of 2 pi; BEND + WOUND is continuous over time
 AXIS = 77  # axis of the knee or elbow, in the upper bone's coordinate frame, without its flips
 SIGN = 80  # 1, or -1 after it has reversed from one frame to the next an odd number of times
 OWN = 81  # vector from the first point to the second, in the joint's own coordinate frame, when last planted
@@ -99,6 +99,7 @@ class CleanOptions(NamedTuple):
     lift : half of the window over which a lift is smoothed.
     slope, seen : minimum window over which a slope fades, and window in which it is measured.
     calm : half of the window over which the rotation of a knee, its swivel and the bend of toes are smoothed.
+    swing : meters per frame by which the tips of toes may move faster than in the source while toes change sides.
     rise : window in which a foot that stood lower than in the source rises back to it.
     release : frames for which a foot that was pulled too far is free.
     is_smooth : whether velocities are continuous too.
@@ -110,9 +111,11 @@ class CleanOptions(NamedTuple):
     damping : knee angle in radians above which rotations are damped.
     swivel : fraction, as in `CleanSettings`.
     stretch : maximum scaling of limbs, as a fraction of their length.
-    pull : maximum distance in meters between a plant and its point in the source, and maximum lift above the floor.
+    pull : maximum distance in meters between a plant and its point in the source.
+    highest : maximum lift above the floor in meters.
     planes : (N, 3) supports y = height + a x + b z, the floor first.
     taps : (root + 1,) weights of frames for the displacement, by distance in frames.
+    raised : (N, N) weights 1 + cos of frames in the other windows: row n for n frames on either side, by distance.
     """
 
     gap: int
@@ -124,6 +127,7 @@ class CleanOptions(NamedTuple):
     slope: int
     seen: int
     calm: int
+    swing: float
     rise: int
     release: int
     is_smooth: bool
@@ -136,8 +140,10 @@ class CleanOptions(NamedTuple):
     swivel: float
     stretch: float
     pull: float
+    highest: float
     planes: Floats2D
     taps: Floats1D
+    raised: Floats2D
 
 
 class SourceFrames(NamedTuple):

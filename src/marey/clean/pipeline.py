@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,22 +14,28 @@ from marey.clean import layout_kernels as layout
 from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanOutput, CleanState, SourceFrames
 from marey.clean.limbs import Limbs
 from marey.clean.settings import CleanSettings, PlantAt, Target
-from marey.core.arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 
 _KINDS = {False: layout.POSITION, True: layout.POSE}
-# Minimum window in which a slope fades: over fewer frames it would not be smooth.
+# Minimum number of frames over which a slope fades; with fewer it would not be smooth.
 _SLOPE_SECONDS, _SLOPE_FEWEST = 0.1, 8
-# Seconds at the end of a plant in which the slope is measured: one frame shows noise, many an earlier slope.
+# Seconds at the end of a plant over which the slope is measured: a single frame would be noisy, and a long time
+# outdated.
 _SEEN_SECONDS = 0.008
 # Half of the time over which a foot that would be under the floor is lifted.
 _LIFT_SECONDS = 0.05
 # Half of the time over which the rotation of a knee, its swivel and the bend of toes are smoothed.
 _CALM_SECONDS = 0.05
+# Meters per second, about the speed of a slow step: toes that swing to their other side may be faster than in the #
+# source by this much.
+_SWING_SPEED = 1.0
 # Time in which a foot that stood lower than in the source rises back to it: it must clear the floor.
 _RISE_SECONDS = 0.08
-# Work grows with the square of the rate; no motion capture is faster.
+# Maximum lift of a foot above the floor, relative to the maximum pull.
+_HIGHEST = 1.45
+# Maximum frame rate: the work grows with its square, and no motion capture is faster.
 _MAX_FPS = 2000
 
 
@@ -35,6 +43,14 @@ def _make_bell(half: int) -> Floats:
     """Return weights (half + 1,) by distance: a Gaussian of sigma half / 2, tapered smoothly to 0 to avoid steps."""
     u = np.arange(half + 1) / (half + 1)
     return np.asarray(np.exp(-2.0 * u**2) * (1.0 - u**2) ** 2)
+
+
+@lru_cache(maxsize=16)
+def _make_raised_cosines(longest: int) -> Floats:
+    """Return `CleanOptions.raised` for up to `longest` frames on either side."""
+    halves = range(longest + 1)
+    rows = [[1.0 + math.cos(math.pi * n / (half + 1)) if n <= half else 0.0 for n in halves] for half in halves]
+    return set_readonly(np.array(rows))
 
 
 def make_options(
@@ -61,16 +77,19 @@ def make_options(
     root = round(settings.body_window * fps)
     fade = max(round(settings.fade_window * fps), 1)
     can_stretch = settings.max_stretch > 0
+    lift = round(_LIFT_SECONDS * fps) if settings.smooth else 0
+    calm = round(_CALM_SECONDS * fps) if settings.smooth and can_stretch else 0
     return CleanOptions(
         gap=round(settings.gap * fps),
         average=max(round(settings.plant_window * fps), 1),
         blend=max(round(settings.orientation_window * fps), 1),
         root=root,
         fade=fade,
-        lift=round(_LIFT_SECONDS * fps) if settings.smooth else 0,
+        lift=lift,
         slope=max(round(_SLOPE_SECONDS * fps), _SLOPE_FEWEST),
         seen=max(round(_SEEN_SECONDS * fps), 1),
-        calm=round(_CALM_SECONDS * fps) if settings.smooth and can_stretch else 0,
+        calm=calm,
+        swing=_SWING_SPEED / fps,
         rise=min(max(round(_RISE_SECONDS * fps), 4), fade + 1),
         release=max(fade, round(settings.gap * fps) + 1),
         is_smooth=settings.smooth,
@@ -83,8 +102,10 @@ def make_options(
         swivel=settings.swivel,
         stretch=settings.max_stretch,
         pull=settings.max_pull,
+        highest=_HIGHEST * settings.max_pull,
         planes=np.array([(floor, 0.0, 0.0), *planes], dtype=np.float64),
         taps=_make_bell(root),
+        raised=_make_raised_cosines(max(lift, calm)),
     )
 
 
@@ -179,7 +200,7 @@ class Pipeline:
                     values[at, e, layout.TQ : layout.TQ + 4] = target.orientation[own]
 
     def run(self, ended: bool) -> None:
-        """Run all steps as far as the frames allow, or to the end if no more will come."""
+        """Run all steps as far as the frames allow, or to the end if no more frames will come."""
         cleanup_kernels.advance(self.body, self.options, self.frames, self.state, self.output, self.n, ended)
 
     def forget(self) -> int:

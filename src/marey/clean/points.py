@@ -58,6 +58,12 @@ def contact_points(
 
     Raises `JointNotFound` if both feet are missing, and `InvalidValue` if the standing pose of the feet cannot be
     found.
+
+    Examples
+    --------
+    >>> from marey.clean import contact_points
+    >>> [point.name for point in contact_points(walk.skeleton)]
+    ['left_heel', 'left_ball', 'right_heel', 'right_ball']
     """
     roles = skeleton.roles
     feet = [side for side in SIDES if f"{side}_foot" in roles]
@@ -85,7 +91,14 @@ def contact_points(
 
 
 def point_paths(motion: Motion, points: Sequence[ContactPoint]) -> Floats:
-    """Compute the world paths of contact points, (F, K, 3) meters."""
+    """Compute the world paths of contact points, (F, K, 3) meters.
+
+    Examples
+    --------
+    >>> from marey.clean import point_paths
+    >>> point_paths(walk, walk.contacts.points).shape
+    (241, 4, 3)
+    """
     world = motion.world()
     n_frames, n_joints = world.positions.shape[:2]
     check_points(points, n_joints)

@@ -30,7 +30,7 @@ _LENGTH, _WEIGHT, _N_BALL = 4, 5, 6
 
 @helper
 def reach_targets(body: CleanBody, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int) -> None:
-    """Write what frame t requires of the displacement x into `state.shifts`.
+    """Write the requirements of frame t on the displacement x to `state.shifts`.
 
     Least squares: each straight limb should keep its length, (x - d) . u = 0, and x should be small. The remaining
     distance into the balls is added.
@@ -160,7 +160,8 @@ def _limb_joints(limb: Ints1D, positions: Floats2D) -> tuple[Vec, Vec, Vec]:
 
 @helper
 def _measure_straightness(upper: Vec, lower: Vec, damping: float) -> float:
-    """Return how little a knee may rotate: 0 if it is not damped, 1 if it is straight."""
+    """Return how strongly damping restricts the rotation of a knee: 0 if it is not damped, 1 if the knee is
+    straight."""
     if damping >= math.pi:
         return 0.0
     lengths = vec.norm(upper) * vec.norm(lower)
@@ -323,7 +324,7 @@ def complete_shift(
     half, shifts = options.lift, state.shifts
     total, weight = (0.0, 0.0, 0.0), 0.0
     for n in range(-half, half + 1):
-        tap = 1.0 + math.cos(math.pi * n / (half + 1))
+        tap = options.raised[half, abs(n)]
         largest, longest = (0.0, 0.0, 0.0), 0.0
         for s in range(max(0, t + n - half), min(n_ready, t + n + half + 1)):
             lack = vec.get(shifts[s], layout.LACK)
@@ -341,7 +342,9 @@ def complete_shift(
         for k in range(2):
             if limb[layout.POINT1 + k] >= 0:
                 lowest = min(lowest, row[layout.X1 + 3 * k + 1] + follow_shift(row, limb, shift)[1])
-        row[layout.DEPTH] = min(floor - lowest, options.pull)
+        # A frame that is much too low is broken, or the floor is wrong: then a lift would only move it elsewhere.
+        too_low = max(floor - lowest - options.highest, 0.0) / options.highest
+        row[layout.DEPTH] = min(floor - lowest, options.highest) * vec.fade(too_low)
         row[layout.OVER] = floor - lowest - row[layout.DEPTH]
 
 
@@ -370,7 +373,7 @@ def follow_shift(row: Floats1D, limb: Ints1D, shift: Vec) -> Vec:
 
 @helper
 def lift_source(body: CleanBody, options: CleanOptions, state: CleanState, t: int, n_ready: int) -> None:
-    """Find how far frame t is lifted for points under the floor, and what each constrained limb must then still adjust.
+    """Find the lift of frame t for points under the floor, and the remaining adjustment of each constrained limb.
 
     The lift is the maximum depth within a few frames, smoothed over as many frames: it is smooth, never less than the
     depth, and 0 where nothing is under the floor.
@@ -378,7 +381,7 @@ def lift_source(body: CleanBody, options: CleanOptions, state: CleanState, t: in
     half, values = options.lift, state.values
     for e in range(state.flags.shape[1]):
         row, limb = values[t, e], body.limbs[e]
-        row[layout.LIFT] = smooth_peak(values, layout.DEPTH, 1.0, half, t, (e, n_ready))
+        row[layout.LIFT] = smooth_peak(values, layout.DEPTH, half, options.raised, t, (e, n_ready))
         if state.flags[t, e, layout.KIND] != layout.FREE:
             source, pivot = vec.get_quat(row, layout.Q), find_pivot(row, limb)
             moved = vec.sub(
@@ -390,18 +393,18 @@ def lift_source(body: CleanBody, options: CleanOptions, state: CleanState, t: in
 
 
 @helper
-def smooth_peak(values: Floats3D, column: int, sign: float, half: int, t: int, where: tuple[int, int]) -> float:
-    """Return the maximum of a column, times `sign`, within `half` frames, at least 0, smoothed over the same window.
+def smooth_peak(values: Floats3D, column: int, half: int, raised: Floats2D, t: int, where: tuple[int, int]) -> float:
+    """Return the maximum of a column within `half` frames, at least 0, smoothed over the same window.
 
-    where : the limb, and the number of frames that may be read.
+    raised : from `CleanOptions`. where : the limb, and the number of frames that may be read.
     """
     e, n_ready = where
     total, weight = 0.0, 0.0
     for n in range(-half, half + 1):
-        tap = 1.0 + math.cos(math.pi * n / (half + 1))
+        tap = raised[half, abs(n)]
         peak = 0.0
         for s in range(max(0, t + n - half), min(n_ready, t + n + half + 1)):
-            peak = max(peak, sign * values[s, e, column])
+            peak = max(peak, values[s, e, column])
         total += tap * peak
         weight += tap
     return total / weight

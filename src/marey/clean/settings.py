@@ -35,8 +35,8 @@ class SupportSettings(Settings):
     planes: Sequence[Plane] | None = option(
         default=None,
         help="Supports in addition to the floor: heights in meters, or (height, a, b) for the slope y = height + a x + "
-        "b z. No others are then detected; with () everything stands on the floor. By default raised supports are "
-        "detected: a foot clearly above the floor stands on one at its height.",
+        "b z. No others are then detected; with an empty list everything stands on the floor. By default "
+        "raised supports are detected: a foot clearly above the floor stands on one at its height.",
     )
 
 
@@ -80,7 +80,7 @@ class ContactSettings(SupportSettings):
     duration: float = option(default=0.075, help="Shorter contacts are dropped.", unit="s", min=0, advanced=True)
 
     def check(self) -> None:
-        """Raise `InvalidValue` if a contact could not last."""
+        """Raise `InvalidValue` if a threshold for starting a contact is above the one for keeping it."""
         for what in ("speed", "height"):
             enter, keep = getattr(self, f"enter_{what}"), getattr(self, f"keep_{what}")
             if enter > keep:
@@ -122,7 +122,7 @@ class CleanSettings(SupportSettings):
     max_pull: float = option(
         default=0.2,
         help="Maximum distance between a plant and the recorded foot. Where a foot slides farther than this during one "
-        "contact, it is freed for a moment and planted again. Feet are lifted above the floor by at most this much.",
+        "contact, it is freed for a moment and planted again. Feet are lifted by at most 1.45 times this.",
         label="Max pull of a foot", unit="m", above=0, advanced=True,
     )  # fmt: skip
     smooth: bool = option(
@@ -176,7 +176,7 @@ class CleanSettings(SupportSettings):
     )
 
     def check(self) -> None:
-        """Raise `InvalidValue` if plants, targets or joint limits are something else."""
+        """Raise `InvalidValue` if plants, targets or joint limits have a wrong type."""
         check_joint_limits(self.joint_limits)
         object.__setattr__(self, "plants", check_list(self.plants, PlantAt, "plants"))
         object.__setattr__(self, "targets", check_list(self.targets, Target, "targets"))
@@ -184,7 +184,16 @@ class CleanSettings(SupportSettings):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlantAt(FrozenRecord):
-    """Fix a contact point at `position` (3,) meters from frame `start` to `stop`, half-open."""
+    """Fix a contact point at `position` (3,) meters from frame `start` to `stop`, half-open.
+
+    Examples
+    --------
+    >>> from marey.clean import PlantAt
+    >>> start, stop = walk.contacts.intervals("left_ball")[1]
+    >>> plant = PlantAt("left_ball", start, stop, position=[0.12, 0.0, 1.0])
+    >>> marey.clean(walk, plants=[plant]).contacts.intervals("left_ball")[1] == (start, stop)
+    True
+    """
 
     point: str
     start: int
@@ -208,6 +217,14 @@ class Target(FrozenRecord):
 
     Contacts of the same hand or foot are not enforced in these frames. Contacts of other limbs are: they take priority
     over a target that is out of reach, and a target far out of reach does not move the body.
+
+    Examples
+    --------
+    >>> from marey.clean import Target
+    >>> up = Target("right_hand", start=60, stop=90, position=walk.world().positions[75, 0] + [-0.3, 0.5, 0.3])
+    >>> reached = marey.clean(walk, targets=[up])
+    >>> np.allclose(reached.world().positions[75, walk.skeleton.roles["right_hand"]], up.position, atol=0.01)
+    True
     """
 
     effector: str

@@ -45,6 +45,15 @@ class CleanStream:
 
     Frames come out `delay` frames after they went in, identical to the result of `clean` on the complete motion. Memory
     use does not grow with the number of frames.
+
+    Examples
+    --------
+    >>> stream = marey.clean_stream(walk.skeleton, walk.fps, walk.contacts.points, floor=0.0)
+    >>> stream.push(walk.root_positions[0], walk.rotations[0], walk.contacts.mask[0])
+    []
+    >>> frames = stream.finish()
+    >>> frames[0].number, frames[0].rotations.shape
+    (0, (27, 4))
     """
 
     def __init__(
@@ -150,6 +159,7 @@ def clean_stream(
 
     Parameters
     ----------
+    skeleton, fps : skeleton and frames per second of the input.
     points : the contact points whose flags come with each frame, such as `contact_points(skeleton)`.
 
     The options are those of `clean`, but `floor` is required and `contacts`, `hands` and `body` do not apply. Only
@@ -158,9 +168,7 @@ def clean_stream(
 
     Examples
     --------
-    >>> from marey.samples import sample
-    >>> walk = sample("walk", seconds=2.0).motion
-    >>> stream = clean_stream(walk.skeleton, walk.fps, walk.contacts.points, floor=0.0)
+    >>> stream = marey.clean_stream(walk.skeleton, walk.fps, walk.contacts.points, floor=0.0)
     >>> frames = stream.push(walk.root_positions, walk.rotations, walk.contacts.mask)
     >>> frames += stream.finish()
     >>> len(frames) == len(walk)

@@ -33,7 +33,7 @@ class StillPoints(NamedTuple):
 
 
 class RestRules(NamedTuple):
-    """When a foot stands above the floor.
+    """Rules that decide when a foot stands above the floor.
 
     on_floor : meters, maximum clearance of a foot that stands on the floor.
     level : meters, maximum height difference of feet on one support.
@@ -53,7 +53,7 @@ class RestRules(NamedTuple):
 
 
 class HandRules(NamedTuple):
-    """When a hand bears the body's weight.
+    """Rules that decide when a hand bears the body's weight.
 
     low, slow : meters and m/s below which a frame is low and slow.
     falling, lag : as in `RestRules`.

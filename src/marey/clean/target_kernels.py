@@ -166,7 +166,7 @@ def find_span(flags: Ints3D, e: int, t: int, max_frames: int, of_orientation: bo
 
 @kernel
 def fade_tails(options: CleanOptions, state: CleanState, span: FreeSpan, column: int, window: int) -> Vec:
-    """Return what remains of the adjustments before and after, for the frame of `span`: (3,) starting at `column`.
+    """Return the remainder (3,), starting at `column`, of the adjustments before and after the frame of `span`.
 
     window : number of frames over which they fade.
     """

@@ -7,24 +7,28 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.clean.cleanup import CleanResult, clean_with_report
+from marey.clean.cleanup import clean_with_report
 from marey.clean.limbs import find_limbs
 from marey.clean.points import point_paths
+from marey.clean.result import CleanResult
 from marey.clean.settings import CleanSettings, Target
 from marey.core.arrays import Floats, set_readonly
 from marey.core.joint_limits import JointLimits
 from marey.core.motion import Motion
 
-# Rounds of cleanup and joint limits in turn; more change little.
+# Number of rounds that alternate between cleanup and joint limits; more rounds change little.
 _LIMIT_ROUNDS = 4
 # Meters: smaller residues are rounding errors.
 _ROUNDING = 1e-9
 
 
 def clean_within_limits(motion: Motion, settings: CleanSettings, limits: JointLimits) -> CleanResult:
-    """Clean and bring joints within their limits in turn, until both hold; else take the round that misses least."""
+    """Alternate between cleanup and joint limits until both are satisfied; otherwise return the round with the smallest
+    residue."""
     settings = CleanSettings(settings=settings, joint_limits=None)
-    again = CleanSettings(settings=settings, contacts=None, hands=False, body=False, floor=None)  # the motion has them
+    again = CleanSettings(
+        settings=settings, contacts=None, hands=False, body=False, floor=None
+    )  # they are in the motion
     best, within = None, limits.apply(motion)
     for n in range(_LIMIT_ROUNDS):
         result = clean_with_report(within, settings=again if n else settings)
@@ -38,13 +42,14 @@ def clean_within_limits(motion: Motion, settings: CleanSettings, limits: JointLi
             best = result
         if best.residue.max(initial=0.0) < _ROUNDING:
             break
-        within = replace(within, bone_offsets=motion.bone_offsets)  # or stretch would add up
+        within = replace(within, bone_offsets=motion.bone_offsets)  # otherwise the stretch would accumulate
     assert best is not None
     return best
 
 
 def _measure_misses(motion: Motion, result: CleanResult, targets: Sequence[Target]) -> Floats:
-    """Measure the residue (F, E) of the result's plants and targets on a motion that was changed after it."""
+    """Measure how far (F, E), in meters, a motion that was changed after cleanup misses the plants and targets of the
+    result."""
     contacts, skeleton = motion.contacts, motion.skeleton
     residue = np.zeros_like(result.residue)
     if contacts is None:

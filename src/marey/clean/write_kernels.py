@@ -29,14 +29,13 @@ def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
         output.limb_fits[t, e, layout.SCALE], output.limb_fits[t, e, layout.RESIDUE] = 1.0, 0.0
         # A nearly straight knee rotates by degrees for each millimeter of hip error, so it would shake with the noise
         # of the recording. The limb's length absorbs the millimeter instead.
-        change = state.values[t, e, layout.SIGN] * _smooth(state.values, layout.KNEE, options.calm, t, e, n_aimed)
-        swivel = _smooth(state.values, layout.SWIVEL, options.calm, t, e, n_aimed)
+        change, swivel = _smooth_knee(state.values, options.calm, options.raised, t, e, n_aimed)
         if state.flags[t, e, layout.MOVED] != 0 or change != 0.0 or swivel != 0.0:
             up, down, axis, scale = find_hinge(limb, options, frames, state, t, e, n_frames)
             _write_limb(cleanup, t, e, (up, down, axis), (scale * change, swivel))
         _write_shift(state.values[t, e], limb, body.parents, frames.world[t], output.bone_offsets[t])
         bend = _smooth_bend(cleanup, t, e, n_aimed)
-        rise = smooth_peak(state.values, layout.RAISE, 1.0, options.calm // 2, t, (e, n_aimed))
+        rise = smooth_peak(state.values, layout.RAISE, options.calm // 2, options.raised, t, (e, n_aimed))
         if limb[layout.TOE] >= 0 and limb[layout.TIP] >= 0 and state.flags[t, e, layout.KIND] < layout.POSE:
             rise += _find_missing_rise(cleanup, t, e, bend, rise)
         if bend != 0.0 or rise != 0.0:
@@ -56,7 +55,7 @@ def _smooth_bend(cleanup: Cleanup, t: int, e: int, n_aimed: int) -> float:
         return 0.0
     total, weight = 0.0, 0.0
     for n in range(max(-t, -half), min(n_aimed - t, half + 1)):
-        tap = 1.0 + math.cos(math.pi * n / (half + 1))
+        tap = options.raised[half, abs(n)]
         total += tap * (_find_peak(state.values, half, t + n, e, n_aimed) - row[layout.WOUND])
         weight += tap
     bend = total / weight
@@ -99,14 +98,15 @@ def _find_missing_rise(cleanup: Cleanup, t: int, e: int, bend: float, rise: floa
 
 
 @helper
-def _smooth(values: Floats3D, column: int, half: int, t: int, e: int, n_aimed: int) -> float:
-    """Return a column of limb e in frame t, smoothed over `half` frames on either side."""
-    total, weight = 0.0, 0.0
+def _smooth_knee(values: Floats3D, half: int, raised: Floats2D, t: int, e: int, n_aimed: int) -> tuple[float, float]:
+    """Return the rotation and the swivel of limb e in frame t, smoothed over `half` frames on either side."""
+    change, swivel, weight = 0.0, 0.0, 0.0
     for n in range(max(-t, -half), min(n_aimed - t, half + 1)):
-        tap = 1.0 + math.cos(math.pi * n / (half + 1))
-        total += tap * values[t + n, e, column]
+        row, tap = values[t + n, e], raised[half, abs(n)]
+        change += tap * row[layout.KNEE]
+        swivel += tap * row[layout.SWIVEL]
         weight += tap
-    return total / weight
+    return values[t, e, layout.SIGN] * (change / weight), swivel / weight
 
 
 @helper

@@ -51,7 +51,7 @@ def command(names: tuple[str, ...], file: str | None, as_json: bool) -> int:
         if not as_json:
             click.echo(f"{result.what}: {result.value:.3g} {result.unit}".rstrip(), err=True)
     if as_json:
-        print_json([result.as_dict() for result in results])
+        print_json([result.to_dict() for result in results])
     else:
         _table(results)
     return 1 if any(result.ok is False for result in results) else 0

@@ -377,7 +377,7 @@ def written(report: Mapping[str, Any]) -> str:
 def describe_notes(report: Mapping[str, Any]) -> list[str]:
     """List why motions were cropped, contacts that were split or dropped, limits that were overridden, and what the
     method leaves out."""
-    notes = [note for note in report["notes"] if not note.startswith("contacts of ")]  # that they were detected
+    notes = [note for note in report["notes"] if not note.startswith("contacts of ")]  # notes on detected contacts
     if len(notes) > _MAX_NOTES:
         notes[_MAX_NOTES:] = [f"and {plural(len(notes) - _MAX_NOTES, 'note')} more; --json lists all"]
     notes = [f"{note}; --crop none uses all frames" if note.startswith("cropped to ") else note for note in notes]
@@ -405,7 +405,7 @@ def _text(report: Mapping[str, Any]) -> str:
 
 
 def _describe_frames(used: Mapping[str, Any], is_loop: bool) -> str:
-    """Describe the frames that were used of a file. A loop may begin anywhere and then wraps."""
+    """Describe which frames of a file were used. A loop may begin at any frame and wrap around."""
     first, stop = used["frames"]
     if is_loop and first > 0:
         return f"all {stop - first} frames of {used['name']!r}, from frame {first} on"

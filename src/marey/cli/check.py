@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Bytes below which one process is faster than starting several.
 _SMALL = 2**25
-# Folder of the files between the commands of a chain.
+# Name of the folder for intermediate files of a chain of commands.
 _BETWEEN = ".steps"
 # Parameters that are frames, and their options.
 _FRAMES = {"frame": "--at", "start": "--from", "stop": "--to"}
@@ -116,7 +116,8 @@ def _word_fixes(commands: list[str]) -> list[str]:
 
 
 def name_output(path: str, paths: tuple[str, ...] = ()) -> str:
-    """Return where the fixed form of a file goes: to a folder beside the given one, so that sets do not read both.
+    """Return the path of the fixed copy of a file, in a folder next to the given one, so that motion sets do not read
+    both.
 
     paths : the files and folders that were given. ``captures/a/walk.bvh`` becomes ``captures_fixed/a/walk.bvh``.
     """
@@ -133,8 +134,8 @@ def name_output(path: str, paths: tuple[str, ...] = ()) -> str:
 def chain_commands(file: CheckedFile, output: str = "") -> list[str]:
     """Return the commands that fix all findings of a clip, in order; each reads the file that the one before wrote.
 
-    output : the last file; by default that of `name_output`. The first command creates its folder, and a hidden one in
-        it for the files between, which sets do not read.
+    output : the last file; by default that of `name_output`. The first command creates its folder, with a hidden folder
+        for intermediate files, which motion sets do not read.
     """
     findings = sorted(
         (finding for finding in file.report if finding.operation),
@@ -146,7 +147,7 @@ def chain_commands(file: CheckedFile, output: str = "") -> list[str]:
         options = {
             name: max(value - n_trimmed, 0) if name in _FRAMES else value for name, value in finding.options.items()
         }
-        if finding.operation == "edit crop" and steps and steps[-1][0] == "edit crop":  # keep what both keep
+        if finding.operation == "edit crop" and steps and steps[-1][0] == "edit crop":  # use the stricter values
             kept = steps[-1][1]
             for name, choose in (("start", max), ("stop", min)):
                 if name in options:
@@ -170,7 +171,7 @@ def chain_commands(file: CheckedFile, output: str = "") -> list[str]:
 
 
 def _count_trimmed(report: CheckReport) -> int:
-    """Return how many frames at the start are missing in repaired files: a rest pose and broken frames."""
+    """Return the number of frames that repair removes at the start: a rest pose and broken frames."""
     first = 0
     for finding in sorted(report, key=lambda finding: finding.start):
         if finding.kind in ("rest_pose", "broken_frames") and finding.start == first and finding.stop < report.n_frames:
@@ -187,14 +188,14 @@ def describe_finding(finding: dict[str, Any], n_frames: int) -> str:
 
 
 def describe_joints(finding: Finding) -> str:
-    """Return the joints of a finding in brackets; "" if it names none, or one in the sentence."""
+    """Return the joints of a finding in parentheses; "" if there are none, or if the sentence names the only one."""
     if not finding.joints or finding.joints[0] in finding.message:
         return ""
     return f" ({format_list(finding.joints, 4)})"
 
 
 def format_value(finding: Finding) -> str:
-    """Format how bad a finding is; "" for those without a size."""
+    """Format the size of a finding; "" if it has none."""
     value = finding.value
     formats = {
         "m": f"{1e3 * value:.0f} mm" if abs(value) < 1.0 else f"{value:.2f} m", "m/s": f"{value:.0f} m/s",

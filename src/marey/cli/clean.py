@@ -7,21 +7,30 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, check_plot, plural, print_report, warn_of_rate
-from marey.cli.options import joint_limits_option, read_joint_limits, read_motion, reading, reading_options
+from marey.cli.options import (
+    joint_limits_option,
+    output_argument,
+    read_joint_limits,
+    read_motion,
+    reading,
+    reading_options,
+)
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.tables import format_table
 from marey.cli.values import Plane, Stay, StayParam, to_frame
 
 if TYPE_CHECKING:
-    from marey.clean.cleanup import CleanResult
+    from marey.clean.result import CleanResult, PlantUsed
     from marey.clean.settings import CleanSettings, Target
     from marey.core.motion import Motion
 
 # The metrics of `marey measure` that cleanup should improve or preserve.
-_SHOWN = ("slide_contact", "slide_weighted_speed", "skate_ratio", "penetration_max", "jitter", "limb_change_max")
-# Meters; a planted point farther than this from its plant position counts as not held.
+_SHOWN = ("slide_contact", "slide_weighted_speed", "penetration_max", "jitter", "limb_change_max")
+# Only in the JSON report: it also counts feet that swing low over the floor, which cleanup leaves as they are.
+_HIDDEN = ("skate_ratio",)
+# A planted point farther than this from its plant, in meters, counts as not held.
 _HELD = 1e-6
-# Millimeters; recorded joints of knees and hands lie this far below the floor of the feet in usual captures.
+# Depth in millimeters by which knees and hands of typical captures lie below the floor of the feet.
 _DEEP = 50.0
 # A limb stretched by at least this fraction of the limit counts as being at the limit.
 _AT_LIMIT = 0.999
@@ -29,7 +38,7 @@ _AT_LIMIT = 0.999
 
 @click.command("clean", cls=SettingsCommand)
 @click.argument("file", metavar="IN")
-@click.argument("output", metavar="OUT")
+@output_argument
 @reading
 @add_settings("marey.clean.settings:CleanSettings")
 @click.option(
@@ -49,7 +58,7 @@ _AT_LIMIT = 0.999
 @joint_limits_option
 @click.option("--flat", "roll", flag_value="flat", hidden=True)
 @click.option("--c0", "smooth", flag_value=False, default=None, hidden=True)
-@click.option("--rigid", is_flag=True, help="Keep bone lengths constant, and report what cannot be reached.")
+@click.option("--rigid", is_flag=True, help="Keep bone lengths constant, and report plants and targets out of reach.")
 @click.option("--plot", "picture", metavar="PNG|SVG", help="Plot heights and speeds of the feet, before and after.")
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON.")
 def command(
@@ -133,13 +142,14 @@ def _before(motion: Motion, result: CleanResult) -> Motion:
 
 def _report(file: str, output: str, before: Motion, result: CleanResult, settings: CleanSettings) -> dict[str, Any]:
     from marey.measure import measure
+    from marey.measure.glitches import find_glitches
 
     metrics = {}
     if len(before) > 1:  # a single frame cannot be measured
         measured = measure(result.motion, before)
         metrics = {
             name: {"before": measured[name].against, "after": measured[name].value, "unit": measured[name].unit}
-            for name in _SHOWN
+            for name in (*_SHOWN, *_HIDDEN)
         }
     own = result.metrics
     return {
@@ -157,6 +167,11 @@ def _report(file: str, output: str, before: Motion, result: CleanResult, setting
         "below_floor": [
             {"part": one.part, "start": one.start, "stop": one.stop, "depth_m": one.depth} for one in result.below_floor
         ],
+        "broken": [[one.start, one.stop] for one in find_glitches(before) if one.kind != "jump"],
+        "stretched": [
+            {"part": one.part, "start": one.start, "stop": one.stop, "scale": one.scale, "plant": _plant(one.plant)}
+            for one in result.stretched
+        ],
         "limb_scaling": {part: own[f"limb_scaling_{part}"] for part in ("mean", "p99", "max")},
         "residue_max_m": own["residue_max"],
         "residues_m": {name: float(each) for name, each in zip(result.limbs, result.residue.max(axis=0), strict=True)},
@@ -164,6 +179,10 @@ def _report(file: str, output: str, before: Motion, result: CleanResult, setting
         "shift_max_m": own["shift_max"],
         "metrics": metrics,
     }
+
+
+def _plant(plant: PlantUsed | None) -> dict[str, Any] | None:
+    return None if plant is None else {"point": plant.point, "start": plant.start, "stop": plant.stop}
 
 
 def _text(report: dict[str, Any]) -> str:
@@ -182,27 +201,46 @@ def _text(report: dict[str, Any]) -> str:
         misses = ", ".join(f"{name} by {1000 * m:.1f} mm" for name, m in report["residues_m"].items() if m > _HELD)
         lines.append(f"  out of reach: misses its plant or target by up to: {misses}")
     lines += [
-        f"  the {cut['point'].replace('_', ' ')} planted at {cut['start']:.2f} s is freed at {cut['stop']:.2f} s: it "
-        "is too far from the recorded motion (--max-pull), or flips in it"
+        f"  the {cut['point'].replace('_', ' ')} planted at {cut['start']:.2f} s is released at {cut['stop']:.2f} s: "
+        "the recorded foot is too far from its plant (--max-pull), or flips"
         for cut in report["released"]
     ]
     lines += [
-        f"  the {low['part'].replace('_', ' ')} is left up to {1000 * low['depth_m']:.0f} mm below the floor in frames "
-        f"{low['start']}-{low['stop'] - 1}: it is too far below it in the recording (--max-pull)"
+        f"  frames {start}-{stop - 1} of the recording are broken; repair them first (marey edit repair)"
+        for start, stop in report["broken"]
+    ]
+    lines += [
+        f"  the {low['part'].replace('_', ' ')} stays up to {1000 * low['depth_m']:.0f} mm below the floor in frames "
+        f"{low['start']}-{low['stop'] - 1}: in the recording it is deeper than --max-pull allows to lift"
         for low in report["below_floor"]
     ]
+    lines += [f"  {_describe_stretch(one)}" for one in report["stretched"]]
     depth = report["metrics"].get("penetration_max", {}).get("after") or 0.0
     if depth > _DEEP and not report["body"]:
-        lines.append(f"  other parts of the body are up to {depth:.0f} mm below the floor; --body lifts them out of it")
+        lines.append(f"  other parts of the body are up to {depth:.0f} mm below the floor; --body lifts them above it")
     if scaling["max"] >= _AT_LIMIT * report["max_stretch"] > 0.0:
         lines.append(f"  a limb is stretched to the limit of {100 * report['max_stretch']:g} %; check the result")
     rows = [["metric", "before", "after", "unit"]] if report["metrics"] else []
     for name, metric in report["metrics"].items():
+        if name in _HIDDEN:
+            continue
         shown = shown_metric(name, metric["unit"])
         rows.append([shown.title, shown.format(metric["before"]), shown.format(metric["after"]), shown.unit])
     lines += format_table(rows)
     lines.append(f"wrote {report['written']}")
     return "\n".join(lines)
+
+
+def _describe_stretch(one: dict[str, Any]) -> str:
+    plant, change = one["plant"], 100 * (one["scale"] - 1.0)
+    why = "it has to stay above the floor"
+    if plant is not None:
+        why = f"the {plant['point'].replace('_', ' ')} is planted in frames {plant['start']}-{plant['stop'] - 1}"
+    verb = "stretched" if change > 0 else "shortened"
+    return (
+        f"the bones that lead to the {one['part'].replace('_', ' ')} are {verb} by {abs(change):.0f} % in frames "
+        f"{one['start']}-{one['stop'] - 1}: {why}"
+    )
 
 
 def _draw(before: Motion, after: Motion, path: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, plural, print_json, print_report
-from marey.cli.options import read_motion, reading, reading_options, renamed_option
+from marey.cli.options import output_option, read_motion, reading, reading_options, renamed_option, take_output
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.command("convert", cls=SettingsCommand)
 @click.argument("inputs", nargs=-1, metavar="IN...")
 @click.argument("output", required=False, metavar="OUT")
+@output_option
 @reading
 @add_settings("marey.io.settings:SaveSettings", skip=("unit", "up"))
 @click.option("--to-unit", help="Unit of the BVH file to write.  [default: the input's, else cm]")
@@ -43,7 +44,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Convert IN to OUT; the suffixes tell the formats, which --list shows.
+    """Convert IN to OUT; the suffixes determine the formats, which --list shows.
 
     If OUT is a GLB file, there may be several inputs. If its name ends in .amass.npz, it is written for programs that
     read AMASS, retargeted to a SMPL-H skeleton. If IN is a folder, all motions in it are converted to --to FORMAT in
@@ -62,6 +63,8 @@ def command(
     if show_list:
         _print_formats(as_json)
         return 0
+    if (given := take_output()) is not None:
+        inputs, output = (inputs if output is None else (*inputs, output)), given
     if output is None or not inputs:
         raise click.UsageError("expected IN and OUT, such as walk.bvh walk.glb")
     how = reading_options(options)
@@ -84,7 +87,7 @@ def _convert_files(inputs: tuple[str, ...], output: str, how: LoadSettings, savi
     to_amass = is_amass_name(output)
     model = how.body_model if to_amass else None
     if to_amass and not all(path.lower().endswith((".npz", ".npy")) for path in inputs):
-        how = LoadSettings(settings=how, body_model=None)  # a model for the file to write
+        how = LoadSettings(settings=how, body_model=None)  # body model for the file to write
     motions = [read_motion(path, how) for path in inputs]
     if to_amass:
         motions = [_fit_smpl(motion, None if model is None else str(model)) for motion in motions]

@@ -143,7 +143,7 @@ def _kick_targets(space: ParametricMotion) -> list[Floats]:
     targets = []
     for fraction in (0.25, 0.5, 0.75):
         wanted = [middle[0], low[1] + fraction * (high[1] - low[1]), middle[2]]
-        # Up to half a unit of scale away from a sample: reachable, but not itself a sample.
+        # Up to half a unit of the scale from a sample: reachable, but not a sample itself.
         near = space.samples[int(np.argmin(np.linalg.norm(space.samples - wanted, axis=1)))]
         away = float(np.linalg.norm((wanted - near) / space.scale))
         targets.append(near + (wanted - near) * min(0.5 / max(away, 1e-9), 1.0))

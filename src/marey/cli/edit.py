@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, plural, read_rows
-from marey.cli.options import frames_between, read_motion, reading, reading_options, renamed_option
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.options import frames_between, output_argument, read_motion, reading, reading_options, renamed_option
+from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import KeyParam, Moment, MomentPair, to_frame, to_seconds
-from marey.errors import InvalidValue, format_list
+from marey.errors import InvalidValue
 
 if TYPE_CHECKING:
     from marey.core import Motion, Skeleton
@@ -60,7 +60,7 @@ def _edit(
         run.__doc__ = function.__doc__
         decorated: Any = add_settings(settings)(reading(run)) if settings else reading(run)
         decorated.__click_params__ += params
-        decorated = click.argument("output", metavar="OUT")(decorated)
+        decorated = output_argument(decorated)
         for k, metavar in reversed(list(enumerate(inputs))):
             decorated = click.argument(f"input{k}", metavar=metavar)(decorated)
         return command.command(name, cls=SettingsCommand)(decorated)
@@ -81,62 +81,16 @@ def _find_character(options: Options, output: str) -> str | None:
 
 def _write(motion: Motion, output: str, character: str | None = None) -> int:
     """Save the motion, print the edit, and return the exit code: 1 if a target was out of reach, else 0."""
+    from marey.edit.describe import describe_edit
     from marey.io import save
 
     save(motion, output, character=character)
     step = dict(motion.source.provenance[-1])
     click.echo(f"wrote {output}: {step['op']}, {plural(len(motion), 'frame')} at {motion.fps:.6g} Hz")
-    for line in _describe(step, motion.fps):
-        click.echo(f"  {line}")
+    for line in describe_edit(motion):
+        click.echo(f"  {word_options(line)}")
     missed = max(dict(step.get("residue") or {}).values(), default=0.0)  # the library has already warned
     return 1 if missed > _MISSED else 0
-
-
-def _describe(step: dict[str, Any], fps: float) -> list[str]:
-    """Describe what an edit reports in addition to the number of frames."""
-    if step["op"] == "cycle":
-        seam, first, last = step["seam"], step["start"], step["stop"] - 1
-        return [
-            f"frames {first} to {last} ({(last + 1 - first) / fps:.2f} s), {plural(step['repeats'], 'cycle')}",
-            f"jump at the seam: {1e3 * seam['position_before']:.1f} mm and {seam['velocity_before']:.2f} m/s before, "
-            f"{1e3 * seam['position']:.1f} mm and {seam['velocity']:.2f} m/s after; largest change between frames "
-            f"within the loop: {1e3 * seam['usual_position']:.1f} mm and {seam['usual_velocity']:.2f} m/s",
-        ]
-    if step["op"] == "deseam" and not (step["jump"] or step["jump_turn"]):
-        return [f"no jump at frame {step['at']}; nothing was changed"]
-    if step["op"] == "deseam":
-        from math import degrees
-
-        return [
-            f"removed a jump of {1e3 * step['jump']:.0f} mm at the hips and up to {degrees(step['jump_turn']):.1f} "
-            "degrees at the joints"
-        ]
-    return _describe_repair(step)
-
-
-def _describe_repair(step: dict[str, Any]) -> list[str]:
-    """Describe what repair, level or smooth did."""
-    from math import degrees
-
-    lines = []
-    if step["op"] == "repair":
-        for n, where in zip(step["trimmed"], ("first", "last"), strict=True):
-            if n:
-                lines.append(f"trimmed the {where} {plural(n, 'frame')}")
-        for done, what in (("interpolated", "interpolated"), ("unflipped", "rotated back")):
-            for start, stop, joints in step[done]:
-                lines.append(f"{what} frames {start} to {stop - 1}: {format_list(joints, 4)}")
-        lines += [f"left the jump at frame {frame}; see marey edit deseam" for frame in step["left"]]
-    if step["op"] == "smooth":
-        lines.append(
-            f"noise: {1e3 * step['noise']:.1f} mm at the root, up to {degrees(step['noise_rotation']):.2f} degrees at "
-            "the joints"
-        )
-    if step.get("tilt"):
-        lines.append(f"leveled a floor tilted by {degrees(step['tilt']):.1f} degrees")
-    if step.get("drift"):
-        lines.append(f"removed a drift of the floor by {1e3 * step['drift']:.0f} mm")
-    return lines or (["nothing was changed"] if step["op"] in ("repair", "level") else [])
 
 
 _START = click.option("--from", "start", type=Moment(), help="Start: seconds or a frame.")
@@ -363,7 +317,7 @@ def _read_body(onto: str, options: Options) -> Skeleton | Motion:
 
 @_edit("repair", "marey.edit.settings:RepairSettings")
 def _repair(motion: Motion, options: Options) -> Motion:
-    """Trim or interpolate broken frames, and rotate flipped joints back. Everything else stays as it is.
+    """Trim or interpolate broken frames, and rotate flipped joints back. Other frames do not change.
 
     \b
     Example:

@@ -88,11 +88,11 @@ def _is_input(target: Path, path: str) -> bool:
     if given.is_dir():
         if target.suffix.lower() not in (*MOTION_SUFFIXES, *MARKER_SUFFIXES) or not target.is_file():
             return False
-        from marey.io.folder import result_kind
+        from marey.io.folder import describe_other
 
         is_inside = given.resolve() in target.resolve().parents
-        return is_inside and (target.suffix.lower() != ".npz" or result_kind(target) is None)
-    files = [given, given.with_suffix(SIDECAR_SUFFIX)]
+        return is_inside and describe_other(target) is None
+    files = [given, given.with_suffix(SIDECAR_SUFFIX), Path(f"{given}{SIDECAR_SUFFIX}")]
     if given.suffix.lower() == ".json":
         from marey.pmg.node_files import named_files
 
@@ -146,7 +146,7 @@ def print_json(report: Any) -> None:
 
 
 def print_report(report: R, as_json: bool, describe: Callable[[R], str]) -> None:
-    """Print a report as JSON, or as the text that `describe` makes of it, followed by its plots."""
+    """Print a report as JSON, or as text formatted by `describe`, followed by the names of its plots."""
     if as_json:
         print_json(report)
         return

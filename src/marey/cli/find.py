@@ -251,7 +251,13 @@ def _check_outputs(pictures: list[str], folder: str | None) -> None:
     """Check all outputs before anything is written."""
     for picture in pictures:
         check_plot(picture)
-    if folder is not None and Path(folder).exists():
+    if folder is not None:
+        check_cut_folder(folder)
+
+
+def check_cut_folder(folder: str) -> None:
+    """Check that the folder of --cut is new or empty."""
+    if Path(folder).exists():
         if not Path(folder).is_dir():
             raise UnwritableFile("is a file; give --cut a new folder", path=folder)
         if any(Path(folder).iterdir()):

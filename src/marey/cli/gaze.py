@@ -11,7 +11,7 @@ import click
 from marey.cli.blend import Clock, describe_saved, save_as, written
 from marey.cli.files import check_output, make_plot_folder, plural, print_report, warn_of_rate, write_report
 from marey.cli.gaze_params import Forward, Look, Point, Take, read_takes
-from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.options import output_argument, read_motion, reading, reading_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
 from marey.cli.values import Moment, to_seconds
 from marey.errors import FileError, InvalidValue, MareyError, NoResult
@@ -53,7 +53,7 @@ def _goal_option(flag: str, name: str, kind: Look | Point, text: str) -> Callabl
 
 @command.command("apply", cls=SettingsCommand)
 @click.argument("file", metavar="IN")
-@click.argument("output", metavar="OUT")
+@output_argument
 @_goal_option(
     "--look",
     "looks",

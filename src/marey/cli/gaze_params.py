@@ -59,7 +59,7 @@ class Point(_Numbers):
 
 
 class Forward(NumberList):
-    """What the head's straight ahead is: ``clip``, ``rest``, or a direction such as ``0,0,1``."""
+    """The forward direction of the head: ``clip``, ``rest``, or a direction such as ``0,0,1``."""
 
     def __init__(self) -> None:
         super().__init__("clip, rest or X,Y,Z", "0,0.1,1", 3, name="forward")

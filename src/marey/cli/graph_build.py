@@ -40,7 +40,7 @@ _LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="second
 @add_settings("marey.graph.settings:GraphSettings", skip=("fps", "retarget"))
 @renamed_option("--coarse", "--coarse-step", type=int)
 @markers_option()
-@click.option("--registered", is_flag=True, help="Add longer, registered transitions where plain ones fail.")
+@click.option("--registered", is_flag=True, help="Add longer transitions, aligned in time, where plain ones fail.")
 @click.option(
     "--similarity", type=float, metavar="S",
     help="Instead of by distance, make transitions where poses, velocities and accelerations have at least this "
@@ -101,12 +101,14 @@ def build(ctx: click.Context, /, files: tuple[str, ...], output: str, as_json: b
         hint = f"try a --threshold larger than {graph.build_info.threshold:.3g} m"
     else:
         hint = f"try a --similarity smaller than {options['similarity']:g}"
+    if graph.build_info.skipped:
+        click.echo(f"marey: {100 * graph.build_info.skipped:.0f} % of the frame pairs were skipped", err=True)
     print_graph(graph, as_json, written=output, seconds=seconds, hint=hint)
     return 1 if graph.findings else 0
 
 
 def _read_settings(ctx: click.Context, options: dict[str, Any]) -> GraphSettings | SimilaritySettings:
-    """Return the settings; refuse options that apply only to the other way to build a graph."""
+    """Return the settings; raise an error for options that apply only to the other kind of graph."""
     from marey.core.settings import options_of
     from marey.graph import GraphSettings, SimilaritySettings
 

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import plural, print_json
+from marey.cli.options import markers_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.tables import format_table
+from marey.cli.values import Moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from marey.store import ClipSummary
+    from marey.store import ClipSummary, MotionSet
 
 # Bytes of a folder below which one process is faster than starting several.
 _SMALL = 2**25
@@ -42,6 +44,7 @@ def command() -> None:
       marey library takes/
       marey library list takes/ --label walk --min-speed 1 --order duration
       marey library search takes/ kick left
+      marey library search takes/ --like take1 --from 8.0 --to 9.5
     """
 
 
@@ -54,6 +57,9 @@ def _scanning(function: Callable[..., Any]) -> Callable[..., Any]:
                      "[default: sidecar]"),
         click.option("--cache", metavar="FOLDER", help="Folder of the index.  [default: .marey-cache in FOLDER]"),
         click.option("--jobs", type=click.IntRange(1), help="Number of processes.  [default: all cores]"),
+        click.option("--cluster", metavar="ADDRESS",
+                     help="Read files on a Dask cluster whose workers have access to FOLDER under the same path: the "
+                     "address of its scheduler."),
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     ]  # fmt: skip
     for option in reversed(options):
@@ -62,18 +68,37 @@ def _scanning(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _scan(options: dict[str, Any]) -> tuple[ClipSummary, ...]:
+    from marey.cli.progress import bar
+
+    clips = open_folder(options)
+    with bar("reading") as progress:
+        return clips.summarize(run=choose_run(clips, options), progress=progress)
+
+
+def choose_run(clips: MotionSet, options: dict[str, Any]) -> Callable[..., Any]:
+    """Return the runner that reads the files; removes the options that choose it."""
+    from marey.store import cluster, run_on
+
+    jobs, address = options.pop("jobs"), options.pop("cluster")
+    if address is not None:
+        return cluster(address)
+    return run_on(1 if jobs is None and is_small(clips) else jobs)
+
+
+def open_folder(options: dict[str, Any]) -> MotionSet:
+    """Open the folder of a command as a motion set; removes the options that describe it."""
+    from marey.store import MotionSet
+
+    given = {name: options.pop(name) for name in ("pattern", "cache")}
+    return MotionSet.open(options.pop("folder"), labels=list(options.pop("labels")) or "sidecar", **given)
+
+
+def is_small(clips: MotionSet) -> bool:
+    """Return whether the files are so small that one process reads them faster than several."""
     import os
 
-    from marey.cli.progress import bar
-    from marey.store import MotionSet, run_on
-
-    folder, jobs = options.pop("folder"), options.pop("jobs")
-    given = {name: options.pop(name) for name in ("pattern", "cache")}
-    labels = list(options.pop("labels")) or "sidecar"
-    clips = MotionSet.open(folder, labels=labels, **given)
-    n_bytes = sum(os.path.getsize(clips.folder / file) for file in clips.files if os.path.isfile(clips.folder / file))
-    with bar("reading") as progress:
-        return clips.summarize(run=run_on(1 if jobs is None and n_bytes < _SMALL else jobs), progress=progress)
+    paths = [clips.folder / file for file in clips.files]
+    return sum(os.path.getsize(path) for path in paths if os.path.isfile(path)) < _SMALL
 
 
 @command.command("stats", short_help="Index a folder and show what it contains.")
@@ -125,22 +150,71 @@ def list_clips(as_json: bool, **options: Any) -> int:
     return _list(options, "", None, as_json)
 
 
-@command.command("search", cls=SettingsCommand, short_help="Find clips by words.")
+@command.command("search", cls=SettingsCommand, short_help="Find clips by words, and motion by example.")
 @_scanning
-@click.argument("words", nargs=-1, required=True, metavar="WORD...")
+@click.argument("words", nargs=-1, metavar="[WORD...]")
 @click.option("--descriptions", metavar="CSV", help="A CSV file with the columns file and description.")
+@click.option("--like", metavar="CLIP|FILE", help="Find motion like this clip of FOLDER, or like another file.")
+@click.option("--from", "begin", type=Moment(), help="--like: start of the example, in seconds (1.2) or frames (36f).")
+@click.option("--to", "end", type=Moment(), help="--like: end of the example, exclusive.")
+@click.option("--at", "moment", type=Moment(), help="--like: find the pose at this moment, not motion.")
+@click.option("--path", "path_file", metavar="FILE",
+              help="Find travel along a path: CSV lines x,z in meters, or an SVG drawing.")  # fmt: skip
+@click.option("--length", type=float, help="--path: scale the path to this length in meters; required for drawings.")
+@click.option("--threshold", type=click.FloatRange(min=0, min_open=True), default=0.1, show_default=True,
+              metavar="METERS", help="--like: maximum distance of a match.")  # fmt: skip
+@click.option("--max-matches", type=click.IntRange(1), help="Maximum number of matches.  [default: 500; 20 for --at "
+              "and --path]")  # fmt: skip
+@click.option("--max-tiers", type=click.IntRange(1), default=1, show_default=True,
+              help="--like: 1 finds matches of the example, 2 also matches of these, and so on.")  # fmt: skip
+@click.option("--cut", "cut_folder", metavar="DIR", help="--like: write each match as a BVH file to a new folder.")
+@add_settings("marey.find.settings:IndexSettings", skip=("markers",), prefix="")
+@markers_option()
 @add_settings("marey.store.summary:ClipSearchSettings", skip=("words",))
 def search(words: tuple[str, ...], descriptions: str | None, as_json: bool, **options: Any) -> int:
-    """Find the clips in FOLDER whose name, labels or description contain each WORD.
+    """Find clips in FOLDER, or motion in them.
 
-    The exit code is 1 if there are none.
+    WORDs choose the clips whose name, labels or description contain each of them. With --like or --path, motion is
+    searched in the clips that the words and the other options choose, by default in all. Clips of different skeletons
+    are compared; bodies of different size are scaled to one height. The exit code is 1 if nothing is found.
 
     \b
     Example:
       marey library search takes/ walk
       marey library search takes/ kick --descriptions takes.csv --max-duration 5
+      marey library search takes/ --like take1 --from 8.0 --to 9.5 --threshold 0.08
+      marey library search takes/ --like my_kick.bvh --max-tiers 4 --cut kicks/
+      marey library search takes/ --like take1 --at 8.6
+      marey library search takes/ --path curve.csv
     """
-    return _list(options, " ".join(words), descriptions, as_json)
+    query = {name: options.pop(name) for name in _QUERY}
+    if query["like"] is not None and query["path_file"] is not None:
+        raise click.UsageError("give either --like or --path, not both")
+    if query["like"] is None and query["path_file"] is None:
+        if not words:
+            raise click.UsageError("give words to search for, an example with --like, or a path with --path")
+        for name in ("markers", "remove_height", "window", "max_distance"):
+            options.pop(name, None)
+        return _list(options, " ".join(words), descriptions, as_json)
+    from marey.cli.library_search import search_motion
+
+    clips = open_folder(options)
+    options["words"] = " ".join(words)
+    return search_motion(clips, query, options, descriptions, as_json)
+
+
+_QUERY = (
+    "like",
+    "begin",
+    "end",
+    "moment",
+    "path_file",
+    "length",
+    "threshold",
+    "max_matches",
+    "max_tiers",
+    "cut_folder",
+)
 
 
 def _list(options: dict[str, Any], words: str, descriptions: str | None, as_json: bool) -> int:

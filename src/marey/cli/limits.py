@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def command(files: tuple[str, ...], output: str, as_json: bool, **options: Any) -> None:
     """Learn how far joints bend and twist from the motions in FILEs, or read the limits of an ASF file.
 
-    `marey measure`, `clean` and `blend` take the result as --joint-limits. Learn from clips that show what the body can
-    do: limits of walks alone call every kick a violation.
+    `marey measure`, `clean` and `blend` take the result as --joint-limits. Use clips that show the body's full range of
+    movement: limits learned from walks alone would reject every kick.
 
     \b
     Example:

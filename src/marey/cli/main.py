@@ -41,7 +41,8 @@ COMMANDS = (
     *("render", "demo", "bench"),
 )
 # Commands that compare all poses with each other, which is the only use of more than one thread in NumPy's matrix
-# products. The others ask for one thread: starting a pool takes longer than all else that `marey info` does.
+# products. The others request one thread, because starting a thread pool takes longer than all other work of `marey
+# info`.
 THREADED = ("grid", "graph", "find", "parametric", "pmg", "steer", "studio", "demo", "bench")
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from marey.cli.files import plural
 from marey.cli.settings import add_settings, read_settings
 from marey.cli.values import MarkerNames, Moment, RefuseOrMeters, to_frame
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, format_list
 
 __all__ = [
     "Moment",
@@ -23,6 +24,8 @@ __all__ = [
     "markers_option",
     "note_rest_pose",
     "open_clip_set",
+    "output_argument",
+    "output_option",
     "read_joint_limits",
     "read_motion",
     "reading",
@@ -30,6 +33,7 @@ __all__ = [
     "renamed_option",
     "running",
     "running_options",
+    "take_output",
 ]
 
 if TYPE_CHECKING:
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
     from marey.store import MotionSet
 
 Command = Callable[..., Any]
+# Where the value of -o is kept while a command is parsed.
+_OUTPUT = f"{__name__}.output"
 
 
 def frames_between(
@@ -85,6 +91,43 @@ def read_joint_limits(path: str | None) -> JointLimits | None:
     from marey.io import load_joint_limits
 
     return load_joint_limits(path)
+
+
+class _Output(click.Argument):
+    """The argument OUT; the option -o gives it, too."""
+
+    def consume_value(self, ctx: click.Context, opts: Any) -> Any:
+        """Return the value and where it is from."""
+        given = ctx.meta.get(_OUTPUT)
+        if given is None:
+            return super().consume_value(ctx, opts)
+        if opts.get(self.name) is not None and isinstance(opts[self.name], str):
+            raise click.UsageError(f"OUT was given twice: {opts[self.name]} and -o {given}", ctx)
+        return given, ParameterSource.COMMANDLINE
+
+
+def output_option(function: Command) -> Command:
+    """Add the option -o to a command with an argument OUT. `take_output` returns its value."""
+
+    def remember(context: click.Context, option: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            context.meta[_OUTPUT] = value
+
+    return click.option(
+        "-o", "--output", "output_option", metavar="OUT", is_eager=True, expose_value=False, callback=remember,
+        help="Another way to give OUT.",
+    )(function)  # fmt: skip
+
+
+def take_output() -> str | None:
+    """Return the value of the option -o of the command that runs."""
+    given: str | None = click.get_current_context().meta.get(_OUTPUT)
+    return given
+
+
+def output_argument(function: Command) -> Command:
+    """Add the last argument OUT, the motion to write, to a command; -o OUT gives it, too."""
+    return click.argument("output", cls=_Output, metavar="OUT")(output_option(function))
 
 
 def reading(function: Command) -> Command:
@@ -152,7 +195,7 @@ def reading_options(values: dict[str, Any]) -> LoadSettings:
 
 
 def read_motion(path: str, settings: LoadSettings | None = None) -> Motion:
-    """Load a motion with the settings from `reading_options`, and print a note if a rest pose was skipped."""
+    """Load a motion with the settings from `reading_options`, and note whether a rest pose was skipped."""
     from marey.io import load_motion
 
     motion = load_motion(path, settings=settings)
@@ -161,11 +204,25 @@ def read_motion(path: str, settings: LoadSettings | None = None) -> Motion:
 
 
 def note_rest_pose(path: str, value: Motion | Markers) -> None:
-    """Print a note if a rest pose was skipped."""
+    """Remember that a rest pose of a file was skipped; when the command ends, it prints one note for all its files."""
     from marey.io.rest import REST_NOTE
 
-    if REST_NOTE in value.source.evidence:
-        click.echo(f"marey: {path}: {REST_NOTE}; --keep-rest-pose keeps it", err=True)
+    if REST_NOTE not in value.source.evidence:
+        return
+    context = click.get_current_context()
+    paths: list[str] = context.meta.setdefault("marey.rest_poses", [])
+    if not paths:
+        context.call_on_close(lambda: _print_rest_note(context.command, paths))
+    if path not in paths:
+        paths.append(path)
+
+
+def _print_rest_note(command: click.Command, paths: Sequence[str]) -> None:
+    from marey.io.rest import REST_NOTE
+
+    files = paths[0] if len(paths) == 1 else f"{len(paths)} files ({format_list(paths, 3)})"
+    keeps = "; --keep-rest-pose keeps it" if any(option.name == "trim_rest" for option in command.params) else ""
+    click.echo(f"marey: {files}: {REST_NOTE}{keeps}", err=True)
 
 
 def feet_option(*, live: bool = False, **old: str) -> Callable[[Command], Command]:
@@ -233,13 +290,13 @@ def open_clip_set(files: tuple[str, ...], values: dict[str, Any], output: str) -
 
     Prints a note on built results, which are not clips and are skipped.
     """
-    from marey.io.folder import result_kind
+    from marey.io.folder import describe_other
     from marey.store import MotionSet, OpenSettings
 
     labels = values.pop("labels") or None
     opened = MotionSet.open(files, settings=read_settings(OpenSettings, values, labels=labels))
-    archives = [opened.folder / file for file in opened.files if file.lower().endswith(".npz")]
-    results = {path: kind for path in archives if (kind := result_kind(path)) is not None}
+    archives = [opened.folder / file for file in opened.files if file.lower().endswith((".npy", ".npz"))]
+    results = {path: kind for path in archives if (kind := describe_other(path)) is not None}
     for path, kind in results.items():
         if not (Path(output).exists() and path.samefile(output)):
             click.echo(f"marey: skipping {path}, which is a {kind}, not a clip", err=True)

@@ -18,14 +18,14 @@ from marey.cli.settings import SettingsCommand, add_settings, read_settings
 @click.argument("char", metavar="CHAR")
 @click.option(
     "-o", "--output", required=True, metavar="OUT",
-    help="The file to write: .html for a page, .glb or .json for both of these.",
+    help="The file to write: .html for a page; .glb or .json for clips and transition table, which are both written.",
 )  # fmt: skip
 @add_settings("marey.control.settings:SampleSettings")
 @AS_JSON
 def export(char: str, output: str, as_json: bool, **options: Any) -> None:
     """Export a character as an offline page to drive it, or as clips with a transition table for other programs.
 
-    The nodes are sampled: the exported character plays these clips, not everything in between.
+    The nodes are sampled: the exported character plays these clips, and no motions in between.
 
     \b
     Example:

@@ -72,7 +72,7 @@ def _read_stream_settings(graph: ParametricMotionGraph, options: dict[str, Any])
 
 
 def _read_cleaning(text: str) -> CleanSettings:
-    """Parse NAME=VALUE,... with degrees for angles. Other settings are those of streams."""
+    """Parse NAME=VALUE,... with degrees for angles. Settings that are not given have the defaults of streams."""
     from marey.clean.settings import CleanSettings
     from marey.core.settings import options_of
     from marey.pmg.stream import STREAM_CLEANING

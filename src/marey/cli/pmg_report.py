@@ -85,7 +85,8 @@ def print_character(
     report: AutoReport | None = None,
     limits: bool = False,
 ) -> None:
-    """Print a description of a character, if requested with its limits: what it cannot do after some of its clips."""
+    """Print a description of a character and, if requested, its dead ends: what it cannot do after some of its
+    clips."""
     facts = graph_report(graph) | {"written": written or []}
     if limits:
         from marey.control import find_limits
@@ -206,7 +207,7 @@ def _draw_boxes(graph: ParametricMotionGraph, ends: str | None, output: str) -> 
     source, target = pairs[ends] if ends is not None else next(iter(graph.edges))
     known = graph.edges[source, target]
     comparison = graph.compare(source, target, n_source=max(4, len(known)))
-    # The nodes are sampled again, so the boxes have the thresholds of the file but differ from its boxes.
+    # The nodes are sampled again, so the boxes have the same thresholds as those in the file, but differ from them.
     good = max(known.good, float(comparison.costs.min(axis=1).max()))
     edge = build_edge(comparison, graph[source], graph[target], good, max(good, known.bad))
     draw(comparison, edge, graph[source], graph[target], output)

@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     help="Set a parameter of the samples given with --name. May be repeated.",
 )
 @click.option(
+    "--library",
+    "n_frames",
+    type=click.IntRange(min=100),
+    metavar="FRAMES",
+    help="Write a library of this many frames instead: clips that are variations of a few performances. "
+    "library.csv lists which.",
+)
+@click.option(
     "--truth", is_flag=True, help="Also write NAME.truth.json with gait phase, parameters (in radians) and targets."
 )
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
@@ -52,6 +60,7 @@ def command(
     seed: int,
     suffix: str,
     settings: tuple[str, ...],
+    n_frames: int | None,
     truth: bool,
     force: bool,
     as_json: bool,
@@ -65,12 +74,18 @@ def command(
       marey samples --list
       marey samples /tmp/samples
       marey samples -n walk --param speed=1.6 --param turn_rate=20 --seed 3 --format glb
+      marey samples library/ --library 80000 --fps 30 --format npz
     """
     from marey.io import save
     from marey.io.files import SIDECAR_SUFFIX, write_bytes
     from marey.samples import sample, sample_names
     from marey.samples.catalogue import entry
 
+    if n_frames is not None:
+        if names or settings or listing or truth:
+            raise click.UsageError("--library cannot be combined with --name, --param, --truth or --list")
+        _write_library(outdir, n_frames, fps, seed, suffix, force, as_json)
+        return
     chosen = names or sample_names()
     for name in chosen:
         entry(name)  # raises an error for an unknown name before anything is written
@@ -99,6 +114,34 @@ def command(
             click.echo(f"{path}: {plural(len(one.motion), 'frame')} at {fps:g} Hz; {labels}")
     if as_json:
         print_json(samples)
+
+
+def _write_library(outdir: str, n_frames: int, fps: float, seed: int, suffix: str, force: bool, as_json: bool) -> None:
+    """Write the clips of a library, and a table of the performance and the pace of each."""
+    from marey.cli.progress import bar
+    from marey.io import save
+    from marey.io.files import write_bytes
+    from marey.samples import sample_library
+
+    folder = make_folder(outdir)
+    if not force and any(folder.iterdir()):
+        raise UnwritableFile("is not empty; use --force to write into it", path=folder)
+    lines, n_done = ["file,performance,pace,frames"], 0
+    with bar("writing") as progress:
+        for clip in sample_library(n_frames, rng=seed, fps=fps):
+            path = folder / f"{clip.motion.name}.{suffix}"
+            save(clip.motion, path)
+            lines.append(f"{path.name},{clip.performance},{clip.pace:.9g},{len(clip.motion)}")
+            n_done += len(clip.motion)
+            if progress is not None:
+                progress(n_done / n_frames)
+    table = folder / "library.csv"
+    table.unlink(missing_ok=True)
+    write_bytes(table, ["\n".join([*lines, ""]).encode()])
+    if as_json:
+        print_json({"folder": str(folder), "clips": len(lines) - 1, "frames": n_done, "fps": fps, "seed": seed})
+    else:
+        click.echo(f"{folder}: {plural(len(lines) - 1, 'clip')}, {plural(n_done, 'frame')} at {fps:g} Hz")
 
 
 def _clear(outputs: list[Path], force: bool) -> None:

@@ -23,17 +23,17 @@ Command = Callable[..., Any]
 _METAVARS = {
     "m": "METERS", "s": "SECONDS", "rad": "DEGREES", "fraction": "FRACTION", "1/s": "HZ", "m/s": "M/S", "": "NUMBER",
 }  # fmt: skip
-# Options that are not named after the parameter that they stand for.
+# Options whose name differs from that of their parameter.
 _OTHER_NAMES = {
     "frame=": "--at", "n_directions=": "--directions", "rng=": "--seed", "target_pose=": "--onto-pose",
     "trim_rest=False": "--keep-rest-pose",
 }  # fmt: skip
-# The options of the command that runs, by their parameters.
+# Options of the running command, by parameter.
 _running_names: dict[str, str] = {}
 
 
 class _NumberOrNone(click.ParamType):  # type: ignore[type-arg]
-    """A number, or none for an option with a default that None replaces."""
+    """A number, or the word none, which sets an option with a default to None."""
 
     name = "number or none"
 
@@ -49,7 +49,7 @@ class _NumberOrNone(click.ParamType):  # type: ignore[type-arg]
             raise click.BadParameter(f"expected {what} or none, got {value!r}", ctx, param) from error
 
 
-# The one option that is an object and works alike in all commands: without a file, it is True.
+# The only option of type "object" that all commands share; without a file, it is True.
 _RETARGET = "--retarget"
 _RETARGET_HELP = (
     "Retarget motions with another skeleton, with planted feet: onto the most frequent skeleton, or that of FILE."
@@ -57,7 +57,7 @@ _RETARGET_HELP = (
 
 
 class _Placeholder(click.Option):
-    """Stands for the options of a class of settings, which is imported when the command runs or shows its help."""
+    """Placeholder for the options of a settings class, which is imported when the command runs or shows its help."""
 
     def __init__(self, kind: str, skip: tuple[str, ...], prefix: str) -> None:
         super().__init__([f"--{kind}"], hidden=True, expose_value=False)
@@ -73,7 +73,7 @@ class _Placeholder(click.Option):
 
 
 class _RetargetOption(click.Option):
-    """--retarget or --retarget=FILE. Only "=" adds a file, so the option never takes the next argument for it."""
+    """--retarget or --retarget=FILE. The file must follow "=", so that the option never consumes the next argument."""
 
     def __init__(self) -> None:
         super().__init__([_RETARGET], metavar="[=FILE]", help=_RETARGET_HELP)
@@ -102,14 +102,14 @@ class SettingsCommand(click.Command):
         return super().parse_args(ctx, [f"{each}=" if each == _RETARGET else each for each in args])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; meanwhile `name_option` knows its options."""
+        """Run the command; during the run, `name_option` uses its options."""
         options = (each for each in self.params if isinstance(each, click.Option) and not each.hidden)
         _running_names.clear()
         _running_names.update({str(each.name): each.opts[-1] for each in options})
         return super().invoke(ctx)
 
     def _load_params(self) -> list[click.Parameter]:
-        """Replace placeholders by the options that they stand for.
+        """Replace placeholders by their options.
 
         An option of the command itself replaces those of the same name, as do settings that are added before others.
         """
@@ -163,7 +163,7 @@ def read_settings(kind: Callable[..., S], options: dict[str, Any], *, prefix: st
 
 
 def name_option(parameter: str, value: str = "") -> str:
-    """Return the option that stands for a parameter in the library's messages: "--crop none" for `crop=None`."""
+    """Return the option for a parameter that a message of the library names: "--crop none" for `crop=None`."""
     if value.startswith("{("):  # a map of pairs of labels
         pairs = ast.literal_eval(value).items()
         return " ".join(f"--pair {shlex.quote(f'{before}:{after}={limit:g}')}" for (before, after), limit in pairs)

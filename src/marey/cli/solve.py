@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, plural, print_report
+from marey.cli.options import output_argument
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _N_GAPS = 5
 
 @click.command("solve", cls=SettingsCommand)
 @click.argument("file", metavar="IN")
-@click.argument("output", metavar="OUT")
+@output_argument
 @add_settings("marey.io.settings:SolveSettings")
 @click.option(
     "--names", metavar="SET|NAME,...",

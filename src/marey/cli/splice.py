@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from marey.core.motion import Motion
-    from marey.layer.phase import TimeMap
+    from marey.layer.time_alignment import TimeMap
 
 
 @click.command("splice", cls=SettingsCommand)
@@ -41,7 +41,8 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
     """Combine the upper body of UPPER with the lower body of LOWER, and write the result to OUT.
 
     UPPER is synchronized with the steps of LOWER, and looped if it is too short; its trunk follows LOWER's steps but
-    keeps its own posture. If either does not walk, run or climb, hips and knees alone align them, with a warning.
+    keeps its own posture. If either has no steps, the two are aligned by the movement of
+    hips and knees only, and a warning is shown.
 
     \b
     Example:

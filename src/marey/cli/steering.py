@@ -1,4 +1,4 @@
-"""What `marey steer` and `marey pmg steer` share: keys, timed commands, gaze, carried things and crowds."""
+"""Helpers that `marey steer` and `marey pmg steer` share: keys, timed commands, gaze, carried objects and crowds."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     from marey.core import Motion
     from marey.play import PlayedStream
 
-# Seconds of a stream to which an upper body is aligned, and of a motion without keys.
+# Length in seconds of the recording to which an upper body is aligned, and default length of a motion without keys.
 _BASE_SECONDS, _SECONDS = 6.0, 20.0
 
 Maker = Callable[[dict[str, Any]], "PlayedStream"]
-"""Function from the first command to a stream with cleaned, locked or free feet, as the user wants."""
+"""Function from the first command to a stream, with feet handled as the options request."""
 
 
 def steering_options(*commands: str) -> Callable[[Any], Any]:
-    """Add the options that all steered characters have; commands : names of the commands that --command takes."""
+    """Return a decorator that adds the options of all steered characters; commands : names of the commands of
+    --command."""
     options = [
         click.option("-o", "--output", required=True, metavar="OUT",
                      help="The motion to write: BVH, FBX, GLB or NPZ. With --crowd, a folder or one GLB file."),
@@ -44,10 +45,13 @@ def steering_options(*commands: str) -> Callable[[Any], Any]:
                      help="A clip whose arms and trunk the character takes over, such as carrying a box."),
         click.option("--crowd", type=click.IntRange(min=2), metavar="N", help="Number of characters, side by side."),
         click.option("--member", multiple=True, metavar="NAME=VALUE,...",
-                     help="With --crowd: commands of a member, such as speed=0.8 or node=run; the members take turns. "
-                     "May be repeated."),
+                     help="With --crowd: commands of a member, such as speed=0.8 or node=run. May be repeated; "
+                     "characters use them in turn."),
         click.option("--apart", type=Finite(min=0.0), default=1.5, show_default=True,
                      help="With --crowd: distance between neighbors at the start in meters."),
+        click.option("--avoid", type=Finite(min=0.0), default=1.0, show_default=True,
+                     help="With --crowd: distance in meters at which members turn aside for those in front of them; 0 "
+                     "for none."),
     ]  # fmt: skip
 
     def add(function: Any) -> Any:
@@ -59,7 +63,7 @@ def steering_options(*commands: str) -> Callable[[Any], Any]:
 
 
 class Schedule:
-    """What to request and when: keys or timed commands.
+    """The requests of a steered character over time, from keys or timed commands.
 
     seconds : length of the motion. initial : command before the first frame.
     """
@@ -75,12 +79,15 @@ class Schedule:
         own = self._presses[-1].stop if self._presses else seconds
         self.seconds: float = options["seconds"] or own or _SECONDS
         self.initial = schedule(commands, self.seconds)[0]
+        # Whether a key was released although the character cannot stop.
+        self.goes_on = False
 
     def make_sender(self, stream: Any) -> Callable[[Any, int], None]:
-        """Return a new function ``send(receiver, frame)`` that requests what is due at a frame."""
-        from marey.control.keys import schedule_keys
+        """Return a new function ``send(receiver, frame)`` that sends the requests that are due at a frame."""
+        from marey.control.keys import can_stop, schedule_keys
 
         if self._presses:
+            self.goes_on = any(each.direction is None for each in self._presses) and not can_stop(stream)
             return schedule_keys(stream, self._presses)
         return schedule(self._commands, self.seconds)[1]
 
@@ -106,7 +113,7 @@ class _Commanded:
 
 
 class _Observers:
-    """The layers of a stream, which follow its commands when its frames come out."""
+    """Forwards commands to the layers of a stream at the time when the frames are returned."""
 
     def __init__(self, layers: Sequence[Any], fps: float) -> None:
         self._layers, self.fps = layers, fps
@@ -118,15 +125,31 @@ class _Observers:
                 layer.request(**own)
 
 
-def record_steered(make: Maker, timing: Schedule, options: dict[str, Any], more: dict[str, Any]) -> Motion:
-    """Record one character; more : its own first commands."""
+class _Replayed:
+    """The frames of a stream that were recorded before."""
+
+    def __init__(self, stream: Any, frames: Sequence[Any]) -> None:
+        self._stream, self._frames = stream, iter(frames)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def next_frame(self) -> Any:
+        """Return the next frame."""
+        return next(self._frames)
+
+
+def record_steered(
+    make: Maker, timing: Schedule, options: dict[str, Any], stream: Any, frames: Sequence[Any] | None = None
+) -> Motion:
+    """Record one character; frames : what it played with others, if it is one of a crowd."""
     from marey.control import LayeredStream, record
     from marey.graph.settings import count_frames
 
-    stream = make({**timing.initial, **more})
     layers = list(_make_layers(make, options))
     n_frames = count_frames(timing.seconds, stream.fps)
-    stream.player.source = _Commanded(stream, timing.make_sender(stream))
+    commanded = _Commanded(stream, timing.make_sender(stream))
+    stream.player.source = commanded if frames is None else _Replayed(stream, frames)
     if not layers:
         return record(stream, n_frames)
     layered, send, observers = LayeredStream(stream, layers), timing.make_sender(stream), _Observers(layers, stream.fps)
@@ -167,19 +190,39 @@ def write_steered(make: Maker, timing: Schedule, options: dict[str, Any]) -> str
 
     output, n = options["output"], options["crowd"]
     if n is None:
-        motion = record_steered(make, timing, options, {})
+        motion = record_steered(make, timing, options, make(timing.initial))
         save(motion, output)
-        return f"wrote {output}: {motion.duration:.1f} s"
-    members = [read_member(each) for each in options["member"]] or [{}]
-    motions = []
-    for k in range(n):
-        motion = record_steered(make, timing, options, members[k % len(members)])
-        row, column = divmod(k, math.isqrt(n - 1) + 1)
-        moved = motion.moved([0.0, -options["apart"] * column, -options["apart"] * row])
-        motions.append(replace(moved, name=f"character{k:03}"))
+        return f"wrote {output}: {motion.duration:.1f} s{_describe_stops(timing)}"
+    motions = _record_crowd(make, timing, options, n)
     save_crowd(motions, output)
     nearest = 100.0 * find_nearest(motions)
-    return f"wrote {output}: {plural(n, 'character')} for {timing.seconds:g} s, at least {nearest:.0f} cm apart"
+    return (
+        f"wrote {output}: {plural(n, 'character')} for {timing.seconds:g} s, at least {nearest:.0f} cm apart"
+        f"{_describe_stops(timing)}"
+    )
+
+
+def _describe_stops(timing: Schedule) -> str:
+    return "; this character cannot stop, so it went on while no key was held" if timing.goes_on else ""
+
+
+def _record_crowd(make: Maker, timing: Schedule, options: dict[str, Any], n: int) -> list[Motion]:
+    """Record members that turn aside for each other."""
+    from marey.control.crowd import record_sources
+    from marey.graph.settings import count_frames
+
+    members = [read_member(each) for each in options["member"]] or [{}]
+    first = [{**timing.initial, **members[k % len(members)]} for k in range(n)]
+    streams: list[Any] = [make(each) for each in first]
+    rows = [divmod(k, math.isqrt(n - 1) + 1) for k in range(n)]
+    places = [(0.0, -options["apart"] * column, -options["apart"] * row) for row, column in rows]
+    n_frames = count_frames(timing.seconds, streams[0].fps) + max(stream.delay for stream in streams)
+    senders = [timing.make_sender(stream) for stream in streams]
+    asked = [None if options.get("sequence") else each.get("direction", 0.0) for each in first]
+    played = record_sources(streams, places, n_frames, senders, directions=asked, distance=options["avoid"])
+    recorded = (record_steered(make, timing, options, *pair) for pair in zip(streams, played, strict=True))
+    moved = (motion.moved(list(place)) for motion, place in zip(recorded, places, strict=True))
+    return [replace(motion, name=f"character{k:03}") for k, motion in enumerate(moved)]
 
 
 def read_member(text: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Word every error as one line: click's errors in the library's form, and the library's errors with options.
 
-A wrong value reads ``--fps must be a number, not 'x'``, whether click or the library refuses it.
+The message for a wrong value has the form ``--fps must be a number, not 'x'``, whether click or the library rejects it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import click
 from marey.cli.settings import name_option
 from marey.errors import MareyError, similar
 
-# click's messages about values, and how they continue after the name of the option.
+# Patterns of click's messages about values, and the text that replaces each after the name of the option.
 _VALUES = (
     (r"(?P<got>.*) is not a valid float( range)?\.", "must be a number, not {got}"),
     (r"(?P<got>.*) is not a valid integer( range)?\.", "must be an integer, not {got}"),
@@ -77,7 +77,7 @@ def _list_options(context: click.Context) -> list[str]:
 
 
 def _list_similar(name: str, known: list[str]) -> str:
-    """Return the options that begin as `name` does, else those that are spelled like it, for a message."""
+    """Return a hint for a message: the options that begin like `name`, else those with a similar spelling."""
     import difflib  # only when something goes wrong
 
     close = difflib.get_close_matches(name.lstrip("-"), [each[2:] for each in known], cutoff=0.7)

@@ -52,7 +52,7 @@ class RefuseOrMeters(click.ParamType):  # type: ignore[type-arg]
     name = "refuse or meters"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str | float:
-        """Convert a number to a float."""
+        """Convert a number to a float; leave the word as it is."""
         try:
             return "refuse" if value == "refuse" else float(value)
         except ValueError:

@@ -9,7 +9,6 @@ import click
 from marey.cli.files import check_output, plural
 from marey.cli.options import note_rest_pose, reading, reading_options
 from marey.cli.settings import SettingsCommand
-from marey.errors import UnknownFormat
 
 
 @click.command("view", cls=SettingsCommand)
@@ -26,22 +25,16 @@ def command(files: tuple[str, ...], output: str, title: str, **options: Any) -> 
       marey view takes/*.bvh -o takes.html --title "Monday's takes"
     """
     from marey.io import load
-    from marey.io.files import read_bytes, write_bytes
-    from marey.studio.view import view_page
-    from marey.studio.view_skin import extract_skin
+    from marey.io.files import write_bytes
+    from marey.studio.view import check_page_name, view_page
+    from marey.studio.view_skin import find_skin
 
-    if not output.lower().endswith((".html", ".htm")):
-        raise UnknownFormat("expected an HTML file name, such as walk.html", path=output)
+    check_page_name(output)
     check_output(output)
     how = reading_options(options)
     motions = [load(path, settings=how) for path in files]
     for path, motion in zip(files, motions, strict=True):
         note_rest_pose(path, motion)
-    # --unit and --up transform the joints but not the skin, so the skin would not fit.
-    moved = how.unit is not None or how.up is not None
-    skins = [
-        None if moved or not path.lower().endswith(".glb") else extract_skin(read_bytes(path), path) for path in files
-    ]
-    page = view_page(motions, title, skins=skins)
+    page = view_page(motions, title, skins=[find_skin(motion) for motion in motions])
     write_bytes(output, [page])
     click.echo(f"{output}: {plural(len(motions), 'motion')}, {len(page) / 2**20:.2f} MB")

@@ -55,6 +55,12 @@ def grid_blocks(
     memory : memory limit in bytes, not counting the clips' own markers; 256 MB by default. At most two blocks may be
         alive: release each block before requesting the second one after it.
     settings : the other parameters of `distance_grid`. Invalid ones raise an error here, before the first block.
+
+    Examples
+    --------
+    >>> blocks = marey.compare.grid_blocks(walk, run, memory=1_000_000)
+    >>> sum(block.values.size for block in blocks) == len(walk) * len(run)
+    True
     """
     pairing = make_pairing(a, b, GridSettings() if settings is None else settings)
     return _blocks(pairing, _Plan.of(pairing, memory, margin=0))
@@ -74,6 +80,12 @@ def grid_minima(
 
     threshold, min_lag : as in `DistanceGrid.minima`.
     memory, settings : as in `grid_blocks`; the limit does not count the minima themselves.
+
+    Examples
+    --------
+    >>> cells, distances = marey.compare.grid_minima(walk, run, threshold=0.3)
+    >>> cells.shape[1], len(cells) == len(distances)
+    (2, True)
     """
     pairing = make_pairing(a, b, GridSettings() if settings is None else settings)
     limit = check_limit(threshold)

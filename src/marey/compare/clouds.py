@@ -61,6 +61,12 @@ class Clouds(FrozenRecord):
     name : name of the clip.
     names : names of the markers, to detect a comparison of different markers; may be empty.
     contacts : contacts of the same frames, if a comparison should use them.
+
+    Examples
+    --------
+    >>> clouds = marey.compare.point_clouds(walk)
+    >>> clouds.points.shape, clouds.weights.shape
+    ((241, 22, 3), (22,))
     """
 
     points: Floats
@@ -129,6 +135,13 @@ def point_clouds(
     position is held. Markers that are visible in fewer than three quarters of the frames, or missing for more than 0.5
     s at a time, cannot be used: ``"body"`` leaves them out with a warning that names them; if listed by name they raise
     an error.
+
+    Examples
+    --------
+    >>> marey.compare.point_clouds(walk, "lower").n_markers
+    11
+    >>> marey.compare.point_clouds(walk, ["hips", "left_foot"], weights={"hips": 2.0}).weights.round(2)
+    array([0.67, 0.33])
     """
     if isinstance(recording, Clouds):
         if markers != "body" or per_joint != 1 or weights is not None:
@@ -159,7 +172,13 @@ def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") ->
     Parameters
     ----------
     window_seconds : length of the window in seconds; 0 for only the center frame.
+    fps : frames per second.
     shape : ``"triangle"`` (Kovar's), ``"box"``, or ``"gaussian"`` with two standard deviations in half a window.
+
+    Examples
+    --------
+    >>> marey.compare.frame_weights(0.1, fps=60.0).round(3)
+    array([0.062, 0.125, 0.188, 0.25 , 0.188, 0.125, 0.062])
     """
     if shape not in SHAPES:
         raise InvalidValue(f"shape must be one of {', '.join(SHAPES)}, not {shape!r}{similar(str(shape), SHAPES)}")

@@ -25,6 +25,14 @@ def frame_distance(
     ----------
     frame_weights : (2 L + 1,) weights of the frames of a window; see `marey.compare.frame_weights`.
     align : False compares the frames at their positions; the transform is then the identity.
+
+    Examples
+    --------
+    >>> clouds = marey.compare.point_clouds(walk)
+    >>> weights = marey.compare.frame_weights(0.3, fps=60.0)
+    >>> distance, transform = marey.compare.frame_distance(clouds, 10, clouds, 10, weights)
+    >>> round(distance, 6), transform.shape
+    (0.0, (3,))
     """
     cells = np.array([[_frame(a, i, "a"), _frame(b, j, "b")]], dtype=np.float64)
     moves, left = frame_distances(a, cells[:, 0], b, cells[:, 1], frame_weights, align=align)
@@ -36,6 +44,13 @@ def align_frames(a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_w
 
     Frames may be fractional; markers are then interpolated linearly. Windows are cut at the ends of the clips as in
     `frame_distance`.
+
+    Examples
+    --------
+    >>> a, b = marey.compare.point_clouds(walk), marey.compare.point_clouds(run)
+    >>> weights = marey.compare.frame_weights(0.3, fps=60.0)
+    >>> marey.compare.align_frames(a, [30, 31], b, [40, 41], weights).shape
+    (2, 3)
     """
     return frame_distances(a, at_a, b, at_b, frame_weights)[0]
 
@@ -43,7 +58,21 @@ def align_frames(a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_w
 def frame_distances(
     a: Clouds, at_a: ArrayLike, b: Clouds, at_b: ArrayLike, frame_weights: ArrayLike, *, align: bool = True
 ) -> tuple[Floats, Floats]:
-    """Compute `frame_distance` for N frame pairs, which may be fractional: rigid2d (N, 3) and D (N,) in m^2."""
+    """Compute `frame_distance` for N frame pairs, which may be fractional: rigid2d (N, 3) and D (N,) in m^2.
+
+    Parameters
+    ----------
+    at_a, at_b : (N,) frames of a and of b.
+    frame_weights, align : see `frame_distance`.
+
+    Examples
+    --------
+    >>> a, b = marey.compare.point_clouds(walk), marey.compare.point_clouds(run)
+    >>> weights = marey.compare.frame_weights(0.3, fps=60.0)
+    >>> transforms, distances = marey.compare.frame_distances(a, [30.0, 30.5], b, [40.0, 40.5], weights)
+    >>> transforms.shape, distances.shape
+    ((2, 3), (2,))
+    """
     check_pair(a, b)
     weights = check_frame_weights(frame_weights)
     first, second = _frames(a, at_a, "a"), _frames(b, at_b, "b")

@@ -41,6 +41,14 @@ class DistanceGrid(FrozenRecord):
         roots.
     frame_weights : (2 L + 1,) weights of the window.
     align : whether each pair of frames was aligned first.
+
+    Examples
+    --------
+    >>> grid = marey.distance_grid(walk)
+    >>> grid.is_own, grid.values.shape
+    (True, (241, 241))
+    >>> grid.transform(10, 10).round(6) + 0.0
+    array([0., 0., 0.])
     """
 
     a: Clouds
@@ -54,6 +62,12 @@ class DistanceGrid(FrozenRecord):
             values=freeze_array(self.values, "grid values", (len(self.a), len(self.b)), finite=False),
             frame_weights=check_frame_weights(self.frame_weights),
         )
+
+    def _repr_html_(self) -> str:
+        from marey.core.notebook import show_grid
+
+        facts = f"distances of {len(self.a)} x {len(self.b)} frames, dark where they are alike"
+        return show_grid("distance grid", facts, self.values)
 
     @property
     def is_own(self) -> bool:
@@ -87,6 +101,14 @@ def distance_grid(a: Recording, b: Recording | None = None, *, settings: GridSet
     Parameters
     ----------
     a, b : Motion, Markers or Clouds with the same frame rate; by default b is a.
+
+    Examples
+    --------
+    >>> grid = marey.distance_grid(walk, run)
+    >>> grid.values.shape  # squared distances in square meters
+    (241, 241)
+    >>> grid.minima(threshold=0.3).shape[1]
+    2
     """
     pairing = make_pairing(a, b, settings)
     n_a, n_b = len(pairing.a), len(pairing.b)

@@ -182,7 +182,10 @@ def _advance_total(new: Floats1D, old: Floats1D, coming: Floats1D, going: Floats
 
 @helper
 def _start_total(total: Floats1D, runs: Floats2D, product: Floats2D, row: int, half: int, zeros: Floats1D) -> None:
-    """Compute the runs that end in rows row .. row + half, and their sum, the triangle's total around `row`."""
+    """Compute the sums of `half` + 1 rows ("runs") that end in rows row .. row + half, and add them up.
+
+    The total is the sum of the rows around `row` with triangular weights.
+    """
     n_slots = half + 2
     since = max(row - half, 0)
     total[:] = 0.0

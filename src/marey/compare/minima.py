@@ -22,6 +22,11 @@ def local_minima(values: Floats, threshold: float | None = None, *, min_lag: int
     values : (R, C) squared distances D in m^2.
     threshold : maximum distance, the square root of D, in meters; no limit by default.
     min_lag : minimum ``abs(row - column)`` in frames; 0 by default.
+
+    Examples
+    --------
+    >>> marey.compare.local_minima(np.array([[4.0, 3.0, 4.0], [3.0, 1.0, 3.0], [4.0, 3.0, 2.0]]))
+    array([[1, 1]])
     """
     grid = np.asarray(values, dtype=np.float64)
     if grid.ndim != 2:

@@ -1,4 +1,5 @@
-"""Simple pose cost, as in the slides: a weighted sum of differences in joint angle, velocity and acceleration."""
+"""A simple pose cost: a weighted sum of differences in joint angle, velocity and acceleration (as in the source
+slides)."""
 
 from __future__ import annotations
 
@@ -46,6 +47,14 @@ def pose_cost(
     a, b : motions with all weighted joints; by default b is a.
     weights : weights keyed by role or joint name; `POSE_WEIGHTS` by default.
     velocity, acceleration : weights of these differences; 0.1 and 0.01 by default.
+
+    Examples
+    --------
+    >>> cost = marey.compare.pose_cost(walk, run)
+    >>> cost.shape
+    (241, 241)
+    >>> float(marey.compare.pose_cost(walk)[5, 5])
+    0.0
     """
     from scipy.spatial.distance import cdist
 
@@ -75,7 +84,17 @@ def pose_cost(
 
 
 def similarity(cost: ArrayLike) -> Floats:
-    """Return ``1 / (1 + cost)``: 1 for the same pose, near 0 for very different poses."""
+    """Return ``1 / (1 + cost)``: 1 for the same pose, near 0 for very different poses.
+
+    Parameters
+    ----------
+    cost : (...) costs of any shape, at least 0; see `pose_cost`.
+
+    Examples
+    --------
+    >>> marey.compare.similarity([0.0, 1.0, 3.0])
+    array([1.  , 0.5 , 0.25])
+    """
     return np.asarray(1.0 / (1.0 + np.asarray(cost, dtype=np.float64)))
 
 

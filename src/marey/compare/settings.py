@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 class MarkerSettings(Settings):
     """Which points of the body are compared."""
 
-    markers: str | Sequence[str] = option("body", "Markers to compare; see `marey.compare.point_clouds`.")
+    markers: str | Sequence[str] = option(
+        "body", "Points to compare: body, upper, lower, large, root_knees, or a list of joints and roles."
+    )
 
     def check(self) -> None:
         """Raise `InvalidValue` if the markers are neither a name nor a list."""
@@ -32,7 +34,7 @@ class GridSettings(MarkerSettings):
         label="Markers per joint", min=1, max=3, advanced=True,
     )  # fmt: skip
     weights: Mapping[str, float] | ArrayLike | None = option(
-        None, "Weights of the joints or markers; see `marey.compare.point_clouds`. Equal by default."
+        None, "Weights of the joints or markers, by name or in their order. Equal by default."
     )
     window: float = option(
         0.1, "Duration that is compared around each pair of frames. At the ends of a clip the window is cut in both "

@@ -7,9 +7,11 @@ that many products, total = sum of that many runs; each is updated from the prev
 one after another; D of a row is known `half` rows later, and whether its cells are minima one row after that. All lines
 start with `half + 1` zeros, for the columns before the first.
 
-Products in single precision suffice to decide nearly all cells. Runs and totals are always in double precision, to keep
-errors from accumulating from row to row. D has the precision of the products, and `slack` is twice its error. A
-neighbor whose D differs by less than `slack` is a rival; `decide_cells` compares rivals in double precision.
+Products in single precision suffice to decide nearly all cells. They are rounded to integers, whose totals are exact,
+so that errors do not accumulate from row to row, and need no runs: the second difference of a total along the diagonal
+is that of the products half + 1 frames apart. Totals of the paths are updated in the same way, in double precision. D
+has the precision of the products, and `slack` is twice its error. A neighbor whose D differs by less than `slack` is a
+rival; `cell_kernels` compares rivals in double precision.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marey.compiled import (
-    Bools1D,
     Floats1D,
     Floats2D,
     Floats3D,
+    Int32s2D,
     Ints2D,
     Out,
+    Singles1D,
     Singles2D,
     Singles3D,
     UInt8s1D,
@@ -77,6 +80,37 @@ class SweepTile(NamedTuple):
     their_path: Floats2D
     ours: Floats2D
     theirs: Floats2D
+    own: tuple[int, int, int, int]
+    place: tuple[int, int]
+
+
+class ScreenState(NamedTuple):
+    """State for screening one strip of rows after another.
+
+    totals : (9, 2 half + 2 + C) of the last three rows of the products: three lines each for dot, cross and up.
+    paths : (6, 2 half + 2 + C) the same for dot and cross of the paths, m^2.
+    found : as in `SweepState`.
+    """
+
+    totals: Out[Int32s2D]
+    paths: Out[Floats2D]
+    found: Out[Ints2D]
+
+
+class ScreenTile(NamedTuple):
+    """Cells of the grid as in `SweepTile`.
+
+    our_path, their_path : (2, 2 half + 2 + R), (2, 2 half + 2 + C).
+    half : number of frames on either side of a window's center.
+    units : m^2 for one in the totals: of dot and cross, and of up.
+    """
+
+    our_path: Floats2D
+    their_path: Floats2D
+    ours: Floats2D
+    theirs: Floats2D
+    half: int
+    units: tuple[float, float]
     own: tuple[int, int, int, int]
     place: tuple[int, int]
 
@@ -136,31 +170,29 @@ def average_windows(sums: Floats2D, weights: Floats1D, out: Out[Floats2D]) -> No
 
 
 @helper
-def _add(total: Floats1D, before: Floats1D, coming: Any, gone: Any) -> None:
+def _add(total: Floats1D, before: Floats1D, coming: Floats1D, gone: Floats1D) -> None:
     for k in range(len(total)):
-        total[k] = before[k] + (np.float64(coming[k]) - np.float64(gone[k]))
+        total[k] = before[k] + (coming[k] - gone[k])
 
 
 @helper
 def _add_with_path(
     run: Floats1D,
     before: Floats1D,
-    coming: Any,
-    gone: Any,
-    path: Floats2D,
+    coming: Floats1D,
+    gone: Floats1D,
+    path: tuple[Floats1D, Floats1D, Floats1D, Floats1D],
     now: tuple[float, float],
     then: tuple[float, float],
 ) -> None:
     """Do the same as `_add`, plus the products of the paths.
 
-    The products are those of path (2, C) with x and z `now`, and with those half + 1 rows earlier (`then`).
+    The products are those of path, x and z, with x and z `now`; subtracted are those half + 1 frames earlier (`then`).
     """
-    n, n_all = len(run), path.shape[1]
-    (x, z), (old_x, old_z) = now, then
-    xs, zs, old_xs, old_zs = path[0, n_all - n :], path[1, n_all - n :], path[0, :n], path[1, :n]
-    for k in range(n):
+    (xs, zs, old_xs, old_zs), (x, z), (old_x, old_z) = path, now, then
+    for k in range(len(run)):
         more, less = x * xs[k] + z * zs[k], old_x * old_xs[k] + old_z * old_zs[k]
-        run[k] = before[k] + ((np.float64(coming[k]) + more) - (np.float64(gone[k]) + less))
+        run[k] = before[k] + ((coming[k] + more) - (gone[k] + less))
 
 
 @helper
@@ -169,15 +201,12 @@ def _minimum(a: Any, b: Any) -> Any:
 
 
 @helper
-def _write_distances(line: Any, totals: Any, unit: float, ours: tuple[float, float, float], theirs: Floats2D) -> None:
-    (dots, crosses, ups), (x, z, spread) = totals, ours
-    bx, bz, spreads = theirs[0], theirs[1], theirs[2]
+def _write_distances(line: Floats1D, totals: Any, unit: float, ours: tuple[float, float, float], theirs: Any) -> None:
+    (dots, crosses, ups), (x, z, spread), (bx, bz, spreads) = totals, ours, theirs
     for k in range(len(line)):
         p = dots[k] * unit - (x * bx[k] + z * bz[k])
         q = crosses[k] * unit - (x * bz[k] - z * bx[k])
-        # Stored in the line first, which rounds it to the line's precision.
-        line[k] = p * p + q * q
-        d = ((spread + spreads[k]) - 2.0 * ups[k] * unit) - 2.0 * math.sqrt(line[k])
+        d = ((spread + spreads[k]) - 2.0 * ups[k] * unit) - 2.0 * math.sqrt(p * p + q * q)
         line[k] = d if d > 0.0 else 0.0
 
 
@@ -215,7 +244,7 @@ def _find_rivals(above: Any, here: Any, below: Any, k: int, bound: Any) -> int:
 
 
 @helper
-def _find_row_minima(lines: Any, found: Ints2D, tile: SweepTile, i: int, bounds: Bounds, work: Scratch, n: int) -> int:
+def _find_row_minima(lines: Any, found: Ints2D, tile: Any, i: int, bounds: Bounds, work: Scratch, n: int) -> int:
     """Append the minima of row i of the tile, whose neighboring rows are known, to the first n that were found.
 
     Returns the new number of minima, or -1 if there is no room for them.
@@ -259,138 +288,189 @@ def _find_row_minima(lines: Any, found: Ints2D, tile: SweepTile, i: int, bounds:
 
 
 @helper
-def _sweep_rows(
-    products: Any, lines: Any, state: SweepState, tile: SweepTile, rows: tuple[int, int], bounds: Bounds
+def _search_rows(lines: Any, found: Ints2D, tile: Any, i: int, bounds: Bounds, work: Scratch, n: int) -> int:
+    """Append the minima of the row before row i, which has just been written, and those of row i if it is the last."""
+    own, n_rows = tile.own, tile.ours.shape[-1]
+    stop = i + 1 if i + 1 == n_rows else i
+    for row in range(max(i - 1, own[0]), min(stop, own[1])):
+        if row == i:
+            lines[(i + 1) % 3] = math.inf
+        n = _find_row_minima(lines, found, tile, row, bounds, work, n)
+        if n < 0:
+            break
+    return n
+
+
+@helper
+def _make_scratch(lines: Any) -> Scratch:
+    flags = np.zeros((lines.shape[1] + 15) // 8 * 8, dtype=np.uint8)
+    return Scratch(np.empty_like(lines[0]), flags, flags.view(np.uint64))
+
+
+@kernel
+def sweep_rows(
+    products: Floats3D,
+    lines: Out[Floats2D],
+    state: SweepState,
+    tile: SweepTile,
+    part: tuple[int, int, int],
+    bounds: Bounds,
 ) -> int:
+    """Process a part of the products: first row, stop row, and first column, as those before it are not needed.
+
+    Returns how many minima are now in `state.found`.
+
+    products : (3, N, half + 1 + C) dot, cross and up; row t is at t modulo N, and rows before the first are zeros.
+    lines : (3, 2 + c) D of the last three rows of the tile, kept between calls.
+    """
     runs, totals = state.runs, state.totals
-    our_path, their_path, ours, theirs, own = tile.our_path, tile.their_path, tile.ours, tile.theirs, tile.own
+    our_path, ours, theirs, xs, zs = tile.our_path, tile.ours, tile.theirs, tile.their_path[0], tile.their_path[1]
     n_slots = runs.shape[1]
     pad = n_slots - 1
     half = pad - 1
     unit = 1.0 / (pad * pad)
     width = products.shape[2]
     n_cells = theirs.shape[1]
-    least, flags = np.empty_like(lines[0]), np.zeros((n_cells + 17) // 8 * 8, dtype=np.uint8)
-    work = Scratch(least, flags, flags.view(np.uint64))
+    work = _make_scratch(lines)
     n_found = 0
-    since = pad + 2 * half
-    stop = since + n_cells
-    for t in range(rows[0], rows[1]):
-        row = pad + t - rows[0]
+    begin, skip = pad + part[2], max(part[2] - 2 * half, 0)
+    since, stop = pad + 2 * half + skip, pad + 2 * half + n_cells
+    path = (xs[begin:], zs[begin:], xs[begin - pad : width - pad], zs[begin - pad : width - pad])
+    their_means = (theirs[0, skip:], theirs[1, skip:], theirs[2, skip:])
+    for t in range(part[0], part[1]):
+        row, old = t % products.shape[1], (t - pad) % products.shape[1]
         parity = t % 2
         x, z, old_x, old_z = our_path[0, pad + t], our_path[1, pad + t], our_path[0, t], our_path[1, t]
         for k in range(3):
             now, before, gone = runs[k, t % n_slots], runs[k, (t - 1) % n_slots], runs[k, (t + 1) % n_slots]
-            run, last = now[pad:], before[pad - 1 : width - 1]
-            more, less = products[k, row, pad:], products[k, row - pad, : width - pad]
+            run, last = now[begin:], before[begin - 1 : width - 1]
+            more, less = products[k, row, begin:], products[k, old, begin - pad : width - pad]
             if k == 0:
-                _add_with_path(run, last, more, less, their_path, (x, z), (old_x, old_z))
+                _add_with_path(run, last, more, less, path, (x, z), (old_x, old_z))
             elif k == 1:
-                _add_with_path(run, last, more, less, their_path, (-z, x), (-old_z, old_x))
+                _add_with_path(run, last, more, less, path, (-z, x), (-old_z, old_x))
             else:
                 _add(run, last, more, less)
-            _add(totals[k, parity, pad:], totals[k, 1 - parity, pad - 1 : width - 1], run, gone[: width - pad])
+            total, before = totals[k, parity, begin:], totals[k, 1 - parity, begin - 1 : width - 1]
+            _add(total, before, run, gone[begin - pad : width - pad])
         i = t - 2 * half
         if i < 0:
             continue
         mean = (ours[0, i], ours[1, i], ours[2, i])
         of_row = (totals[0, parity, since:stop], totals[1, parity, since:stop], totals[2, parity, since:stop])
-        _write_distances(lines[i % 3, 1 : 1 + n_cells], of_row, unit, mean, theirs)
-        if own[0] <= i - 1 < own[1]:
-            n_found = _find_row_minima(lines, state.found, tile, i - 1, bounds, work, n_found)
-        if n_found >= 0 and i + 1 == ours.shape[1] and own[0] <= i < own[1]:
-            lines[(i + 1) % 3] = math.inf
-            n_found = _find_row_minima(lines, state.found, tile, i, bounds, work, n_found)
+        _write_distances(lines[i % 3, 1 + skip : 1 + n_cells], of_row, unit, mean, their_means)
+        n_found = _search_rows(lines, state.found, tile, i, bounds, work, n_found)
         if n_found < 0:
             break
     return n_found
 
 
-@kernel
-def sweep_rows(
-    products: Floats3D, lines: Out[Floats2D], state: SweepState, tile: SweepTile, rows: tuple[int, int], bounds: Bounds
-) -> int:
-    """Process rows (first, stop) of the products; return how many minima are now in `state.found`.
+@helper
+def _add_second_difference(
+    total: Any, last: Any, earlier: Any, coming: Singles1D, middle: Singles1D, gone: Singles1D
+) -> None:
+    for k in range(len(total)):
+        change = np.int32(coming[k]) - 2 * np.int32(middle[k]) + np.int32(gone[k])
+        total[k] = last[k] + (last[k] - earlier[k]) + change
 
-    products : (3, half + 1 + S, half + 1 + C) dot, cross and up; the first half + 1 rows are those before.
-    lines : (3, 2 + c) D of the last three rows of the tile, kept between calls.
-    """
-    return _sweep_rows(products, lines, state, tile, rows, bounds)
+
+@helper
+def _add_path(dots: Any, crosses: Any, us: Any, vs: Any, ours: Any) -> None:
+    """Do the same for dot and cross of the paths: `us` and `vs` are x and z of columns at the three times."""
+    (dot, dot_1, dot_2), (cross, cross_1, cross_2) = dots, crosses
+    (u, u_1, u_2), (v, v_1, v_2), (x, z, x_1, z_1, x_2, z_2) = us, vs, ours
+    for k in range(len(dot)):
+        change = (x * u[k] + z * v[k]) - 2.0 * (x_1 * u_1[k] + z_1 * v_1[k]) + (x_2 * u_2[k] + z_2 * v_2[k])
+        dot[k] = dot_1[k] + (dot_1[k] - dot_2[k]) + change
+        change = (x * v[k] - z * u[k]) - 2.0 * (x_1 * v_1[k] - z_1 * u_1[k]) + (x_2 * v_2[k] - z_2 * u_2[k])
+        cross[k] = cross_1[k] + (cross_1[k] - cross_2[k]) + change
+
+
+@helper
+def _write_path(dots: Singles1D, crosses: Singles1D, totals: Any, unit: float, ours: Any, theirs: Any) -> None:
+    """Write dot and cross of the paths relative to the means of the windows."""
+    (path_dots, path_crosses), (x, z), (bx, bz) = totals, ours, theirs
+    for k in range(len(dots)):
+        dots[k] = path_dots[k] * unit - (x * bx[k] + z * bz[k])
+        crosses[k] = path_crosses[k] * unit - (x * bz[k] - z * bx[k])
+
+
+@helper
+def _write_single_distances(
+    line: Singles1D, totals: Any, paths: Any, units: Any, spread: np.float32, spreads: Singles1D
+) -> None:
+    (dots, crosses, ups), (path_dots, path_crosses), (flat_unit, up_unit) = totals, paths, units
+    zero = np.float32(0.0)
+    for k in range(len(line)):
+        p = np.float32(dots[k]) * flat_unit + path_dots[k]
+        q = np.float32(crosses[k]) * flat_unit + path_crosses[k]
+        length = np.sqrt(p * p + q * q)
+        d = ((spread + spreads[k]) - np.float32(ups[k]) * up_unit) - (length + length)
+        line[k] = d if d > zero else zero
 
 
 @kernel
 def screen_rows(
-    products: Singles3D, lines: Out[Singles2D], state: SweepState, tile: SweepTile, rows: tuple[int, int],
+    products: Singles3D, lines: Out[Singles2D], state: ScreenState, tile: ScreenTile, part: tuple[int, int, int],
     bounds: Bounds,
 ) -> int:  # fmt: skip
-    """Do the same in single precision: find all cells that may be minima, and their rivals. -1: no room."""
-    limit, slack = np.float32(bounds.limit), np.float32(bounds.slack)
-    return _sweep_rows(products, lines, state, tile, rows, Bounds(limit, bounds.min_lag, slack))  # type: ignore[arg-type]
+    """Do the same in single precision: find all cells that may be minima, and their rivals. -1: no room.
 
-
-# Single cells --------------------------------------------------------------------------------------------------------
-
-
-@helper
-def _add_pair(dots: Floats1D, crosses: Floats1D, ups: Floats1D, p: Any, q: Any, weight: float) -> None:
-    """Add, per marker, the contribution of a frame pair to dot, cross and squared height difference."""
-    (flat, heights), (their_flat, their_heights) = p, q
-    n = len(dots)
-    px, pz, qx, qz = flat[:n], flat[n:], their_flat[:n], their_flat[n:]
-    for m in range(n):
-        dots[m] += weight * (px[m] * qx[m] + pz[m] * qz[m])
-        crosses[m] += weight * (px[m] * qz[m] - pz[m] * qx[m])
-    for m in range(n):
-        difference = heights[m] - their_heights[m]
-        ups[m] += weight * (difference * difference)
-
-
-@helper
-def _measure_cell(a: Frames, b: Frames, i: int, j: int, weights: Floats1D, work: Floats2D) -> float:
-    """Return D of the windows that begin at frames i and j; `work` is (3, M)."""
-    work[:] = 0.0
-    x0, z0, u0, v0 = a.sums[0, i], a.sums[1, i], b.sums[0, j], b.sums[1, j]
-    ax = az = bx = bz = square = dot = cross = up = 0.0
-    for k in range(len(weights)):
-        w = weights[k]
-        _add_pair(work[0], work[1], work[2], (a.flat[i + k], a.heights[i + k]), (b.flat[j + k], b.heights[j + k]), w)
-        x, z, u, v = a.sums[0, i + k] - x0, a.sums[1, i + k] - z0, b.sums[0, j + k] - u0, b.sums[1, j + k] - v0
-        ax += w * x
-        az += w * z
-        bx += w * u
-        bz += w * v
-        square += w * (a.sums[2, i + k] + b.sums[2, j + k] + (x * x + z * z + u * u + v * v))
-        dot += w * (x * u + z * v)
-        cross += w * (x * v - z * u)
-    for m in range(work.shape[1]):
-        dot += work[0, m]
-        cross += work[1, m]
-        up += work[2, m]
-    square -= ax * ax + az * az + bx * bx + bz * bz
-    dot -= ax * bx + az * bz
-    cross -= ax * bz - az * bx
-    d = (square + up) - 2.0 * math.sqrt(dot * dot + cross * cross)
-    return d if d > 0.0 else 0.0
-
-
-@kernel
-def decide_cells(
-    cells: Ints2D, a: Frames, b: Frames, begins: tuple[int, int], weights: Floats1D, limit: float, out: Out[Bools1D]
-) -> None:
-    """Decide whether cells (N, 3), with rivals, are minima; the frames begin at `begins` of the two clips."""
-    half = len(weights) // 2
-    work = np.empty((3, a.heights.shape[1]))
-    for c in range(len(cells)):
-        rivals = cells[c, 2]
-        out[c] = True
-        if rivals == 0:
+    products : (3, N, 2 half + 2 + C) in `tile.units`.
+    """
+    totals, path_totals, half, ours = state.totals, state.paths, tile.half, tile.our_path
+    us, vs, bx, bz = tile.their_path[0], tile.their_path[1], tile.theirs[0], tile.theirs[1]
+    pad = half + 1
+    n_rows, width, n_cells = products.shape[1], products.shape[2], len(bx)
+    unit = 1.0 / (pad * pad)
+    units = np.float32(tile.units[0] * unit), np.float32(2.0 * tile.units[1] * unit)
+    limits = Bounds(np.float32(bounds.limit), bounds.min_lag, np.float32(bounds.slack))  # type: ignore[arg-type]
+    work = _make_scratch(lines)
+    spreads, path_dots, path_crosses = np.empty_like(lines[0]), np.empty_like(lines[0]), np.empty_like(lines[0])
+    for k in range(n_cells):
+        spreads[k] = tile.theirs[2, k]
+    n_found = 0
+    first = 2 * pad
+    begin, skip = first + part[2], max(part[2] - 2 * half, 0)
+    since, stop = first + 2 * half + skip, first + 2 * half + n_cells
+    at_u = (us[begin:], us[begin - pad : width - pad], us[begin - first : width - first])
+    at_v = (vs[begin:], vs[begin - pad : width - pad], vs[begin - first : width - first])
+    for t in range(part[0], part[1]):
+        row, middle, gone = t % n_rows, (t - pad) % n_rows, (t - first) % n_rows
+        now, last, earlier = t % 3, (t + 2) % 3, (t + 1) % 3
+        for k in range(3):
+            _add_second_difference(
+                totals[3 * k + now, begin:],
+                totals[3 * k + last, begin - 1 : width - 1],
+                totals[3 * k + earlier, begin - 2 : width - 2],
+                products[k, row, begin:],
+                products[k, middle, begin - pad : width - pad],
+                products[k, gone, begin - first : width - first],
+            )
+        p = first + t
+        ends = (ours[0, p], ours[1, p], ours[0, p - pad], ours[1, p - pad], ours[0, t], ours[1, t])
+        dots = (
+            path_totals[now, begin:],
+            path_totals[last, begin - 1 : width - 1],
+            path_totals[earlier, begin - 2 : width - 2],
+        )
+        crosses = (
+            path_totals[3 + now, begin:],
+            path_totals[3 + last, begin - 1 : width - 1],
+            path_totals[3 + earlier, begin - 2 : width - 2],
+        )
+        _add_path(dots, crosses, at_u, at_v, ends)
+        i = t - 2 * half
+        if i < 0:
             continue
-        i, j = cells[c, 0] - half - begins[0], cells[c, 1] - half - begins[1]
-        value = _measure_cell(a, b, i, j, weights, work)
-        if value > limit:
-            out[c] = False
-        for bit in range(8):
-            if out[c] and rivals >> bit & 1:
-                place = bit if bit < 4 else bit + 1
-                other = _measure_cell(a, b, i + place // 3 - 1, j + place % 3 - 1, weights, work)
-                out[c] = value < other if bit < 4 else value <= other
+        of_paths = (path_totals[now, since:stop], path_totals[3 + now, since:stop])
+        paths = (path_dots[: n_cells - skip], path_crosses[: n_cells - skip])
+        means = (tile.ours[0, i], tile.ours[1, i])
+        _write_path(paths[0], paths[1], of_paths, unit, means, (bx[skip:], bz[skip:]))
+        of_row = (totals[now, since:stop], totals[3 + now, since:stop], totals[6 + now, since:stop])
+        spread = np.float32(tile.ours[2, i])
+        _write_single_distances(lines[i % 3, 1 + skip : 1 + n_cells], of_row, paths, units, spread, spreads[skip:])
+        n_found = _search_rows(lines, state.found, tile, i, limits, work, n_found)
+        if n_found < 0:
+            break
+    return n_found

@@ -18,8 +18,8 @@ from marey.errors import MareyWarning, MissingDependency
 _log = logging.getLogger("marey")
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-"""Options for compiling kernels, ahead of time or just in time. None lets the compiler reorder or fuse arithmetic, so
-results do not depend on the processor."""
+"""Options for compiling kernels, ahead of time or just in time. None of them lets the compiler reorder or fuse
+arithmetic, so results do not depend on the processor."""
 
 BARE: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options for functions that only compiled code calls."""

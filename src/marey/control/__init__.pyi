@@ -5,6 +5,11 @@ from .blend_tree_actions import OneShot as OneShot
 from .blend_tree_nodes import LayerNode as LayerNode
 from .blend_tree_nodes import LoopNode as LoopNode
 from .blend_tree_nodes import MixNode as MixNode
+from .dead_ends import NodeLimit as NodeLimit
+from .dead_ends import ResponseBound as ResponseBound
+from .dead_ends import TurnLimit as TurnLimit
+from .dead_ends import bound_response as bound_response
+from .dead_ends import find_limits as find_limits
 from .direction import FollowDirection as FollowDirection
 from .dubins import arc_and_straight as arc_and_straight
 from .dubins import dubins_length as dubins_length
@@ -26,11 +31,6 @@ from .layered import LayeredStream as LayeredStream
 from .layered import LockedStream as LockedStream
 from .layered_gaze import GazeLayer as GazeLayer
 from .layered_splice import SpliceLayer as SpliceLayer
-from .limits import NodeLimit as NodeLimit
-from .limits import ResponseBound as ResponseBound
-from .limits import TurnLimit as TurnLimit
-from .limits import bound_response as bound_response
-from .limits import find_limits as find_limits
 from .motion_matching import MatchingData as MatchingData
 from .motion_matching import MotionMatching as MotionMatching
 from .plan_file import load_plan as load_plan

@@ -44,7 +44,17 @@ class BlendTree:
 
     names : names of the loops. tree : root node of the tree. table : the synchronized loops.
     knobs : range (min, max) of each knob, by name. evaluate : function from knob values to loop weights.
-    actions : what plays once over the loops, by name.
+    actions : actions that can play once over the loops, by name.
+
+    Examples
+    --------
+    >>> from marey.control import BlendTree
+    >>> tree = BlendTree.from_walks([walk, turning, marey.edit.mirror(turning)])
+    >>> list(tree.knobs), len(tree.names)
+    (['turn'], 5)
+    >>> stream = marey.control.BlendTreeStream(tree)
+    >>> stream.record(1.0).rotations.shape
+    (60, 27, 4)
     """
 
     names: tuple[str, ...]
@@ -75,8 +85,8 @@ class BlendTree:
             positions are the measured speeds and turn rates of the loops.
         registration : cyclic registration of the loops, in the order of `loops`. By default, `build` registers them
             with the options below.
-        actions : what the stream can play once over the loops when `request` asks for it, such as
-            ``{"throw": OneShot(throw, joints=["Spine"]), "fall": OneShot(fall, hold=True)}``.
+        actions : actions that the stream plays once over the loops on request, such as ``{"throw": OneShot(throw,
+            joints=["Spine"]), "fall": OneShot(fall, hold=True)}``.
         """
         names = tuple(loops)
         if len(names) < 2:
@@ -123,6 +133,15 @@ class BlendTreeStream(PlayedStream):
     knobs : initial values; by default ``turn`` is 0 or as near as possible, layers are off, others are in the middle.
 
     The options are those of `BlendTreeSettings`.
+
+    Examples
+    --------
+    >>> from marey.control import BlendTree, BlendTreeStream
+    >>> tree = BlendTree.from_walks([walk, turning, marey.edit.mirror(turning)])
+    >>> stream = BlendTreeStream(tree)
+    >>> stream.request(direction=1.0)
+    >>> len(stream.record(1.0))
+    60
     """
 
     @accept_old_feet
@@ -160,8 +179,8 @@ class BlendTreeStream(PlayedStream):
         Parameters
         ----------
         direction : radians from +Z in the world, positive to the left. None stops steering and lets you set ``turn``.
-        action : name of an action to play once; None ends those that play. Actions of some joints begin at once, those
-            of the whole body at the phase of the loops that suits them best, at most a cycle later.
+        action : name of an action to play once; None ends the actions that are playing. Actions of some joints begin at
+            once; actions of the whole body begin at the best phase of the loops, at most a cycle later.
         others : knob values by name. Values are clamped to the knob's range; None restores the default.
         """
         if "action" in command:
@@ -201,7 +220,7 @@ class BlendTreeStream(PlayedStream):
         self._pending = (name, (phase - self._r) % self._loops.seconds.shape[1])
 
     def _find_phase(self, table: ActionTable) -> float:
-        """Return the row of the loops, with their present weights, at which an action begins best."""
+        """Return the row of the loops, at their current weights, at which the action should begin."""
         weights = self.tree.evaluate(self._values)
         n_rows = self._loops.seconds.shape[1]
         root, flags = np.empty(3), np.empty(len(self.points), dtype=bool)
@@ -212,7 +231,7 @@ class BlendTreeStream(PlayedStream):
         return float(find_start(poses, heights, table))
 
     def next_frame(self) -> SourceFrame:
-        """Return the next frame; its labels are the loop with the largest weight, and the actions that play."""
+        """Return the next frame; its labels are the loop with the largest weight and the actions that are playing."""
         if not self._begun:
             self._begun = True
             return self._make_frame(self.tree.evaluate(self._values))

@@ -23,19 +23,29 @@ from marey.play import SourceFrame
 
 __all__ = ["ActionPlayer", "ActionTable", "OneShot", "find_start", "prepare_actions"]
 
-# Meters that count as much as a radian where an action begins: the height of the hips relative to joint rotations.
+# To choose where an action begins, this many meters of hip height count as much as one radian of joint rotation.
 _HEIGHT = 0.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneShot:
-    """An action that plays once, over whatever the loops do.
+    """An action that plays once over the loops of a blend tree.
 
     motion : the clip. Its frames play at their own speed.
     joints : names of the joints to take from it, with all their descendants; "upper" stands for everything above the
         hips, for a throw. () is the whole body with its travel, for a fall.
-    fade_in, fade_out : seconds over which it replaces the loops, and over which they replace it at its end.
-    hold : keep its last pose until the stream is asked for another action or for none.
+    fade_in, fade_out : seconds over which the action fades in over the loops, and fades out at its end.
+    hold : keep the last pose until another action, or None, is requested.
+
+    Examples
+    --------
+    >>> from marey.control import BlendTree, BlendTreeStream, OneShot
+    >>> throw = OneShot(marey.samples.sample("throw").motion, joints="upper")
+    >>> tree = BlendTree.from_walks([walk, turning, marey.edit.mirror(turning)], actions={"throw": throw})
+    >>> stream = BlendTreeStream(tree)
+    >>> stream.request(action="throw")
+    >>> stream.record(1.0).labels.names
+    ('+0', 'throw')
     """
 
     motion: Motion
@@ -71,7 +81,7 @@ class ActionTable:
     bones: Floats | None
 
     def weight(self, frame: float, ended: float | None, fps: float) -> float:
-        """Return the weight of the action at a frame; `ended` is the frame at which it was asked to end, or None."""
+        """Return the weight of the action at a frame; `ended` is the frame at which its end was requested, or None."""
         last = math.inf if self.action.hold else len(self.rotations) - 1.0
         fade = self.action.fade_out * fps
         stop = min(last, math.inf if ended is None else ended + fade)
@@ -79,14 +89,14 @@ class ActionTable:
 
 
 def _ease(frames: float, fade: float) -> float:
-    """Return how much of a fade is done after some frames: from 0 to 1."""
+    """Return the progress of a fade, from 0 to 1, after some frames."""
     if frames <= 0.0:
         return 0.0
     return 1.0 if frames >= fade else float(ease_in(frames / fade))
 
 
 def prepare_actions(actions: Mapping[str, OneShot], table: LoopTable) -> dict[str, ActionTable]:
-    """Sample the actions of a tree, at its rate and on its floor."""
+    """Sample the actions at the frame rate of the tree, and move them to its floor height."""
     return {str(name): _prepare_action(action, table) for name, action in actions.items()}
 
 
@@ -117,7 +127,7 @@ def _name_joint(name: str, skeleton: Skeleton) -> str:
 
 @dataclass(slots=True)
 class _Playing:
-    """An action that plays: the frame reached, and the frame at which it was asked to end."""
+    """An action that is playing: its current frame, and the frame at which its end was requested."""
 
     name: str
     table: ActionTable
@@ -126,7 +136,7 @@ class _Playing:
 
 
 class ActionPlayer:
-    """Plays actions over the frames of a blend tree. Later ones lie over earlier ones.
+    """Plays actions over the frames of a blend tree. Later actions override earlier ones.
 
     tables : the actions by name. offsets : (J, 3) bone offsets of frames without their own.
     """
@@ -137,7 +147,7 @@ class ActionPlayer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the actions that play now, in the order in which they began."""
+        """Names of the actions that are playing, in the order in which they began."""
         return tuple(each.name for each in self._playing)
 
     def start(self, name: str) -> None:
@@ -150,10 +160,13 @@ class ActionPlayer:
             each.ended = each.frame if each.ended is None else each.ended
 
     def advance(self, before: Floats, after: Floats) -> None:
-        """Advance all actions by a frame, and replace the placement `after` (3,) by that which they lead to.
+        """Advance all actions by a frame; change the placement `after` (3,), in place, to the one that the actions lead
+        to.
 
-        before : (3,) placement of the frame before. after : where the loops alone lead.
+        before : (3,) placement in the previous frame. after : (3,) placement to which the loops alone lead.
         """
+        if not self._playing:
+            return
         for each in self._playing:
             if each.table.whole:
                 is_moving = each.frame < len(each.table.steps)
@@ -197,7 +210,8 @@ def _lay_over(frame: SourceFrame, playing: _Playing, weight: float, place: Float
 
 
 def find_start(poses: Floats, heights: Floats, table: ActionTable) -> int:
-    """Return which of n poses of the loops, rotations (n, J, 4) and heights (n,) of joint 0, suits an action best.
+    """Return the index of the pose of the loops at which an action should begin, among rotations (n, J, 4) and heights
+    (n,) of joint 0.
 
     It is the one nearest to the first pose of the action.
     """

@@ -24,7 +24,15 @@ __all__ = ["LayerNode", "LoopNode", "LoopWeights", "MixNode", "TreeNode", "compi
 
 @dataclass(frozen=True, slots=True)
 class LoopNode:
-    """A leaf: one loop, referred to by name."""
+    """A leaf: one loop, referred to by name.
+
+    Examples
+    --------
+    >>> from marey.control import LoopNode, MixNode
+    >>> tree = MixNode("speed", (1.2, 3.0), (LoopNode("walk"), LoopNode("run")))  # m/s
+    >>> [node.name for node in tree.children]
+    ['walk', 'run']
+    """
 
     name: str
 
@@ -35,6 +43,14 @@ class MixNode:
     """Interpolates the two children on either side of the knob value; beyond the ends, uses the outermost child.
 
     knob : name of the knob. positions : increasing knob values, one per child. children : the nodes to mix.
+
+    Examples
+    --------
+    >>> from marey.control import BlendTree, LoopNode, MixNode
+    >>> loops = {clip.name: marey.edit.cycle(clip) for clip in (walk, run)}
+    >>> tree = BlendTree.build(loops, MixNode("speed", (1.2, 3.0), (LoopNode("walk"), LoopNode("run"))))
+    >>> tree.names, tree.knobs["speed"]
+    (('walk', 'run'), (1.2, 3.0))
     """
 
     knob: str
@@ -61,6 +77,14 @@ class LayerNode:
 
     base, over : nodes. joints : names of the joints to take from `over`, with all their descendants.
     weight : weight of `over` for these joints, 0 to 1, or the name of a knob that sets it.
+
+    Examples
+    --------
+    >>> from marey.control import BlendTree, LayerNode, LoopNode
+    >>> loops = {clip.name: marey.edit.cycle(clip) for clip in (walk, run)}
+    >>> tree = BlendTree.build(loops, LayerNode(LoopNode("walk"), LoopNode("run"), joints=["Spine1"], weight="arms"))
+    >>> tree.knobs["arms"]
+    (0.0, 1.0)
     """
 
     base: TreeNode

@@ -1,9 +1,9 @@
 """A fast model of a character: which clips can follow a clip, where they lead and how long they take.
 
-The parameters of each node are laid on a grid. For every grid point, the model holds the clip's path and duration, and
-for each edge the box of parameters that can follow. For every pair of grid points, it holds the cost of the transition,
-because a stream does not play all parameters in a box as requested: where a transition turns out worse than the edge
-allows, it moves them toward the middle. Between grid points, the model interpolates.
+The parameters of each node are sampled on a grid. For every grid point, the model holds the clip's path and duration,
+and for each edge the box of parameters that can follow. For every pair of grid points, it holds the cost of the
+transition, because a stream does not play all parameters in a box as requested: where a transition turns out worse than
+the edge allows, it moves them toward the middle. Between grid points, the model interpolates.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ __all__ = ["ClipModel", "NodeTable", "grid_fractions", "move_inside", "turning_r
 
 # Points on a clip's path between two transitions.
 N_POINTS = 9
-# Grid values of a parameter: at least, and at most by the number of parameters; fewer in graphs with more than so many
-# nodes. In between, one for each 0.15 m or rad by which the parameter moves the end of the clip.
+# Number of grid values of a parameter: the minimum; the maximum, by the number of parameters; and the number of nodes
+# above which the maximum is lower. In between, one value for each 0.15 m or rad by which the parameter moves the end of
+# the clip.
 _MIN_VALUES = 3
 _MAX_VALUES, _FEWER_VALUES = {1: 25, 2: 13, 3: 7}, {1: 13, 2: 7, 3: 5}
 _FEW_NODES = 2
 _APART = 0.15
-# Transitions whose predicted cost is above this fraction of what the edge allows are avoided: seconds for each further
+# Transitions whose predicted cost exceeds this fraction of the edge's limit are penalized, in seconds per unit of the
 # fraction.
 _SAFE, _PENALTY = 0.95, 20.0
 # Meters, roughly the height of a body's center; with heights around 0, single precision is enough.
 _HEIGHT = 0.9
-# Meters or radians by which a node must move the character to be a way to anywhere.
+# Minimum distance in meters, or turn in radians, of clips that can take the character somewhere.
 _MOVES = 0.1
 
 
@@ -113,8 +114,12 @@ class ClipModel:
             here = self.join(state.node, option.node.name).entered(before, parameters, here)
         return ClipStarts(np.ascontiguousarray(parameters), np.full(n, option.range.enter), here)
 
-    def follow(self, node: str, target: str, parameters: Floats, places: Floats | None, unit: Floats) -> ClipStarts:
+    def follow(
+        self, node: str, target: str, parameters: Floats, places: Floats | None, unit: Floats, *, exact: bool = False
+    ) -> ClipStarts:
         """Return the beginnings of clips of `target` after clips of `node`, at fractions `unit` (K, e) of each box.
+
+        exact : `unit` holds parameters, which are moved into each box, instead of fractions.
 
         parameters, places : (N, d) and (N, 3) rigid2d of the clips before, at the moment when they are left; None if it
         does not matter where the new clips begin. The results are N K clips; those after the first clip come first.
@@ -125,7 +130,8 @@ class ClipModel:
         read_rows(table.axes, table.boxes[target], np.ascontiguousarray(parameters), found)
         low, high = found[:, :e], found[:, e : 2 * e]
         before = np.repeat(np.arange(len(found)), k)
-        tried = (low[:, None] + unit * (high - low)[:, None]).reshape(-1, e)
+        tried = np.clip(unit, low[:, None], high[:, None]) if exact else low[:, None] + unit * (high - low)[:, None]
+        tried = tried.reshape(-1, e)
         chosen = move_inside(self.graph[target].region, tried, found[before, 2 * e : 3 * e])
         here = np.zeros((len(chosen), 3))
         if places is not None:

@@ -17,7 +17,8 @@ from marey.pmg.requests import check_command
 
 __all__ = ["FollowDirection"]
 
-# Radians: while the character turns or faces another direction by more than this, a choice is reviewed within the clip.
+# A choice is reviewed within the clip while the character turns, or is off the requested direction, by more than this,
+# in radians.
 _FACING = np.radians(5.0)
 # Commands that are not for nodes. Speed in m/s of nodes that walk.
 _OWN = ("node", "stop")
@@ -35,11 +36,18 @@ class FollowDirection:
     direction : radians from +Z in the world, positive to the left; None for no preference.
     node : name of the node to play. If it cannot follow the current node directly, the controller takes the
         fastest route. None stays with the current node as long as that can continue.
-    stop : True to stand still where the character can, with a clip that leaves it where it is and can be repeated; on
-        the way there, and without such a clip, the other commands apply. False to walk again. None for neither: the
-        character stays with its node.
+    stop : True to stand still, with a clip that does not move the character and can be repeated. Until such a clip can
+        begin, or if there is none, the other commands apply. False to walk again. None to stay with the current node.
     others : any other command that the nodes know, such as ``speed``. A command that no node knows raises an error when
         the controller first steers a character.
+
+    Examples
+    --------
+    >>> controller = marey.control.FollowDirection(0.0)
+    >>> stream = character.stream(controller)
+    >>> stream.request(direction=1.5)  # radians to the left
+    >>> len(stream.record(2.0)), controller.command["direction"]
+    (60, 1.5)
     """
 
     changes_clips = True
@@ -99,7 +107,7 @@ class FollowDirection:
         return Choice(node.name, parameters, review)
 
     def _find_walks(self, graph: ParametricMotionGraph, planner: Planner) -> list[str]:
-        """List the nodes that take the character elsewhere again and again, in any direction."""
+        """List the nodes that move the character and can be repeated, in any direction."""
         tables = planner.model.tables
         return [name for name in graph.nodes if turning_ring(graph, name) and tables[name].pace > _WALKING]
 

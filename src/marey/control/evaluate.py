@@ -39,7 +39,8 @@ _WITHIN, _FOR = 15.0, 0.25
 _SWAY = 0.12
 # Seconds of straight walking before a turn is requested.
 _BEFORE = 3.0
-# The character is steered toward the path point this many meters ahead, and again every so many seconds.
+# The character is steered toward the path point this many meters ahead; the direction is updated after this many
+# seconds.
 _LOOK, _STEER = 0.8, 0.1
 
 
@@ -98,6 +99,14 @@ def evaluate_stream(make_stream: Callable[[], Stream], settings: EvaluationSetti
     Parameters
     ----------
     make_stream : function that returns a new stream; called once for the turns and once for the path.
+
+    Examples
+    --------
+    >>> def make_stream():
+    ...     return character.stream(marey.control.FollowDirection(0.0))
+    >>> metrics = marey.control.evaluate_stream(make_stream, n_turns=1)
+    >>> metrics.answered
+    1.0
     """
     wait, speed = settings.timeout, settings.speed
     generator = np.random.default_rng(settings.rng)
@@ -138,7 +147,16 @@ def evaluate_stream(make_stream: Callable[[], Stream], settings: EvaluationSetti
 def evaluate_streams(
     makers: Mapping[str, Callable[[], Stream]], settings: EvaluationSettings
 ) -> dict[str, StreamMetrics]:
-    """Run `evaluate_stream` with the same options on several streams. Returns the metrics by stream name."""
+    """Run `evaluate_stream` with the same options on several streams. Returns the metrics by stream name.
+
+    Examples
+    --------
+    >>> clips = [walk, turning, marey.edit.mirror(turning)]
+    >>> makers = {"matching": lambda: marey.control.MotionMatching(clips)}
+    >>> metrics = marey.control.evaluate_streams(makers, n_turns=1, seconds=3.0)
+    >>> metrics["matching"].speed > 0.5  # m/s
+    True
+    """
     return {name: evaluate_stream(make, settings=settings) for name, make in makers.items()}
 
 
@@ -147,6 +165,12 @@ def clip_metrics(clips: Sequence[Motion]) -> StreamMetrics:
 
     Foot skate, jerk and speed are means over all frames; gait metrics are medians over all strides. Metrics that apply
     only to streams are NaN.
+
+    Examples
+    --------
+    >>> metrics = marey.control.clip_metrics([walk, turning])
+    >>> round(float(metrics.speed), 1)  # m/s
+    1.3
     """
     if not clips:
         raise InvalidValue("clips must contain at least one clip to measure")
@@ -183,6 +207,12 @@ def record(stream: Stream, n_frames: int, steer: Callable[[Stream, int, Motion |
     ----------
     n_frames : number of frames, at least 1.
     steer : called before each frame with the stream, the index of the frame, and the previous frame (None at first).
+
+    Examples
+    --------
+    >>> stream = character.stream(marey.control.FollowDirection(0.0))
+    >>> len(marey.control.record(stream, 30))
+    30
     """
     if n_frames < 1:
         raise InvalidValue(f"n_frames must be at least 1, not {n_frames}")
@@ -227,7 +257,7 @@ def held_bytes(thing: Any) -> int:
             todo += [getattr(one, name) for name in names if hasattr(one, name)]
             todo += list(getattr(one, "__dict__", {}).values())
         elif type(one).__name__ == "cKDTree":
-            # It holds a copy of the points in node order, with an index of the same length.
+            # A k-d tree holds a copy of its points in node order, and an index of the same length.
             todo += [one.data, one.indices]
     return total
 
@@ -273,7 +303,7 @@ def _response_times(motion: Motion, requests: list[tuple[int, float]], timeout: 
         stop = first + round(timeout * motion.fps)
         near = np.abs(rigid2d.wrap_angle(yaw[first:stop] - direction)) <= np.radians(_WITHIN)
         held = np.convolve(near, np.ones(hold), mode="valid") >= hold - 0.5
-        # A character that faces the direction already must have missed the previous turn; that is not a response.
+        # If the character already faces the direction, it missed the previous turn; this does not count as a response.
         out.append(np.argmax(held) / motion.fps if held.any() and not near[0] else timeout)
     return np.asarray(out)
 

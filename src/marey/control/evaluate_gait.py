@@ -37,7 +37,14 @@ class GaitMetrics:
 
 
 def gait_metrics(motion: Motion | Sequence[Motion]) -> GaitMetrics:
-    """Compute the metrics of a motion, or of several together; NaN if there are no strides."""
+    """Compute the metrics of a motion, or of several together; NaN if there are no strides.
+
+    Examples
+    --------
+    >>> metrics = marey.control.gait_metrics(walk)
+    >>> metrics.bob > 0.0, metrics.lift > metrics.bob  # meters
+    (True, True)
+    """
     rows: list[tuple[float, float, float]] = []
     for one in [motion] if isinstance(motion, Motion) else motion:
         world, roles = one.world(), one.skeleton.roles

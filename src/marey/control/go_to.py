@@ -1,4 +1,4 @@
-"""Go to a point: the clips that arrive soonest (Heck 6.2.2.2 and 6.3)."""
+"""A controller that goes to a point by the clips that arrive soonest (Heck 6.2.2.2 and 6.3)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from marey.pmg import Choice, ControlState, ParametricMotionGraph
 
 __all__ = ["GoTo"]
 
-# Meters from the goal within which a choice is reviewed once within the clip, when its place is known exactly.
+# Distance from the goal in meters within which a choice is reviewed once during the clip, when the clip's exact
+# placement is known.
 _NEAR = 4.0
 
 
@@ -32,6 +33,13 @@ class GoTo:
     point : (2,) x and z of the goal on the floor, meters.
 
     The options are those of `GoToSettings`.
+
+    Examples
+    --------
+    >>> controller = marey.control.GoTo((1.0, 3.0))  # x and z in meters
+    >>> motion = character.stream(controller).record(6.0)
+    >>> bool(np.hypot(*(motion.travel[:, [0, 2]] - [1.0, 3.0]).T).min() < 0.5)
+    True
     """
 
     changes_clips = True
@@ -63,7 +71,7 @@ class GoTo:
         heading = GoToSettings(heading=command.get("heading", self._heading)).heading
         self._point = point
         self._heading = None if heading is None else float(rigid2d.wrap_angle(heading))
-        self._planned: Choice | None = None
+        self._planned: list[Choice] = []
         self._goal = np.array([np.nan if self._heading is None else self._heading, *point])
 
     def prepare(self, graph: ParametricMotionGraph) -> Planner:
@@ -75,10 +83,10 @@ class GoTo:
     def choose(self, state: ControlState) -> Choice:
         """Choose the first clip of the fastest plan."""
         found = self.prepare(state.graph).go_to(state, self._goal, self._planned)
-        if found is None:
+        if not found:
             named = ", ".join(map(repr, self._nodes or ()))
             raise UnknownName(f"none of {named} can follow {state.node!r}; choose other nodes, or connect them")
-        choice, self._planned = found
+        choice, self._planned = found[0], found[1:]
         option = state.option(choice.node)
         near = option is not None and bool(np.linalg.norm(self._point - option.place[1:]) < _NEAR)
         return choice._replace(review=near and option is not None and not option.inside)

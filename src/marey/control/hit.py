@@ -39,15 +39,26 @@ class Hit(NamedTuple):
 class HitPoint:
     """Controller that hits a point with any of the actions that are aimed at points.
 
-    While no action reaches the point, the clip of another node is played that brings the point closest to what an
-    action reaches. If none brings it closer, the nearest action is played. `hits` lists the actions so far. After a
-    hit, the character stays where it is until ``request(point=...)`` gives it the next point.
+    While no action reaches the point, it plays clips of other nodes that bring the point closest to the reach of an
+    action. If no clip brings it closer, the action that comes nearest is played. `hits` lists the actions so far. After
+    a hit, the character stays where it is until ``request(point=...)`` gives it the next point.
 
     Parameters
     ----------
     point : (3,) world position in meters; None to wait for a request.
     nodes : names of the nodes that hit; by default all that convert a point to parameters ("at a point").
     within : distance in meters within which an action counts as reaching the point.
+
+    Examples
+    --------
+    >>> from marey.pmg import ActionSpace, request_at_point
+    >>> kicker = marey.ParametricMotionGraph("kicker")
+    >>> node = kicker.add("kick", ActionSpace.build(space), request=request_at_point)
+    >>> edge = kicker.connect("kick", "kick", n_source=10, n_target=30)
+    >>> controller = marey.control.HitPoint((0.0, 1.0, 0.9))  # meters
+    >>> motion = kicker.stream(controller).record(3.0)
+    >>> controller.hits[0].node
+    'kick'
     """
 
     def __init__(self, point: ArrayLike | None = None, *, nodes: Sequence[str] = (), within: float = 0.05) -> None:
@@ -75,7 +86,8 @@ class HitPoint:
             raise NoResult(f"no node of {graph.name!r} hits points; add one with the request 'at a point'")
 
     def choose(self, state: ControlState) -> Choice:
-        """Choose the action that reaches the point, or the clip that brings the point closest to what one reaches."""
+        """Choose an action that reaches the point, or else the clip that brings the point closest to the reach of an
+        action."""
         if not self._hitters:
             self.prepare(state.graph)
         movers = [each for each in state.options if each.node.name not in self._hitters] or list(state.options)
@@ -92,7 +104,7 @@ class HitPoint:
         return choice
 
     def _aim(self, option: TransitionOption) -> tuple[float, Choice]:
-        """Return how far an action misses the point, in meters, and the choice of it."""
+        """Return the distance in meters by which an action misses the point, and the `Choice` that plays it."""
         node = option.node
         wanted = np.atleast_1d(node.request(node, {"point": self.point}, option.place))
         played = option.range.region.project(wanted, node.scale)
@@ -105,7 +117,8 @@ class HitPoint:
         return choice
 
     def _approach(self, option: TransitionOption) -> tuple[float, Choice]:
-        """Return how far the point is from what actions reach after the best clip of a node, and the choice of it."""
+        """Return the distance in meters from the point to the reach of the actions after the best clip of a node, and
+        the `Choice` that plays it."""
         node = option.node
         tried = option.range.region.sample(_TRIED, np.random.default_rng(0), corners=True)
         paths = node.paths(tried)
@@ -116,7 +129,7 @@ class HitPoint:
         return float(gaps[best]), Choice(node.name, tried[best])
 
     def _gap(self, places: Floats) -> Floats:
-        """Return the distance (B,) in meters from the point to what actions reach from places (B, 3)."""
+        """Return the distance (B,) in meters from the point to the reach of the actions at placements (B, 3)."""
         gaps = []
         for node in self._hitters.values():
             wanted = np.stack([node.request(node, {"point": self.point}, place) for place in places])

@@ -23,7 +23,7 @@ from marey.pmg.seam import blend_frames, find_seam
 __all__ = ["Join", "fit_join", "quadratic_terms"]
 
 # Samples per coefficient of the fit.
-_EACH = 3
+_EACH = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +49,7 @@ class Join:
 
 
 def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
-    """Join sample clips of two nodes along their edge, and fit the placement of the second clips."""
+    """Join sample clips of two nodes along their edge, and fit where the second is placed relative to the first."""
     first, second = graph[source], graph[target]
     edge, generator = graph.edges[source, target], np.random.default_rng(0)
     n_dims = first.n_dims + second.n_dims

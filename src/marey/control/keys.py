@@ -46,7 +46,8 @@ def parse_keys(text: str) -> tuple[KeyPress, ...]:
 
     Examples
     --------
-    >>> [(press.stop, round(press.direction, 2)) for press in parse_keys("w:3 a:2")]
+    >>> keys = marey.control.parse_keys("w:3 a:2")
+    >>> [(press.stop, round(press.direction, 2)) for press in keys]  # seconds, radians
     [(3.0, 0.0), (5.0, 1.57)]
     """
     words = str(text).lower().split()
@@ -70,6 +71,12 @@ def play_keys(stream: Stream, keys: str | Sequence[KeyPress]) -> Motion:
     Parameters
     ----------
     stream : a stream that accepts ``request(direction=...)``. keys : text as for `parse_keys`, or its result.
+
+    Examples
+    --------
+    >>> stream = character.stream(marey.control.FollowDirection(0.0))
+    >>> len(marey.control.play_keys(stream, "w:1 a:1"))
+    60
     """
     presses = parse_keys(keys) if isinstance(keys, str) else tuple(keys)
     if not presses:
@@ -79,7 +86,8 @@ def play_keys(stream: Stream, keys: str | Sequence[KeyPress]) -> Motion:
 
 
 def schedule_keys(stream: Stream, presses: Sequence[KeyPress]) -> Callable[[Stream, int], None]:
-    """Return a function of the stream and the number of a frame that requests what is held from this frame on."""
+    """Return a function ``send(stream, frame)`` that requests the direction of the keys that are held from this frame
+    on."""
     starts = {round(press.start * stream.fps): press.direction for press in presses}
     stops = can_stop(stream)
 

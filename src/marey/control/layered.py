@@ -77,10 +77,12 @@ class LayeredStream(WrappedStream):
 
     Examples
     --------
-    >>> from marey.control import FollowDirection, GazeLayer                                # doctest: +SKIP
-    >>> stream = LayeredStream(char.stream(FollowDirection(0.0)), [GazeLayer(cue=True)])    # doctest: +SKIP
-    >>> stream.request(direction=1.5)              # the head turns there at once            # doctest: +SKIP
-    >>> stream.request(gaze=(0.5, 0.1))            # or looks in a given direction            # doctest: +SKIP
+    >>> from marey.control import FollowDirection, GazeLayer, LayeredStream
+    >>> stream = LayeredStream(character.stream(FollowDirection(0.0)), [GazeLayer(cue=True)])
+    >>> stream.request(direction=1.5)  # the head turns there at once
+    >>> stream.request(gaze=(0.5, 0.1))  # or looks in a given direction, yaw and pitch in radians
+    >>> len(stream.record(1.0))
+    30
     """
 
     def __init__(self, stream: Stream, layers: Sequence[StreamLayer]) -> None:

@@ -65,6 +65,16 @@ class GazeLayer:
 
     Targets beyond the map's limits are clamped: the character looks as far that way as the map allows. A look that
     interrupts another one starts from the current pose and keeps the model's timing, so the gaze never jumps.
+
+    Examples
+    --------
+    >>> from marey.control import FollowDirection, GazeLayer, LayeredStream
+    >>> layer = GazeLayer()
+    >>> stream = LayeredStream(character.stream(FollowDirection(0.0)), [layer])
+    >>> stream.request(gaze=(0.5, 0.1))
+    >>> motion = stream.record(1.0)
+    >>> layer.target_angles, layer.rotations.shape
+    (array([0.5, 0.1]), (15,))
     """
 
     commands = ("gaze",)
@@ -82,6 +92,7 @@ class GazeLayer:
 
     @property
     def observed_commands(self) -> tuple[str, ...]:
+        """Commands that the layer reacts to and the stream gets too."""
         return ("direction",) if self.cue else ()
 
     hears = renamed_method("hears", "observed_commands")

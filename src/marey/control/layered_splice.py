@@ -86,6 +86,16 @@ class SpliceLayer:
     clips : set of clips with the stream's skeleton. Its base clip should have the same kind of gait as the stream.
     fade : duration of the crossfade between two upper bodies, in seconds.
     posture, average : options of `SpliceSet.splicer`.
+
+    Examples
+    --------
+    >>> from marey.control import FollowDirection, LayeredStream, SpliceLayer
+    >>> box = marey.samples.sample("carry_box", seconds=4.0, fps=30.0).motion
+    >>> layer = SpliceLayer(marey.layer.SpliceSet.build([marey.edit.resample(walk, 30.0), box]))
+    >>> stream = LayeredStream(character.stream(FollowDirection(0.0)), [layer])
+    >>> stream.request(upper="carry_box")
+    >>> len(stream.record(1.0)), layer.playing
+    (30, 'carry_box')
     """
 
     commands = ("upper",)

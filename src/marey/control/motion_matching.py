@@ -34,6 +34,13 @@ class MatchingData:
     """Clips and the features of their frames, ready to be searched. Any number of streams can share them.
 
     reel : the clips, one after the other. features : features of their frames. tree : k-d tree of ``features.values``.
+
+    Examples
+    --------
+    >>> data = marey.control.MatchingData.build([walk, turning])
+    >>> row, distance = data.nearest(data.features.values[10])
+    >>> row, round(distance, 6)
+    (10, 0.0)
     """
 
     reel: Reel
@@ -79,6 +86,13 @@ class MotionMatching(PlayedStream):
     data : clips with their features, or plain clips, whose features are then computed with default settings.
 
     The options are those of `MatchingSettings`.
+
+    Examples
+    --------
+    >>> stream = marey.control.MotionMatching([walk, turning, marey.edit.mirror(turning)])
+    >>> stream.request(direction=0.5)
+    >>> len(stream.record(1.0)), stream.jumps >= 0
+    (60, True)
     """
 
     @accept_old_feet
@@ -151,7 +165,7 @@ class MotionMatching(PlayedStream):
         row, remaining = frames.row, frames.remaining
         query = self._make_query(row)
         best, apart = self.data.nearest(query)
-        # Near the end of a clip, its future path is cut off, so its distance to the command means nothing.
+        # Near the end of a clip, its future path is cut off, so its distance from the command is meaningless.
         known = remaining >= features.path_times[-1] * self.fps
         here = measure_distance(features.all_values[row], query) if known else np.inf
         near = abs(best - row) <= self._every and reel.find_clip(best) == reel.find_clip(row)

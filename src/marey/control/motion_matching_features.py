@@ -28,10 +28,9 @@ _SWAY = 0.2
 # Minimum standard deviation, in meters, m/s or unit-vector components: if all clips stand still, noise must not be
 # scaled up to look like a difference in motion.
 _MIN_SPREAD = 0.01
-# Radians per second: no person moves a joint faster, so a faster change is a glitch or the end of a calibration pose.
-_WILD = 40.0
-# Radians per second: minimum of the turn limits, for clips that hardly turn.
-_LEAST_TURN = 0.2
+# Radians per second. No person moves a joint faster than the first, so a faster change is a glitch or the end of a
+# calibration pose. The second is the minimum of the turn limits, for clips that hardly turn.
+_WILD, _LEAST_TURN = 40.0, 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)

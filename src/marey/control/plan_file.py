@@ -1,4 +1,4 @@
-"""Files of value tables, ``NAME.plan.npz`` next to the character ``NAME.json``: nothing has to be computed to play.
+"""Files of value tables, ``NAME.plan.npz`` next to the character ``NAME.json``, so that playing needs no computation.
 
 Arrays, for a character with S states, one for each point of each node's parameter grid:
 
@@ -113,17 +113,32 @@ def plan_path(character: str | os.PathLike[str]) -> Path:
 
 
 def save_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -> Path:
-    """Write the value tables of a character next to its .json file; compute them if necessary. Returns their path."""
+    """Write the value tables of a character next to its .json file; compute them if necessary. Returns their path.
+
+    Examples
+    --------
+    >>> character.save("walker.json")
+    >>> marey.control.save_plan(character, "walker.json").exists()
+    True
+    """
     path = plan_path(character)
     PlanFile.from_planner(get_planner(graph)).save(path)
     return path
 
 
 def load_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -> bool:
-    """Read the value tables next to a character's .json file. Returns False if there are none, or those of another
-    state.
+    """Read the value tables next to a character's .json file; return False if there are none, or if the character has
+    changed since.
 
     Controllers of this character then need not compute them.
+
+    Examples
+    --------
+    >>> character.save("walker.json")
+    >>> path = marey.control.save_plan(character, "walker.json")
+    >>> again = marey.ParametricMotionGraph.load("walker.json")
+    >>> marey.control.load_plan(again, "walker.json")
+    True
     """
     path = plan_path(character)
     if not path.is_file():

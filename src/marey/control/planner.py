@@ -1,4 +1,4 @@
-"""The planner of parametric motion graphs: value tables, computed once, and what they say while a character plays.
+"""The planner of parametric motion graphs: value tables, computed once, and choices based on them during playback.
 
 A state of a character is a clip that has been played: a node and its parameters, on a grid (see `ClipModel`). For every
 state and every goal, seen from the character, value iteration computes the cost of the best sequence of clips. Cost is
@@ -16,7 +16,7 @@ none can arrive sooner. See Treuille et al. 2007, McCann and Pollard 2007, and L
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -51,27 +51,30 @@ from marey.pmg import Choice, ControlState, Edge, Node, ParametricMotionGraph, T
 
 __all__ = ["Planner", "ValueTable", "get_planner"]
 
-# Seconds that an unusual parameter costs, such as a speed that was not requested, for a whole range.
+# Cost in seconds of a parameter that differs from the preferred one by its whole range, such as a speed that was not
+# requested.
 _UNUSUAL = 0.3
-# Meters or radians that a character moves at most while it stands.
+# Maximum movement in meters, or turn in radians, of a character that stands still.
 _STILL = 0.1
-# Number of first clips that are refined, and number of steps that are halved each time.
+# Number of first clips that are refined, and number of refinement steps; each halves the step size.
 _REFINED, _ROUNDS = 6, 3
-# Number of plans that are extended by a clip: the first time, the second, and so on; and clips until plans are given
-# up.
+# Number of plans that are extended by a clip in the first round, the second, and so on; and the maximum number of clips
+# of a plan.
 _WIDTHS, _MAX_CLIPS = (16, 12, 6, 4), 8
-# Seconds that a change within a clip must save.
+# Only the clips of nodes that are at most this many seconds from the best are refined.
+_CLOSE = 1.0
+# Minimum time in seconds that a change within a clip must save.
 _MIN_GAIN = 0.3
-# Seconds to the goal above which plans are not extended, because it makes no difference.
-_SEARCHED = 6.0
+# Plans are not extended if the goal is more than this many seconds away, because it makes no difference.
+_SEARCHED = 12.0
 
 
 class _Candidates(NamedTuple):
     """N clips of one node, each the last of a plan.
 
-    parameters : (N, d), d per clip. places : (N, 3) rigid2d where they end. gone : (N,) seconds until then. done,
-    onward : (N,) cost of the plan if it ends with this clip, and if it goes on. root : (N,) index of the plan's first
-    clip. second : (N,) index of the plan's second clip; -1 if there is none.
+    parameters : (N, d) parameters of the clips. places : (N, 3) rigid2d at their ends. gone : (N,) seconds until then.
+        done, onward : (N,) cost of the plan if it ends with this clip, and if it continues. before, rows : the
+        candidates that the clips follow, and the index (N,) of each one's predecessor; None for first clips.
     """
 
     node: str
@@ -80,8 +83,13 @@ class _Candidates(NamedTuple):
     gone: Floats
     done: Floats
     onward: Floats
-    root: Ints
-    second: Ints
+    before: _Candidates | None
+    rows: Ints
+
+    def list_clips(self, k: int) -> list[Choice]:
+        """List the clips of the plan that ends with clip k."""
+        earlier = [] if self.before is None else self.before.list_clips(int(self.rows[k]))
+        return [*earlier, Choice(self.node, self.parameters[k])]
 
 
 class Planner:
@@ -91,6 +99,13 @@ class Planner:
     ----------
     graph : the character.
     nodes : names of the nodes to use for goals with a position; None for all.
+
+    Examples
+    --------
+    >>> planner = marey.control.Planner(character)
+    >>> node = character.nodes["walk"]
+    >>> planner.seconds_to_node("walk", node.middle, "walk")  # seconds
+    0.0
     """
 
     def __init__(self, graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = None) -> None:
@@ -124,7 +139,7 @@ class Planner:
         return out
 
     def nearest_node(self, state: ControlState, names: Iterable[str]) -> str | None:
-        """Return the one of some nodes that can begin soonest after the state's clip; None if none can."""
+        """Return the node, among `names`, that can begin soonest after the state's clip; None if none can."""
         seconds = {
             name: -1.0 if name == state.node else self.seconds_to_node(state.node, state.parameters, name)
             for name in names
@@ -142,7 +157,8 @@ class Planner:
         return np.inf if seconds >= 0.5 * NEVER else seconds
 
     def seconds_to(self, places: Floats, node: str, parameters: Floats, paths: Floats, seconds: Floats) -> Floats:
-        """Return the seconds (M,) until places (M, 3) are reached, rigid2d, if the best of some clips is played first.
+        """Return the seconds (M,) until placements (M, 3), rigid2d, are reached, if the best of the given clips is
+        played first.
 
         node, parameters : node and parameters (N, d) of the clips. paths, seconds : (N, W, 3) and (N,).
         """
@@ -190,42 +206,58 @@ class Planner:
         tried = move_inside(box.region, tried, box.middle)
         return np.asarray(self._refine(state, option, goal, tried, ~held, 1, usual)[0])
 
-    def go_to(
-        self, state: ControlState, place: Floats, planned: Choice | None = None
-    ) -> tuple[Choice, Choice | None] | None:
-        """Choose the next clip on the way to a place (3,), a rigid2d with a heading of NaN if any will do.
+    def go_to(self, state: ControlState, place: Floats, planned: Sequence[Choice] = ()) -> list[Choice]:
+        """Choose the next clips on the way to a placement (3,), a rigid2d whose heading is NaN if any is allowed.
 
-        planned : the clip that was to come next when the current one was chosen; a plan is given up only for a better
-        one.
+        planned : the next clips of the current plan; the plan is abandoned only for a better one.
 
-        Returns the clip and the one planned after it, if any; or None if none of the nodes can follow.
+        Returns the next clip and those planned after it; empty if none of the nodes can follow.
         """
         kind = "point" if np.isnan(place[0]) else "pose"
-        level: list[_Candidates] = []
-        firsts: list[Choice] = []
+        first: list[tuple[TransitionOption, GoalValues, Floats, ClipCosts]] = []
         for option in state.options:
-            node = option.node
-            if self.nodes is None or node.name in self.nodes:
-                goal = self._goal(kind, place, node.name)
-                box, unit = option.range, self.model.tables[node.name].sample_box(fine=True)
+            if self.nodes is None or option.node.name in self.nodes:
+                goal = self._goal(kind, place, option.node.name)
+                box, unit = option.range, self.model.tables[option.node.name].sample_box(fine=True)
                 tried = move_inside(box.region, box.low + unit * (box.high - box.low), box.middle)
-                refined = self._refine(state, option, goal, tried, np.ones(len(box.low), dtype=bool), _REFINED)
-                keep = state.parameters if option.inside else None
-                if not option.inside and planned is not None and planned.node == node.name:
-                    keep = box.region.project(planned.parameters)
-                tried = np.concatenate([refined if keep is None else np.concatenate([keep[None], refined]), tried])
+                if option.inside:
+                    tried = np.concatenate([state.parameters[None], tried])
                 costs = self._weigh_first(state, option, tried, goal)
                 if option.inside:
                     costs.done[0] -= _MIN_GAIN
                     costs.onward[0] -= _MIN_GAIN
-                roots = np.arange(len(firsts), len(firsts) + len(tried))
-                none = np.full(len(tried), -1)
-                level.append(_extend_plans(node.name, tried, costs, np.zeros(len(tried)), roots, none))
-                firsts += [Choice(node.name, each) for each in tried]
-        if not firsts:
-            return None
-        root, second = self._search(level, kind, place)
-        return firsts[root], second
+                first.append((option, goal, tried, costs))
+        level = [_extend_plans(option.node.name, tried, costs) for option, _, tried, costs in first]
+        totals = [np.minimum(costs.done, costs.onward) for *_, costs in first]
+        limit = min((float(total.min()) for total in totals), default=0.0) + _CLOSE
+        for (option, goal, tried, _), total in zip(first, totals, strict=True):
+            if total.min() <= limit:
+                free = np.ones(tried.shape[1], dtype=bool)
+                refined = self._refine(state, option, goal, tried, free, _REFINED, total=total)
+                level.append(_extend_plans(option.node.name, refined, self._weigh_first(state, option, refined, goal)))
+        if not level:
+            return []
+        best, plan = self._search(level, kind, place)
+        return self._keep_plan(state, kind, place, planned, best) or plan
+
+    def _keep_plan(
+        self, state: ControlState, kind: str, place: Floats, planned: Sequence[Choice], limit: float
+    ) -> list[Choice]:
+        """Return the clips of a plan that was made before; empty if they do not arrive within `limit` seconds."""
+        inside = state.options[0].inside
+        clips = [Choice(state.node, state.parameters), *planned] if inside else list(planned)
+        option = state.option(clips[0].node) if clips else None
+        if option is None:
+            return []
+        first = option.range.region.project(clips[0].parameters)[None]
+        costs = self._weigh_first(state, option, first, self._goal(kind, place, clips[0].node))
+        now, kept = _extend_plans(clips[0].node, first, costs), [clips[0]]
+        for after in clips[1:]:
+            if np.isfinite(now.done[0]) or after.node not in self.model.tables[now.node].boxes:
+                break
+            now = self._follow(now, np.zeros(1, dtype=np.int64), after.node, kind, place, after.parameters)
+            kept.append(after)
+        return kept if now.done[0] - (_MIN_GAIN if inside else 0.0) <= limit else []
 
     def _goal(self, kind: str, place: Floats, node: str) -> GoalValues:
         table, rows = self.table(kind), self.model.tables[node]
@@ -253,11 +285,11 @@ class Planner:
 
     def _refine(
         self, state: ControlState, option: TransitionOption, goal: GoalValues, tried: Floats, free: Bools, n: int,
-        usual: Floats | None = None,
+        usual: Floats | None = None, total: Floats | None = None,
     ) -> Floats:  # fmt: skip
-        """Improve the best n of the tried parameters (N, d) by smaller and smaller steps of the free ones.
+        """Improve the best n of the tried parameters (N, d) by decreasing steps of the free parameters.
 
-        usual : (d,) parameters that are preferred, NaN where there is no preference.
+        usual : (d,) parameters that are preferred, NaN where there is no preference. total : (N,) costs, if known.
         """
         node, box = option.node, option.range
 
@@ -266,7 +298,7 @@ class Planner:
             total = np.minimum(costs.done, costs.onward)
             return total if usual is None else total + _UNUSUAL * np.nansum(np.abs(parameters - usual) / node.scale, 1)
 
-        total = weigh(tried)
+        total = weigh(tried) if total is None else total
         order = np.argsort(total, kind="stable")[:n]
         best, cost = tried[order], total[order]
         step = 0.5 * (box.high - box.low) / (np.array(_tries(node)) - 1)
@@ -282,61 +314,74 @@ class Planner:
             step = 0.5 * step
         return best
 
-    def _search(self, level: list[_Candidates], kind: str, place: Floats) -> tuple[int, Choice | None]:
+    def _search(self, level: list[_Candidates], kind: str, place: Floats) -> tuple[float, list[Choice]]:
         """Extend plans clip by clip, the most promising ones, until none can arrive sooner.
 
-        Far from the goal, the table alone decides. Returns the index of the first clip of the best plan, and its second
-        clip. If none arrives soon, this is the plan that promises most.
+        Far from the goal, the table alone decides. Returns when the best plan arrives, in seconds, and its clips. If no
+        plan arrives soon, the plan with the lowest estimated time is returned, with an infinite time.
         """
-        best, chosen, second, seconds = np.inf, 0, -1, list[tuple[str, Floats]]()
+        best, plan = np.inf, list[Choice]()
         for depth in range(_MAX_CLIPS):
             if np.isinf(best):
                 top = min(level, key=lambda each: each.onward.min())
-                k = int(np.argmin(top.onward))
-                chosen, second = int(top.root[k]), int(top.second[k])
+                plan = top.list_clips(int(np.argmin(top.onward)))
             for each in level:
                 k = int(np.argmin(each.done))
                 if each.done[k] < best:
-                    best, chosen, second = float(each.done[k]), int(each.root[k]), int(each.second[k])
+                    best, plan = float(each.done[k]), each.list_clips(k)
             width = _WIDTHS[min(depth, len(_WIDTHS) - 1)]
             hopes = np.concatenate([each.onward for each in level])
             if hopes.min() > _SEARCHED:
                 break
             limit = min(best, np.partition(hopes, width)[width]) if len(hopes) > width else best
-            level = [after for each in level for after in self._extend(each, each.onward < limit, kind, place)]
+            chosen = [(each, np.flatnonzero(each.onward < limit)) for each in level]
+            level = [
+                self._follow(each, rows, target, kind, place)
+                for each, rows in chosen
+                if len(rows)
+                for target in list_targets(self.model, each.node, self.nodes)
+            ]
             if not level:
                 break
-            if depth == 0:
-                for each in level:
-                    each.second[:] = np.arange(len(seconds), len(seconds) + len(each.second))
-                    seconds += [(each.node, row) for row in each.parameters]
-        return chosen, None if second < 0 else Choice(*seconds[second])
+        return best, plan
 
-    def _extend(self, clips: _Candidates, chosen: Bools, kind: str, place: Floats) -> Iterator[_Candidates]:
-        """Yield the clips that can follow some of the given clips."""
-        row = np.flatnonzero(chosen)
-        if not len(row):
-            return
-        for target in list_targets(self.model, clips.node, self.nodes):
-            unit = self.model.tables[target].sample_box(fine=False)
-            starts = self.model.follow(clips.node, target, clips.parameters[row], clips.places[row], unit)
-            before = np.repeat(row, len(unit))
-            goal = self._goal(kind, place, target)
-            costs = self._weigh(target, starts, goal, clips.node, clips.parameters[before])
-            origin = clips.gone[before], clips.root[before], clips.second[before]
-            yield _extend_plans(target, starts.parameters, costs, *origin)
+    def _follow(
+        self, clips: _Candidates, rows: Ints, target: str, kind: str, place: Floats, parameters: Floats | None = None
+    ) -> _Candidates:
+        """Extend plans by clips of a node: with samples of all its parameters, or with the given parameters (e,).
+
+        Given parameters are moved into the range that each transition allows.
+        """
+        unit = self.model.tables[target].sample_box(fine=False) if parameters is None else parameters[None]
+        starts = self.model.follow(
+            clips.node, target, clips.parameters[rows], clips.places[rows], unit, exact=parameters is not None
+        )
+        before = np.repeat(rows, len(unit))
+        goal = self._goal(kind, place, target)
+        costs = self._weigh(target, starts, goal, clips.node, clips.parameters[before])
+        return _extend_plans(target, starts.parameters, costs, clips, before)
 
 
 def _extend_plans(
-    node: str, parameters: Floats, costs: ClipCosts, gone: Floats, root: Ints, second: Ints
+    node: str, parameters: Floats, costs: ClipCosts, before: _Candidates | None = None, rows: Ints | None = None
 ) -> _Candidates:
-    """Return clips that go on with plans after some seconds (N,)."""
-    after = gone + costs.done, gone + costs.onward
-    return _Candidates(node, parameters, costs.places, gone + costs.spent, *after, root, second)
+    """Return plans that end with the given clips; `before` holds the plans that they extend, None for first clips."""
+    row = np.zeros(len(parameters), dtype=np.int64) if rows is None else rows
+    gone = np.zeros(len(row)) if before is None else before.gone[row]
+    return _Candidates(
+        node, parameters, costs.places, gone + costs.spent, gone + costs.done, gone + costs.onward, before, row
+    )
 
 
 def get_planner(graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = None) -> Planner:
-    """Return the planner of a graph in its current state; the last few are cached."""
+    """Return the planner of a graph in its current state; the last few are cached.
+
+    Examples
+    --------
+    >>> planner = marey.control.get_planner(character)
+    >>> planner is marey.control.get_planner(character)
+    True
+    """
     return _cached_planner(graph, tuple(graph.nodes.values()), tuple(graph.edges.values()), nodes)
 
 

@@ -1,4 +1,4 @@
-"""Compiled kernels of the planner: paths of many clips, the goals that they pass, and what they cost.
+"""Compiled kernels of the planner: paths of many clips, the goals that they reach, and their costs.
 
 Key: rigid2d (theta, x, z) as in `marey.maths.rigid2d`. A table holds values at the points of a parameter grid. Each row
 of `axes` is (first value, step, number of values) of one parameter; in the table, the last parameter varies fastest.
@@ -41,7 +41,7 @@ class ClipStarts(NamedTuple):
 
 
 class GoalValues(NamedTuple):
-    """A goal, and what is known about the way to it.
+    """A goal, and the value table for it.
 
     place : (3,) rigid2d of the goal; the heading is NaN if any will do. limits : (4,) how a clip may reach it:
     distance in meters; seconds that each meter of it costs; heading error in radians; seconds that each radian of it
@@ -285,6 +285,10 @@ def measure_facing(turns: Floats1D, seconds: Floats1D, limits: Floats1D, out: Ou
             out[n, h] = seconds[n] * _measure_facing(off, off - turns[n], limits)
 
 
+# A goal on the grid counts as reached within this fraction of its distance, or within the tolerance if that is larger.
+_CELL = 0.2
+
+
 @kernel
 def find_ends(
     paths: Floats3D, seconds: Floats1D, grid: GoalGrid, limits: Floats1D, first: Out[Ints1D], columns: Out[Ints1D],
@@ -295,21 +299,22 @@ def find_ends(
     first : (N + 1,) receives the index of the first goal of each path. columns, costs : (M,) receive the goals' columns
     and costs; with length 0, the goals are only counted.
     """
-    goal, count = np.empty(3), 0
+    goal, wide, count = np.empty(3), limits.copy(), 0
     for n in range(len(paths)):
         first[n] = count
         longest = 0.0
         for w in range(paths.shape[1]):
             longest = max(longest, np.hypot(paths[n, w, 1], paths[n, w, 2]))
         for r in range(len(grid.distances)):
-            if grid.distances[r] > longest + limits[0]:
+            wide[0] = max(limits[0], _CELL * grid.distances[r])
+            if grid.distances[r] > longest + wide[0]:
                 break
             for b in range(grid.n_bearings):
                 bearing = 2.0 * math.pi / grid.n_bearings * b
                 goal[1], goal[2] = grid.distances[r] * math.sin(bearing), grid.distances[r] * math.cos(bearing)
                 for h in range(grid.n_headings):
                     goal[0] = math.nan if grid.n_headings == 1 else 2.0 * math.pi / grid.n_headings * h
-                    cost = _pass_goal(paths[n], seconds[n], goal, limits)
+                    cost = _pass_goal(paths[n], seconds[n], goal, wide)
                     if cost < math.inf:
                         if len(columns) > 0:
                             columns[count] = (r * grid.n_bearings + b) * grid.n_headings + h
@@ -321,7 +326,7 @@ def find_ends(
 
 @kernel
 def weigh_clips(table: PathTable, clips: ClipStarts, goal: GoalValues, n_points: int, costs: ClipCosts) -> None:
-    """Compute where clips end and what they and the best clips after them cost, in a single pass over the clips.
+    """Compute the ends of clips, and the costs of the clips and of the best clips after them, in a single pass.
 
     n_points : points per path. costs : output.
     """

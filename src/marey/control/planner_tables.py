@@ -16,21 +16,22 @@ from marey.pmg import ParametricMotionGraph
 __all__ = ["Links", "ValueTable", "build_table", "link_states", "list_rings", "list_targets"]
 
 NEVER = 100.0
-"""Seconds that stand for a goal that cannot be reached."""
+"""Time in seconds that means that a goal cannot be reached."""
 
-# Value iteration ends when no value changes by more than this fraction of the largest, or after so many sweeps.
+# Value iteration ends when no value changes by more than this fraction of the largest, or after this many sweeps.
 _TOLERANCE, _MAX_SWEEPS = 2e-4, 300
-# Direction: heading error in radians from which on all of the time counts, fraction that counts in proportion to the
-# error instead, and time constant of the discount in seconds.
+# Direction: heading error in radians above which time counts fully, fraction of the time that counts in proportion to
+# the error, and time constant of the discount in seconds.
 DIRECTION_LIMITS = set_readonly(np.array([np.radians(12.0), 0.2, np.inf, np.inf]))
 HORIZON = 10.0
 _N_DIRECTIONS = 72
-# Goals with a position: distances from the goal, seconds per meter of it, heading error, seconds per radian of it.
-# First as in the tables, whose grids are coarse, then as for a choice.
-TABLE_LIMITS = set_readonly(np.array([0.3, 0.3, np.radians(20.0), 0.3]))
-CHOICE_LIMITS = set_readonly(np.array([0.2, 2.0, np.radians(14.0), 1.0]))
-# Clips that can follow each state: numbers of values of the first parameter and of each other one, the finest of these
-# that keep the number of steps in a table below a maximum.
+# Tolerances of goals with a position: distance in meters, seconds per meter, heading error in radians, seconds per
+# radian. First for the tables, then for a choice. Grids are coarse: with narrow tolerances, a goal that is reached
+# between grid points looks out of reach, and plans that arrive there are not searched.
+TABLE_LIMITS = set_readonly(np.array([0.4, 1.0, np.radians(30.0), 0.5]))
+CHOICE_LIMITS = set_readonly(np.array([0.29, 2.0, np.radians(19.0), 1.0]))
+# Numbers of values, of the first parameter and of each other one, that are tried for the clips that follow a state. The
+# finest one is used that keeps the number of steps of a table below a maximum.
 _TRIED = ((9, 3), (7, 2), (5, 2), (3, 2), (2, 1))
 MAX_STEPS = {"direction": 6000, "point": 4000, "pose": 1500, "node": 2000}
 # Grids: first step of the distances in meters, growth of the steps, last distance; bearings and headings.
@@ -50,7 +51,7 @@ class ValueTable:
 
 
 def list_targets(model: ClipModel, node: str, nodes: tuple[str, ...] | None) -> list[str]:
-    """List the nodes that can follow a node on the way to a place: those that move the character, if there are any."""
+    """List the nodes that can follow a node on the way to a goal: those that move the character, if there are any."""
     targets = [name for name in model.tables[node].boxes if nodes is None or name in nodes]
     return [name for name in targets if model.tables[name].moves] or targets
 
@@ -111,10 +112,10 @@ class Links(NamedTuple):
 
 
 def link_states(model: ClipModel, targets: dict[str, list[str]], most: int, *, avoid: bool) -> Links:
-    """List the clips of the target nodes that can follow each state, at most so many if possible.
+    """List the clips of the target nodes that can follow each state, at most `most` in total if possible.
 
-    avoid : whether to avoid transitions that a stream would change; see `ClipModel.penalties`. Otherwise, only the
-    times of the clips matter, and where they lead is not computed.
+    avoid : whether to penalize transitions that a stream would change; see `ClipModel.penalties`. Otherwise only the
+        durations of the clips are computed, not their paths.
     """
     graph = model.graph
     fewest = {tried: _count_steps(model, targets, tried) for tried in _TRIED}

@@ -36,6 +36,15 @@ class Reach(FrozenRecord):
     x, z : (n,) centers of the cells, meters. headings : (H,) radians from +Z, positive to the left.
     seconds : (n, n, H) earliest time for x, z and heading; infinite if not reached within the time limit.
     time_limit : seconds.
+
+    Examples
+    --------
+    >>> from marey.control.reach import reach
+    >>> found = reach(character, seconds=3.0)
+    >>> found.seconds.shape == (len(found.x), len(found.z), len(found.headings))
+    True
+    >>> bool(found.soonest([0.0, 2.0]) < 3.0)  # seconds to x = 0 m, z = 2 m
+    True
     """
 
     x: Floats
@@ -210,6 +219,12 @@ def clip_lengths(
     ----------
     n : number of sample clips per node: the corners of its parameter ranges first, then random ones.
     rng : seed or Generator for the samples.
+
+    Examples
+    --------
+    >>> lengths = marey.control.clip_lengths(character, n=5)
+    >>> lengths[0].node, 0.5 < lengths[0].mean < 2.0  # seconds
+    ('walk', True)
     """
     if n < 1:
         raise InvalidValue(f"n must be at least 1 sample per node, not {n}")

@@ -107,10 +107,7 @@ class SampledCharacter:
 
     Examples
     --------
-    >>> from marey.control import SampledCharacter
-    >>> from marey.pmg.walker import walker
-    >>> char = walker(n_turns=5, speeds=(1.2,), fps=30.0, n_source=12, n_target=40)
-    >>> sampled = SampledCharacter.build(char, max_clips=9)
+    >>> sampled = marey.control.SampledCharacter.build(character, max_clips=9)
     >>> stream = sampled.stream()
     >>> stream.request(direction=1.57)
     >>> len(stream.record(2.0))
@@ -152,7 +149,15 @@ class SampledCharacter:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SampledCharacter:
-        """Read the files written by `save`."""
+        """Read the files written by `save`.
+
+        Examples
+        --------
+        >>> sampled = marey.control.SampledCharacter.build(character, max_clips=9)
+        >>> files = sampled.save("walker.json")
+        >>> len(marey.control.SampledCharacter.load("walker.json").clips) == len(sampled.clips)
+        True
+        """
         from marey.control.sampled_files import load_sampled
 
         return load_sampled(path)
@@ -214,7 +219,7 @@ class SampledCharacter:
 
     @cached_property
     def rest_costs(self) -> Floats:
-        """(E,) cost of moving, for each transition: meters, and radians of turning as a fraction of a meter."""
+        """(E,) cost of each transition while the character should stand: meters, plus a part of a meter per radian."""
         length = np.linalg.norm(np.diff(self.paths, axis=1), axis=2).sum(axis=1)
         return np.asarray(length + TURNING * np.abs(rigid2d.wrap_angle(self.steps[:, 0])))
 

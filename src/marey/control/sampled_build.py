@@ -26,7 +26,7 @@ from marey.pmg.seam import match_plants
 
 __all__ = ["sample_character"]
 
-# Largest useful step between samples of a parameter, by its unit, and number of samples for other units.
+# Maximum step between samples of a parameter, by its unit; number of samples for other units.
 _STEPS = {"rad": np.radians(12.0), "m": 0.1, "m/s": 0.25}
 _OTHER = 5
 # Points on a clip's path.
@@ -35,17 +35,18 @@ _N_PATH = 8
 _N_SPEEDS, _STILL = 3, 0.15
 # Goals: time constant of the discount in seconds, number of directions.
 HORIZON, N_DIRECTIONS = 8.0, 72
-# How a clip may reach a point, as in `marey.control.planner`: meters, seconds per meter.
+# Tolerance for reaching a point, as in `marey.control.planner`: meters, and seconds per meter.
 POINT_LIMITS = set_readonly(np.array([0.25, 1.0, np.pi, 0.0]))
-# Grid of points: first step of the distances in meters, growth of the steps, bearings. The last distance is that of so
-# many clips, within limits; beyond it, the way is assumed to be straight.
+# Grid of points: first step of the distances in meters, growth factor of the steps, number of bearings. The last
+# distance is that of this many clips, within limits; beyond it, the character is assumed to walk straight.
 _POINT_GRID, _N_FAR, _FAR = (0.15, 0.2, 40), 8.0, (3.0, 10.0)
-# Transitions that the table of points is computed from; of more, only some from each clip. A choice tries all.
+# Maximum number of transitions from which the table of points is computed; if there are more, some of each clip are
+# left out. A choice still tries all.
 _MAX_STEPS = 2500
 _TOLERANCE, _MAX_SWEEPS = 2e-4, 80
 # Meters, roughly the height of a body's center; with heights around 0, single precision is enough.
 _HEIGHT = 0.9
-# Meters or radians per second by which a node must move or turn the character to be a way to anywhere.
+# Minimum speed in m/s, or turn rate in rad/s, of nodes that can take the character somewhere.
 _MOVES = 0.25
 _AXES = ("x", "y", "z")
 
@@ -153,7 +154,7 @@ def _describe(node: Node, parameters: Floats) -> list[str]:
 
 
 def _round(values: Floats) -> Floats:
-    """Round to what a GLB file holds."""
+    """Round to the precision of a GLB file."""
     return set_readonly(values.astype(np.float32).astype(np.float64))
 
 
@@ -313,12 +314,12 @@ def _build_tables(char: SampledCharacter) -> ValueTables:
 
 
 def _avoid(char: SampledCharacter, costs: Floats) -> Floats:
-    """Return costs (E, C) that are infinite for transitions that do not help to go anywhere."""
+    """Return costs (E, C) that are infinite for transitions that are not useful for going somewhere."""
     return np.asarray(np.where(char.useful[:, None], costs, np.inf))
 
 
 def _thin_out(char: SampledCharacter) -> SampledCharacter:
-    """Leave out transitions that do not help to go anywhere and, if there are too many, some of the others."""
+    """Leave out transitions that are not useful for going somewhere and, if there are too many, some of the others."""
     links = char.transitions
     every = np.flatnonzero(char.useful)
     index = every[:: max(1, round(len(every) / _MAX_STEPS))]

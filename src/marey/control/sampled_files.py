@@ -25,11 +25,14 @@ from marey.io import archive
 from marey.io.files import read_bytes, write_bytes
 from marey.io.glb_read import read_glb_clips
 from marey.io.glb_write import write_glb
+from marey.io.limits import MAX_FRAMES
 from marey.maths.value_kernels import GoalGrid
 
 __all__ = ["FORMAT", "VERSION", "describe_sampled", "load_sampled", "pack_clips", "save_sampled"]
 
 FORMAT, VERSION = "marey.sampled_character", 1
+# Maximum frame rate: no motion capture is faster, and playing takes time for each frame.
+_MAX_FPS = 2000.0
 
 
 def save_sampled(char: SampledCharacter, path: str | os.PathLike[str]) -> tuple[str, str]:
@@ -126,7 +129,7 @@ def _describe_clip(char: SampledCharacter, i: int) -> dict[str, Any]:
 
 
 def _describe_legs(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> list[dict[str, Any]]:
-    """Describe what the foot lock needs: joints of the legs, contact points of the feet (-1 for none), hinge axes."""
+    """Describe the legs for the foot lock: joints, contact points of the feet (-1 for none), and hinge axes."""
     if not points:
         return []
     limbs = find_limbs(skeleton, points)
@@ -159,9 +162,11 @@ def _read_character(content: dict[str, Any], path: Path, data: bytes) -> Sampled
     entries = content["clips"]
     if len(raw) != len(entries) or not raw:
         raise InvalidValue(f"{path.name} has {len(raw)} animations for {len(entries)} clips")
+    if not 0.0 < float(content["fps"]) <= _MAX_FPS:
+        raise InvalidValue(f"fps must be greater than 0 and at most {_MAX_FPS:g}, not {float(content['fps']):g}")
     joints = list(content["joints"])
     if list(raw[0].names) != joints:
-        raise InvalidValue(f"the joints of {path.name} are others")
+        raise InvalidValue(f"{path.name} has other joints")
     skeleton = Skeleton(raw[0].names, raw[0].parents, raw[0].offsets, dict(content["roles"]))
     points = tuple(ContactPoint(each["name"], each["joint"], np.array(each["offset"])) for each in content["points"])
     nodes = tuple(
@@ -201,6 +206,8 @@ def _read_character(content: dict[str, Any], path: Path, data: bytes) -> Sampled
 
 def _read_transitions(rows: list[Any], clips: list[SampledClip], half: int) -> Transitions:
     table = freeze_array(np.array(rows, dtype=np.float64).reshape(-1, 8), "next", (None, 8))
+    if np.abs(table[:, :4]).max(initial=0.0) > MAX_FRAMES:  # larger numbers may not fit integers
+        raise InvalidValue("a transition lies outside the clips")
     source, target, leave, enter = table[:, :4].astype(np.int64).T
     lengths = np.array([len(clip.motion) for clip in clips])
     decide = np.array([clip.decide for clip in clips])

@@ -27,14 +27,14 @@ from marey.play import PlayedStream, Player, SourceFrame
 __all__ = ["SampledStream"]
 
 _COMMANDS = ("direction", "speed", "point", "wander", "node", "target")
-# Meters: where a point counts as reached; how exactly a target must be hit; progress that is worth another clip.
+# Meters: distance at which a point counts as reached; maximum miss of a hit; minimum progress of another clip.
 _ARRIVED, _WITHIN, _PROGRESS = 0.3, 0.1, 0.02
 # Costs that differ by less, in seconds, are equal.
 _EQUAL = 1e-9
 
 
 class _Steering(NamedTuple):
-    """What the character does from now on: one of these, or none to come to rest.
+    """The current command: one of these fields is set, or none to come to rest.
 
     direction : radians, with the index of a speed. point : (2,) x and z.
     """
@@ -51,6 +51,13 @@ class SampledStream(PlayedStream):
     Parameters
     ----------
     character : the character.
+
+    Examples
+    --------
+    >>> stream = marey.control.SampledCharacter.build(character, max_clips=9).stream()
+    >>> stream.request(direction=1.57)
+    >>> stream.record(1.0).labels.names
+    ('walk',)
     """
 
     @operation(SampledStreamSettings)
@@ -197,7 +204,7 @@ class SampledStream(PlayedStream):
             return int(options[able][_choose_lowest(np.array(apart))])
         costs = char.seconds[options] + char.tables.node[targets, node]
         best = _choose_lowest(costs)
-        if costs[best] >= NEVER:  # it cannot be reached
+        if costs[best] >= NEVER:  # no route leads to the node
             self._action = None
             return None
         return int(options[best])
@@ -282,6 +289,6 @@ def _place_frame(motion: Any, frame: int, place: Floats) -> tuple[Floats, Floats
 
 
 def _choose_lowest(costs: ArrayLike) -> int:
-    """Return the index of the lowest cost; the first of those that are equal but for rounding."""
+    """Return the index of the lowest cost; among costs that are equal up to rounding, the first."""
     given = np.asarray(costs)
     return int(np.flatnonzero(given <= given.min() + _EQUAL)[0])

@@ -30,6 +30,12 @@ class Action(FrozenRecord):
         command, the middle of the node's ranges is used.
     times : number of clips to play, or the maximum if `until` is given. By default one, or as many as `until` needs.
     until : function called with the `ControlState` after each clip of the action; a true result ends the action.
+
+    Examples
+    --------
+    >>> action = marey.control.Action("walk", command={"direction": 0.5}, times=2)
+    >>> action.max_clips
+    2
     """
 
     node: str
@@ -64,7 +70,8 @@ def parse_actions(text: str) -> tuple[Action, ...]:
 
     Examples
     --------
-    >>> [(action.node, action.max_clips) for action in parse_actions("walk*3, sit")]
+    >>> actions = marey.control.parse_actions("walk*3, sit")
+    >>> [(action.node, action.max_clips) for action in actions]
     [('walk', 3), ('sit', 1)]
     """
     out = []
@@ -87,6 +94,13 @@ class ActionSequence:
     actions : `Action` objects, or names of nodes to play once.
     then : action to continue with after the last one; None to continue with the last one.
     repeat : whether to start over after the last action.
+
+    Examples
+    --------
+    >>> sequence = marey.control.ActionSequence(["walk", "walk"])
+    >>> motion = character.stream(sequence).record(3.0)
+    >>> sequence.first, sequence.done
+    ('walk', True)
     """
 
     def __init__(
@@ -165,6 +179,11 @@ class RandomWalk:
     Parameters
     ----------
     rng : seed or Generator.
+
+    Examples
+    --------
+    >>> character.stream(marey.control.RandomWalk(rng=1)).record(2.0)
+    <Motion 'walker': 60 frames at 30 Hz, 27 joints>
     """
 
     def __init__(self, rng: int | np.random.Generator = 0) -> None:

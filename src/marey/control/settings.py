@@ -27,19 +27,20 @@ class EvaluationSettings(Settings):
 
     turn: float = option(
         default=math.pi / 2,
-        help="Angle of the requested turns, to varying sides, each after a random pause.",
+        help="Angle of the requested turns: one to the left, two to the right, two to the left and so on, each after a "
+        "random pause.",
         unit="rad",
     )
-    n_turns: int = option(default=12, help="Number of turns.", min=1)
+    n_turns: int = option(default=12, help="Number of requested turns.", label="Number of turns", min=1)
     timeout: float = option(default=6.0, help="Time to wait for each turn.", unit="s", above=0)
     path: ArrayLike | None = option(
         default=None,
         help="(n, 2) x, z in meters, path to steer the character along, starting at its first point. By default a "
         "figure eight with loops of 3 m radius.",
     )
-    seconds: float = option(default=40.0, help="Maximum time on the path.", unit="s", above=0)
+    seconds: float = option(default=40.0, help="Maximum time on the path.", label="Max time", unit="s", above=0)
     speed: float | None = option(default=None, help="Speed to request. By default none.", unit="m/s", min=0)
-    rng: Seed = option(default=0, help="Random seed of the pauses.", min=0)
+    rng: Seed = option(default=0, help="Random seed of the pauses.", label="Random seed", min=0)
 
 
 class GoToSettings(Settings):
@@ -92,8 +93,8 @@ class BlendTreeSettings(LiveSettings):
 
     direction: float | None = option(
         default=0.0,
-        help="Target heading in the world, from +Z. The stream steers toward it with the knob `turn`. None to set that "
-        "knob by hand.",
+        help="Target heading in the world, from +Z. The stream steers toward it with the knob turn. Without a "
+        "direction, that knob is set by hand.",
         unit="rad", advanced=True,
     )  # fmt: skip
     steer: float = option(
@@ -127,6 +128,6 @@ class SampledStreamSettings(LiveSettings):
     feet: Literal["clean", "lock"] | None = option(
         default="lock",
         help='"lock" holds planted feet without a delay, as the exported player does. "clean" removes foot skate and '
-        "delays the output. Otherwise the feet stay as they are.",
+        "delays the output. With none, the feet stay as they are.",
     )
     rng: Seed = option(default=0, help="Random seed of the command ``wander``.", min=0)

@@ -28,7 +28,7 @@ def add_provenance(motion: Motion, op: str, **values: Any) -> Motion:
 
 
 def check_frames(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple[int, int]:
-    """Check that frames `start` to `stop`, half-open, lie within the motion and number at least `least`.
+    """Check that the half-open range from `start` to `stop` lies within the motion and has at least `least` frames.
 
     None means the start or the end of the motion. Returns both as integers.
     """
@@ -46,7 +46,8 @@ def check_frames(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple
 def retime_contacts(contacts: Contacts | None, new_of_old: Retiming, n_frames: int) -> Contacts | None:
     """Map contacts to a new timing of `n_frames` frames.
 
-    Contact boundaries lie halfway between frames; each contact lasts at least one frame.
+    `new_of_old` maps old frame numbers to new ones. A contact begins half a frame before its first frame and ends half
+    a frame after its last one; each keeps at least one frame.
     """
     if contacts is None:
         return None

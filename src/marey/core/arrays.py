@@ -69,7 +69,7 @@ def convert_array(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any
 
 
 def set_readonly(array: NDArray[Any]) -> NDArray[Any]:
-    """Mark a new array as read-only and return it; `freeze_array` then need not copy it."""
+    """Mark a new array as read-only and return it, so that `freeze_array` does not copy it."""
     array.flags.writeable = False
     return array
 
@@ -77,8 +77,7 @@ def set_readonly(array: NDArray[Any]) -> NDArray[Any]:
 class FrozenRecord:
     """Base class of frozen dataclasses that validate arrays and store them read-only.
 
-    Copying and unpickling call the constructor again: their arrays are writable, and the constructor makes them
-    read-only.
+    Copying and unpickling call the constructor again, because NumPy returns writable copies of the arrays.
     """
 
     __slots__ = ()
@@ -86,7 +85,7 @@ class FrozenRecord:
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (getattr(self, field.name) for field in fields(self) if field.init)
-        # Read-only mappings cannot be copied or pickled; their content can.
+        # Read-only mappings cannot be copied or pickled, so copy their content into dictionaries.
         return type(self), tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
 
     def _put(self, **values: Any) -> None:
@@ -97,9 +96,9 @@ class FrozenRecord:
     def _freeze(self, *, finite: bool = True, **shapes: tuple[int | str | None, ...]) -> None:
         """Replace fields with checked read-only arrays, using `freeze_array`.
 
-        Each keyword is a field and its shape. A string in a shape names a length, which the first field that uses it
-        defines. The annotation of a field gives its type: `Floats`, `Ints` or `Bools`; fields with ``| None`` may stay
-        None.
+        Each keyword is a field and its shape. A string in a shape stands for a length: the first field with that string
+        defines it, and the others must match. The annotation of a field gives its type: `Floats`, `Ints` or `Bools`;
+        fields with ``| None`` may stay None.
         """
         lengths: dict[int | str | None, int] = {}
         for name, shape in shapes.items():
@@ -122,12 +121,12 @@ def check_fps(fps: Any) -> float:
     return rate
 
 
-# The longest motion that is made, in frames, and in frames times joints: its rotations take 3.2 GB.
+# Maximum number of frames of a new motion, and maximum of frames times joints, whose rotations take 3.2 GB.
 MAX_FRAMES, MAX_POSES = 10_000_000, 100_000_000
 
 
 def check_frame_count(n_frames: float, n_joints: int, *, parameter: str, remedy: str) -> None:
-    """Raise InvalidValue if a new motion would have too many frames, before memory is taken for it."""
+    """Raise InvalidValue if a new motion would have too many frames. Call this before allocating its arrays."""
     most = min(MAX_FRAMES, MAX_POSES // max(n_joints, 1))
     if not n_frames <= most:
         raise InvalidValue(
@@ -140,7 +139,7 @@ def check_frame_count(n_frames: float, n_joints: int, *, parameter: str, remedy:
 def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = False) -> float:
     """Return `value` as a finite float of at least `least` (greater than it if `above`); else raise InvalidValue.
 
-    what : the name of the parameter, perhaps with its unit ("ease in seconds"), or a description for the message.
+    what : the name of the parameter, optionally with its unit ("ease in seconds"), or a description for the message.
     """
     try:
         number = float(value)
@@ -166,7 +165,7 @@ def check_index(value: Any, what: str) -> int:
 
 
 def check_type(value: Any, kind: type | tuple[type, ...], what: str, *, remedy: str | None = None) -> Any:
-    """Return `value` if it is of this type, or of one of these; anything else raises InvalidValue.
+    """Return `value` if it is an instance of `kind`, one type or several; otherwise raise InvalidValue.
 
     what : the name of the parameter, or a description for the message.
     """
@@ -240,7 +239,7 @@ def resolve_frames(frames: Any, n_frames: int) -> tuple[int, int]:
 
 
 def find_runs(mask: Bools) -> list[tuple[int, int]]:
-    """Return the stretches in which `mask` (n,) is True, as half-open (start, stop) pairs, in order."""
+    """Return the runs of True in `mask` (n,) as half-open (start, stop) pairs, in order."""
     padded = np.concatenate([[False], mask, [False]])
     edges = np.flatnonzero(padded[1:] != padded[:-1])
     return [(start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
@@ -252,7 +251,7 @@ def _element(array: NDArray[Any]) -> Any:
 
 
 def _is_readonly(array: NDArray[Any]) -> bool:
-    """Return whether neither the array nor any array it is a view of can be written to."""
+    """Return whether the array, and every array of which it is a view, is read-only."""
     link: Any = array
     while isinstance(link, np.ndarray):
         if link.flags.writeable:

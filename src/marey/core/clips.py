@@ -22,7 +22,7 @@ from marey.core.resample import resample
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, format_list, warn_user
 
-# Rates that differ by less than this fraction differ only by rounding.
+# Rates that differ by less than this fraction are treated as equal; the difference comes from rounding.
 _SAME_RATE = 1e-6
 _NUMBERS = {1: "one clip", 2: "two clips"}
 _REMEDY = "open a folder with marey.MotionSet.open, read a file with marey.load"
@@ -146,7 +146,7 @@ def name_clip(motion: Motion, k: int) -> str:
 
 
 def make_names_unique(motions: Iterable[Motion]) -> tuple[Motion, ...]:
-    """Number clips that have the name of an earlier one: ``walk``, ``walk#2``, ``walk#3``."""
+    """Return the clips' names, with a number added to repeated ones: ``walk``, ``walk#2``, ``walk#3``."""
     out: list[Motion] = []
     seen: dict[str, int] = {}
     for motion in motions:

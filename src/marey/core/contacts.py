@@ -13,7 +13,15 @@ from marey.errors import InvalidValue, UnknownName, similar
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContactPoint(FrozenRecord):
-    """A point attached to a joint: `offset` (3,) in meters, in the joint's own coordinate frame."""
+    """A point attached to a joint: `offset` (3,) in meters, in the joint's own coordinate frame.
+
+    Examples
+    --------
+    >>> heel = walk.contacts.points[0]
+    >>> heel.name, walk.skeleton.names[heel.joint], heel.offset.shape
+    ('left_heel', 'LeftFoot', (3,))
+    >>> tip = marey.ContactPoint("left_tip", joint=walk.skeleton.roles["left_toe_tip"], offset=[0.0, 0.0, 0.01])
+    """
 
     name: str
     joint: int
@@ -30,7 +38,17 @@ class ContactPoint(FrozenRecord):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contacts(FrozenRecord):
-    """K named points, and a mask (F, K) that is True where a point is in contact."""
+    """K named points, and a mask (F, K) that is True where a point is in contact.
+
+    Examples
+    --------
+    >>> walk.contacts.names
+    ('left_heel', 'left_ball', 'right_heel', 'right_ball')
+    >>> walk.contacts.mask.shape
+    (241, 4)
+    >>> walk.contacts.intervals("left_heel")[:2]
+    ((25, 46), (90, 112))
+    """
 
     points: tuple[ContactPoint, ...]
     mask: Bools
@@ -59,7 +77,14 @@ class Contacts(FrozenRecord):
             raise UnknownName(f"no contact point {name!r}; {known}{similar(str(name), self.names)}") from None
 
     def intervals(self, name: str) -> tuple[tuple[int, int], ...]:
-        """Return the frames in contact as half-open (start, stop) pairs, in order."""
+        """Return the frames in contact as half-open (start, stop) pairs, in order.
+
+        Examples
+        --------
+        >>> start, stop = walk.contacts.intervals("left_ball")[0]
+        >>> bool(walk.contacts.mask[start:stop, walk.contacts.index("left_ball")].all())
+        True
+        """
         return tuple(find_runs(self.mask[:, self.index(name)]))
 
     @classmethod
@@ -69,7 +94,14 @@ class Contacts(FrozenRecord):
         intervals: Mapping[str, Iterable[tuple[int, int]]],
         n_frames: int,
     ) -> Contacts:
-        """Build contacts from half-open intervals, keyed by point name; points without intervals have no contact."""
+        """Build contacts from half-open intervals, keyed by point name; points without intervals have no contact.
+
+        Examples
+        --------
+        >>> contacts = marey.Contacts.from_intervals(walk.contacts.points, {"left_heel": [(10, 30)]}, n_frames=60)
+        >>> contacts.mask.shape, contacts.intervals("left_heel")
+        ((60, 4), ((10, 30),))
+        """
         points = tuple(points)
         if check_index(n_frames, "n_frames") < 0:
             raise InvalidValue(f"n_frames must be at least 0, not {n_frames}")

@@ -1,8 +1,15 @@
 """Remove noise from vectors over time, and keep fast movements.
 
-A local polynomial is fitted around every sample, in windows of growing length. The longest window whose result agrees
-with those of all shorter ones, within the noise, is used (intersection of confidence intervals; Goldenshluger and
+A local polynomial is fitted around every sample, in windows of several lengths.
+
+Captures have noise that is not white, because a solver smoothed it. `smooth_adaptively` uses the longest window whose
+result agrees with those of all shorter ones, within the noise (intersection of confidence intervals; Goldenshluger and
 Nemirovski 1997, Katkovnik 1999).
+
+Detected positions have white noise. Stein's unbiased estimate (1981) then says, from the data and their noise alone,
+how far each result is from the truth near a sample. `smooth_white_noise` averages the results, with weights that
+decrease exponentially with that estimate (Leung and Barron 2006). Only the range over which errors are estimated is
+chosen.
 """
 
 from __future__ import annotations
@@ -14,22 +21,29 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.maths import ease_in, filters
 
-__all__ = ["measure_noise", "smooth_adaptively"]
+__all__ = ["measure_noise", "smooth_adaptively", "smooth_white_noise"]
 
 # Half lengths of the windows in samples; the degree of the polynomials.
 _HALVES = (2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48)
 _DEGREE = 2
 # Results agree if they differ by less than this many times the sum of their standard errors, over all axes.
 _AGREE = 1.0
-# The noise of a single sample may be this many times larger.
+# The noise of a single sample may be this many times larger than the average noise.
 _OUTLIER = 2.7
 # Standard deviation, in samples, of the Gaussian by which the choice of windows is smoothed.
 _SPREAD = 2.0
+# Standard deviation, in samples, of the Gaussian over which the error of a result is estimated. It counts as
+# 2 sqrt(pi) times as many samples, 11; with three axes, the estimate is right to about a quarter of the variance.
+# Of 2, 3 and 4 samples, on eleven recorded clips with 1 cm of noise, none is more than 0.3 mm better.
+_NEAR = 3.0
+# Weights are exp(-error / (4 variance)): the highest contrast for which Leung and Barron prove that the average is
+# nearly as good as the best of the results.
+_CONTRAST = 0.25
 # Median length of vectors with this many normally distributed numbers.
 _MEDIAN_LENGTHS = {3: 1.538, 4: 1.832}
-# Noise below this, in meters and half radians, is rounding.
+# Noise below this, in meters or half radians, is treated as rounding error.
 _ROUNDING = 1e-7
-# Ratio of sixth to fourth differences, relative to white noise: movement below, noise above.
+# Threshold for the ratio of sixth to fourth differences, relative to that of white noise: lower ratios mean movement.
 _MOVEMENT, _NOISE = 0.6, 0.9
 # Sixth differences need this many samples.
 _MIN_SAMPLES = 7
@@ -44,23 +58,17 @@ def smooth_adaptively(
     ----------
     values : (F, n, d) n vectors of 3 or 4 numbers over time.
     longest : the longest window in samples.
-    strength : multiplies the noise.
-    noise : (n,) along each axis; by default it is measured.
+    strength : factor for the noise; larger values smooth more.
+    noise : (n,) standard deviation of the noise along each axis; by default it is measured.
 
     Returns
     -------
     The smoothed values, and the noise (n,) along each axis.
     """
-    from scipy.signal import savgol_coeffs, savgol_filter
-
     noise = measure_noise(values) if noise is None else noise
     level = strength * np.maximum(noise, _ROUNDING)
-    fits, errors = [values], [1.0]
-    for half in _HALVES:
-        width = 2 * half + 1
-        if width <= min(len(values), max(longest, 5.0)):
-            fits.append(savgol_filter(values, width, _DEGREE, axis=0))
-            errors.append(float(np.linalg.norm(savgol_coeffs(width, _DEGREE))))
+    fits, own = _fit_windows(values, longest)
+    errors = np.sqrt(own)  # standard error of a fitted sample, as a fraction of the noise
     allowed = _AGREE * math.sqrt(values.shape[2]) * level
     chosen = np.zeros(values.shape[:2])
     alive = np.ones(values.shape[:2], dtype=bool)
@@ -69,7 +77,7 @@ def smooth_adaptively(
             apart = np.linalg.norm(fits[k] - fits[j], axis=2)
             alive &= apart <= (allowed * (errors[k] + errors[j]) if j else _OUTLIER * allowed)
         chosen[alive] = k
-    # Neighboring samples use similar windows; otherwise switching between windows would be a new noise.
+    # Smooth the choice of windows over time, because abrupt changes of the window length would add noise.
     chosen = np.clip(filters.gaussian(chosen, _SPREAD), 0.0, chosen)
     out = np.zeros_like(values)
     for k, fit in enumerate(fits):
@@ -77,11 +85,41 @@ def smooth_adaptively(
     return out, noise
 
 
-def measure_noise(values: Floats) -> Floats:
-    """Return the white noise (n,) along each axis of values (F, n, d); 0 for fewer than 7 samples.
+def smooth_white_noise(values: Floats, longest: float, noise: Floats) -> Floats:
+    """Smooth vectors (F, n, d) with a known white noise (n,) along each axis, so that their expected error is least.
 
-    Sixth differences of white noise are as large as fourth ones, relative to what each order passes. Those of movement
-    are smaller, and do not count as noise.
+    longest : the longest window in samples.
+    """
+    variance = np.maximum(noise, _ROUNDING) ** 2
+    fits, own = _fit_windows(values, longest)
+    errors = [
+        filters.gaussian(np.square(fit - values).sum(axis=2), _NEAR) / variance + values.shape[2] * (2.0 * weight - 1.0)
+        for fit, weight in zip(fits, own, strict=True)
+    ]
+    costs = (_CONTRAST * 2.0 * math.sqrt(math.pi) * _NEAR) * np.stack(errors)
+    weights = np.exp(costs.min(axis=0) - costs)
+    return np.asarray(np.einsum("kfn,kfnd->fnd", weights / weights.sum(axis=0), np.stack(fits)))
+
+
+def _fit_windows(values: Floats, longest: float) -> tuple[list[Floats], list[float]]:
+    """Return the values, unchanged and smoothed by growing windows, and the weight of a sample in its own result."""
+    from scipy.signal import savgol_coeffs, savgol_filter
+
+    fits, own = [values], [1.0]
+    for half in _HALVES:
+        width = 2 * half + 1
+        if width <= min(len(values), max(longest, 5.0)):
+            fits.append(savgol_filter(values, width, _DEGREE, axis=0))
+            own.append(float(savgol_coeffs(width, _DEGREE)[half]))
+    return fits, own
+
+
+def measure_noise(values: Floats) -> Floats:
+    """Return the standard deviation (n,) of the white noise along each axis of values (F, n, d); 0 for fewer than 7
+    frames.
+
+    For white noise, sixth differences are as large as fourth differences, after normalization. For movement they are
+    smaller, and then do not count as noise.
     """
     if len(values) < _MIN_SAMPLES:
         return np.zeros(values.shape[1])

@@ -21,11 +21,12 @@ LiveFeet: TypeAlias = Literal["auto", "clean", "lock"] | None
 def feet_option(otherwise: str = "the result has them") -> Any:
     """Declare the option `feet` of settings, whose type is ``Literal["clean"] | None``.
 
-    otherwise : completes "Otherwise the feet are left where ...".
+    otherwise : completes "Without cleanup, the feet are left where ...".
     """
     return option(
         default="clean",
-        help=f'"clean" removes foot skate: planted feet stay in place. Otherwise the feet are left where {otherwise}.',
+        help='"clean" removes foot skate: planted feet stay in place. Without cleanup, the feet are left where '
+        f"{otherwise}.",
         label="Foot cleanup",
     )
 

@@ -17,9 +17,9 @@ from marey.errors import InvalidValue, format_list
 from marey.maths import euler, quat
 
 _TURN = 2.0 * np.pi
-# Quaternions of a file may be rounded; other lengths than 1 are mistakes.
+# Tolerance for |q| = 1: quaternions in files are rounded, but a larger deviation is an error.
 _UNIT_SLACK = 1e-3
-# Fewer frames than this show no range of movement.
+# Minimum number of frames from which to learn a range of movement.
 _MIN_FRAMES = 10
 
 
@@ -36,6 +36,15 @@ class JointLimits(FrozenRecord):
     centers : (N, 4) unit quaternions, rotations at which all angles are 0.
     axes : (N, 4) unit quaternions, the frames whose x, y and z axes the angles are about.
     low, high : (N, 3) radians, the smallest and the largest a, b and c. A range of a full turn or more does not limit.
+
+    Examples
+    --------
+    >>> limits = marey.core.learn_joint_limits([walk, run])
+    >>> names, excess = limits.find_excess(kick)
+    >>> excess.shape == (len(kick), len(names))
+    True
+    >>> limits.apply(kick)
+    <Motion 'kick': 156 frames at 60 Hz, 27 joints>
     """
 
     names: tuple[str, ...]
@@ -65,7 +74,8 @@ class JointLimits(FrozenRecord):
         return len(self.names)
 
     def find_excess(self, motion: Motion) -> tuple[tuple[str, ...], Floats]:
-        """Return the joints of the motion that have limits, and how far (F, n) their rotations are outside, radians."""
+        """Return the indices of the n limited joints, and by how many radians (F, n) their rotations exceed the
+        limits."""
         joints, _ = self.find_joints(motion.skeleton)
         given, within = motion.rotations[:, joints], self._bring_within(motion)
         excess = np.where((given == within).all(axis=-1), 0.0, quat.angle_between(given, within))
@@ -74,8 +84,8 @@ class JointLimits(FrozenRecord):
     def apply(self, motion: Motion) -> Motion:
         """Return the motion with every joint within its limits: angles that exceed them are clipped.
 
-        Rotations within the limits stay as they are. Clipping moves what hangs on the joint, such as planted feet;
-        `marey.clean` with `joint_limits=` holds those as well.
+        Rotations within the limits do not change. Clipping moves all joints below, such as planted feet; use
+        `marey.clean` with `joint_limits=` to also hold the feet in place.
         """
         joints, _ = self.find_joints(check_motion(motion).skeleton)
         rotations = motion.rotations.copy()
@@ -83,7 +93,7 @@ class JointLimits(FrozenRecord):
         return replace(motion, rotations=set_readonly(rotations))
 
     def find_joints(self, skeleton: Skeleton) -> tuple[list[int], list[int]]:
-        """Return the joints of the skeleton that have limits, and their rows here."""
+        """Return the indices of the skeleton's joints that have limits, and their indices in `names`."""
         rows = {name: row for row, name in enumerate(self.names)}
         joints = [j for j, name in enumerate(skeleton.names) if name in rows]
         if not joints:
@@ -94,7 +104,7 @@ class JointLimits(FrozenRecord):
         return joints, [rows[skeleton.names[j]] for j in joints]
 
     def _bring_within(self, motion: Motion) -> Floats:
-        """Return the rotations (F, n, 4) of the limited joints, those outside clipped."""
+        """Return the rotations (F, n, 4) of the limited joints, clipped to the limits."""
         joints, rows = self.find_joints(motion.skeleton)
         given = motion.rotations[:, joints]
         centers, axes, low, high = self.centers[rows], self.axes[rows], self.low[rows], self.high[rows]
@@ -121,11 +131,11 @@ class JointLimitSettings(Settings):
     """Settings of `learn_joint_limits`."""
 
     margin: float = option(
-        math.radians(5.0), "Angle by which the limits are wider on each side than the movement seen.",
+        math.radians(5.0), "Margin added to each limit beyond the observed movement.",
         unit="rad", min=0, max=math.pi,
     )  # fmt: skip
     outliers: float = option(
-        0.001, "Fraction of the frames that may lie beyond each limit: broken frames should not widen it.",
+        0.001, "Fraction of the frames that may lie beyond each limit, so that broken frames do not widen it.",
         unit="fraction", min=0, below=0.5,
     )  # fmt: skip
 
@@ -135,12 +145,19 @@ def learn_joint_limits(clips: Iterable[Motion], settings: JointLimitSettings) ->
     """Learn joint limits from clips of one skeleton: the ranges in which their joints move.
 
     Each joint's angles are about the principal axes of its own movement, so a knee gets one wide range and two narrow
-    ones. The hips, joints above them and end sites have no limits. Learn from clips that show what the body can do:
-    limits of walks alone call every kick a violation.
+    ones. The hips, joints above them and end sites have no limits. Use clips that show the body's full range of
+    movement: limits learned from walks alone would reject every kick.
 
     Parameters
     ----------
     clips : the motions.
+
+    Examples
+    --------
+    >>> limits = marey.core.learn_joint_limits([walk, run, kick])
+    >>> knee = limits.names.index("LeftLeg")
+    >>> np.degrees(limits.high - limits.low)[knee].shape
+    (3,)
     """
     motions = check_list(clips, Motion, "clips")
     n_frames = sum(map(len, motions))
@@ -161,7 +178,7 @@ def learn_joint_limits(clips: Iterable[Motion], settings: JointLimitSettings) ->
     seen = np.concatenate([motion.rotations[:, joints] for motion in motions])
     centers = quat.average(seen, axis=0)
     axes = _find_axes(quat.log(quat.inv_mul(centers, seen)))
-    # The middle of all ranges is near 0, so the angles nearest to 0 are those to compare.
+    # All ranges are centered near 0, so compare the equivalent angles nearest to 0.
     zero = np.zeros((len(joints), 3))
     angles = _choose_angles(read_angles(seen, centers, axes), zero, zero)
     low, high = np.quantile(angles, [settings.outliers, 1.0 - settings.outliers], axis=0)
@@ -176,9 +193,9 @@ def read_angles(rotations: Floats, centers: Floats, axes: Floats) -> Floats:
 
 
 def _choose_angles(angles: Floats, low: Floats, high: Floats) -> Floats:
-    """Return, of the angles that stand for the same rotation, those that exceed the limits least.
+    """Among equivalent Euler angles of a rotation, return those that exceed the limits least.
 
-    Every rotation has two triples of angles, each up to full turns.
+    Every rotation has two triples of angles, and full turns may be added to each angle.
     """
     middle = 0.5 * (low + high)
     twin = angles + np.pi
@@ -196,6 +213,6 @@ def _find_axes(vectors: Floats) -> Floats:
     """
     _, principal = np.linalg.eigh(np.einsum("fni,fnj->nij", vectors, vectors))
     x, y = principal[..., 2], principal[..., 0]
-    # Of an axis and its opposite, take the one whose largest component is positive, whatever the eigenvectors' signs.
+    # Flip each axis so that its largest component is positive, because the signs of eigenvectors are arbitrary.
     x, y = (axis * np.sign(np.take_along_axis(axis, np.abs(axis).argmax(axis=1)[:, None], axis=1)) for axis in (x, y))
     return quat.from_matrix(np.stack([x, y, np.cross(x, y)], axis=-1))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.core.profiles import EXTRA, PLAIN
+from marey.core.role_profiles import EXTRA, PLAIN
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +72,8 @@ class JointTree:
 
 
 def find_hips(tree: JointTree, legs: Sequence[int], above: int) -> int:
-    """Return the joint where legs and the path to `above` branch; if that is far away, where the legs branch."""
+    """Return the joint where the legs and the path to `above` branch; if it is far from the legs, the joint where the
+    legs branch."""
     crotch = tree.common(*legs)
     fork = tree.common(crotch, above)
     # A root on the floor may have legs and spine as separate children: it is not the hips.

@@ -24,7 +24,14 @@ _CACHE_FRAMES = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """World poses of all joints: positions (F, J, 3) in meters, rotations (F, J, 4)."""
+    """World poses of all joints: positions (F, J, 3) in meters, rotations (F, J, 4).
+
+    Examples
+    --------
+    >>> world = walk.world()
+    >>> world.positions.shape, world.rotations.shape
+    ((241, 27, 3), (241, 27, 4))
+    """
 
     positions: Floats
     rotations: Floats
@@ -94,6 +101,12 @@ def forward_kinematics(
     root_positions : (F, 3) meters.
     rotations : (F, J, 4) local unit quaternions, wxyz.
     bone_offsets : (F, J, 3) meters, or None for the skeleton's own offsets.
+
+    Examples
+    --------
+    >>> world = marey.core.forward_kinematics(walk.skeleton, walk.root_positions, walk.rotations)
+    >>> world.positions.shape  # frames, joints, xyz in meters
+    (241, 27, 3)
     """
     n_joints = len(skeleton)
     n_frames = len(rotations)
@@ -116,6 +129,12 @@ def pose_world(
 
     Inputs are the root position (3,), local rotations (J, 4), and bone offsets (J, 3) or None for the skeleton's own.
     The caller may modify the results.
+
+    Examples
+    --------
+    >>> positions, rotations = marey.core.pose_world(walk.skeleton, walk.root_positions[0], walk.rotations[0])
+    >>> positions.shape, rotations.shape
+    ((27, 3), (27, 4))
     """
     n_joints = len(skeleton)
     local = _check_input(rotations, "rotations", (n_joints, 4))

@@ -13,7 +13,13 @@ from marey.errors import InvalidValue
 
 
 class Label(NamedTuple):
-    """A name for frames `start` to `stop`, half-open."""
+    """A name for frames `start` to `stop`, half-open.
+
+    Examples
+    --------
+    >>> marey.Label("left turn", start=30, stop=90)
+    Label(name='left turn', start=30, stop=90)
+    """
 
     name: str
     start: int
@@ -25,6 +31,14 @@ class Labels:
     """Any number of labels, sorted by start; they may overlap.
 
     Compares by value, unlike classes that hold arrays.
+
+    Examples
+    --------
+    >>> labels = marey.Labels((marey.Label("walk", 0, 120), marey.Label("wave", 60, 90)))
+    >>> labels.at(70)
+    ('walk', 'wave')
+    >>> labels.mask("wave", n_frames=120).shape
+    (120,)
     """
 
     items: tuple[Label, ...] = ()

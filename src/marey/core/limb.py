@@ -60,6 +60,13 @@ def find_hinge(
     upper_offset, lower_offset : (3,) meters: knee in the hip's frame, ankle in the knee's frame.
     knee : (F, 4) local rotations.
     fallback : (3,) axis to use if no frame bends by at least 3 degrees; without it, such a limb raises an error.
+
+    Examples
+    --------
+    >>> joints = walk.skeleton.index("LeftLeg"), walk.skeleton.index("LeftFoot")
+    >>> thigh, shin = walk.skeleton.offsets[list(joints)]
+    >>> marey.core.find_hinge(thigh, shin, walk.rotations[:, joints[0]]).round(1) + 0.0
+    array([-1.,  0.,  0.])
     """
     where = "find_hinge"
     up, down = _bones(*_check_arguments(where, upper_offset=upper_offset, lower_offset=lower_offset, knee=knee))
@@ -78,6 +85,15 @@ def hinge_angle(upper_offset: ArrayLike, lower_offset: ArrayLike, knee: ArrayLik
     """Return the knee angle about the hinge, (...) radians in [0, 2 pi): pi is straight, more is bent backward.
 
     Takes the arguments of `solve_limb`, with any leading axes.
+
+    Examples
+    --------
+    >>> joints = walk.skeleton.index("LeftLeg"), walk.skeleton.index("LeftFoot")
+    >>> thigh, shin = walk.skeleton.offsets[list(joints)]
+    >>> knee = walk.rotations[:, joints[0]]
+    >>> angles = marey.core.hinge_angle(thigh, shin, knee, marey.core.find_hinge(thigh, shin, knee))
+    >>> angles.shape, bool((angles <= np.pi).all())
+    ((241,), True)
     """
     *limb, axis = _check_arguments(
         "hinge_angle", upper_offset=upper_offset, lower_offset=lower_offset, knee=knee, hinge=hinge
@@ -97,6 +113,12 @@ class LimbSettings:
         leaves the hip as it is. Default 0.5, as in Kovar. Has no effect without a target rotation.
     max_stretch : in [0, 1), maximum scaling of the two bones to close the remaining gap, as a fraction of their length.
         Default 0.
+
+    Examples
+    --------
+    >>> from marey.core import LimbSettings
+    >>> LimbSettings(damping_from=np.radians(135.0), max_stretch=0.1).swivel
+    0.5
     """
 
     damping_from: float | None = None
@@ -145,6 +167,16 @@ def solve_limb(
     LimbPose, with the broadcast leading axes of the arguments. The knee never bends backward: a backward bend becomes a
     forward bend. If the target is out of reach, or damping keeps the ankle from it, the ankle lies on the line to it;
     stretching the bones then closes the gap, up to `max_stretch`.
+
+    Examples
+    --------
+    >>> still = [1.0, 0.0, 0.0, 0.0]
+    >>> bent = marey.maths.quat.exp([0.3, 0.0, 0.0])
+    >>> thigh, shin = [0.0, -0.4, 0.0], [0.0, -0.4, 0.0]
+    >>> hip, hinge, target = [0.0, 0.9, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.2, 0.1]
+    >>> pose = marey.core.solve_limb(hip, still, still, bent, still, thigh, shin, hinge, target)
+    >>> pose.knee.shape, round(float(pose.residue), 6)
+    ((4,), 0.0)
     """
     how = LimbSettings() if settings is None else settings
     base, parent, hip, knee, ankle, upper, lower, hinge, target, orientation = _check_arguments(
@@ -265,7 +297,10 @@ def _damp(angle: Floats, start: float) -> Floats:
 
 
 def _line(reach: Floats, stick: Floats, upper: Floats) -> Floats:
-    """Return the hip-ankle line, (..., 3) in the world; the upper bone's direction if the ankle is at the hip."""
+    """Return a vector (..., 3) from hip to ankle in the world: `reach`, else `stick`, else `upper`.
+
+    A vector without length has no direction, so the next one is used.
+    """
     line = np.where((_length(stick) > _NOTHING)[..., None], stick, upper)
     return np.where((_length(reach) > _NOTHING)[..., None], reach, line)
 

@@ -6,7 +6,7 @@ Written for a leg; an arm is the same with shoulder, elbow and wrist. Everything
 rotates in the plane of its current bend if that is clear, else about the axis about which it bends in other frames.
 Second, a knee that is bent slightly backward, as in recordings, is rotated by the same angle as one bent forward
 equally far, so a limb that needs no adjustment stays unchanged; scaling the limb closes any gap that this leaves.
-Third, damping gives way if it would need more scaling than is allowed.
+Third, the more the limb would have to be scaled because of damping, the less the knee is damped.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from marey.maths.vector_kernels import Quat, Vec
 _TRUSTED, _TRUSTED_BACK = 0.12, 0.5
 # Plane and axis may cancel each other, when a knee bends the wrong way: closer to that than this, it rotates less.
 _CANCELED = 0.06
+# Damping decreases from the first of these changes of the limb's length, which Kovar calls invisible, to zero at the
+# second, as fractions.
+_SCALED, _SCALED_MOST = 0.03, 0.15
 
 
 @kernel
@@ -50,14 +53,38 @@ def find_knee_rotation(up: Vec, down: Vec, hinge: Vec, distance: float, damping:
     up, down : vectors from the knee to hip and ankle.
     damping : knee angle in radians above which rotations are damped; pi for no damping.
     """
+    after = _find_angle(up, down, hinge, distance)
+    change: float = _damp(after, damping) - _damp(knee_angle(up, down, hinge), damping)
+    return change
+
+
+@helper
+def _find_angle(up: Vec, down: Vec, hinge: Vec, distance: float) -> float:
+    """Return the knee angle in its plane at which hip and ankle are `distance` apart, or as nearly as possible."""
     a1, a2 = vec.dot(up, hinge), vec.dot(down, hinge)
     b1, b2 = vec.norm(vec.sub(up, vec.scale(a1, hinge))), vec.norm(vec.sub(down, vec.scale(a2, hinge)))
     along, square = vec.square(a1 - a2), distance * distance
     above_min = max(square - along - vec.square(b1 - b2), 0.0)
     below_max = max(vec.square(b1 + b2) + along - square, 0.0)
-    after = 2.0 * math.atan2(math.sqrt(above_min), math.sqrt(below_max))
-    change: float = _damp(after, damping) - _damp(knee_angle(up, down, hinge), damping)
-    return change
+    return 2.0 * math.atan2(math.sqrt(above_min), math.sqrt(below_max))
+
+
+@kernel
+def find_easing_rotation(up: Vec, down: Vec, hinge: Vec, distance: float, damping: float) -> float:
+    """Return the rotation of `find_knee_rotation`, with less damping the more the limb would have to be scaled.
+
+    Without damping, a knee that is bent backward bends forward, until hip and ankle are `distance` apart.
+    """
+    damped = find_knee_rotation(up, down, hinge, distance, damping)
+    knee = vec.from_axis_angle(hinge, min(damped, math.pi - knee_angle(up, down, hinge)))
+    scale = distance / max(vec.norm(vec.sub(vec.rotate(knee, down), up)), 1e-9)
+    hold = vec.fade(max(abs(scale - 1.0) - _SCALED, 0.0) / (_SCALED_MOST - _SCALED))
+    if hold == 1.0:
+        return damped
+    angle = knee_angle(up, down, hinge)
+    is_backward = vec.dot(hinge, vec.cross(up, down)) < 0.0
+    free = _find_angle(up, down, hinge, distance) - (2.0 * math.pi - angle if is_backward else angle)
+    return free + hold * (damped - free)
 
 
 @helper

@@ -24,7 +24,7 @@ from marey.deprecation import warn_renamed
 from marey.errors import InvalidValue, UnknownName, format_list, similar, warn_user
 from marey.maths import quat
 
-# A recorded marker is used if it is visible in at least this fraction of the frames, with no gap of more seconds.
+# A marker is used if it is visible in at least this fraction of the frames and has no gap longer than this (seconds).
 _SEEN, _LONGEST_GAP = 0.75, 0.5
 
 
@@ -40,6 +40,14 @@ class Markers(FrozenRecord):
     fps : frames per second.
     name : name of the recording.
     source : the file, its unit and axes; `source.unit` is meters per unit of the file.
+
+    Examples
+    --------
+    >>> markers = marey.samples.sample("walk", seconds=2.0).markers()
+    >>> markers.positions.shape, len(markers.names)
+    ((121, 41, 3), 41)
+    >>> markers.duration
+    2.0
     """
 
     names: tuple[str, ...]
@@ -116,11 +124,18 @@ def markers_to_motion(recording: Markers) -> Motion:
     """Return recorded markers as a motion, so that webs and graphs can be built from them (Kovar 7.3).
 
     Each marker is a joint, attached to a center that travels and turns with the body. The center is the mean of the
-    markers; it faces ahead of the line from the markers of the right side to those of the left, whose names differ in
-    L and R alone. The joints have no roles but the center, so that feet are neither found nor cleaned.
+    markers. Its heading is perpendicular to the line from right-side to left-side markers, which are found as pairs of
+    names that differ only in L and R. Only the center has a role, so feet are neither detected nor cleaned.
 
     Markers that are visible in fewer than three quarters of the frames, or missing for more than 0.5 s at a time, are
     left out with a warning. Other gaps are filled.
+
+    Examples
+    --------
+    >>> markers = marey.samples.sample("walk", seconds=2.0).markers()
+    >>> motion = marey.core.markers_to_motion(markers)
+    >>> len(motion), len(motion.skeleton)
+    (121, 42)
     """
     chosen = [k for k in range(len(recording.names)) if not explain_unusable(recording, k)]
     left_out = [repr(name) for k, name in enumerate(recording.names) if k not in chosen]
@@ -136,7 +151,7 @@ def markers_to_motion(recording: Markers) -> Motion:
     offsets[:, 1:] = quat.inv_rotate(turned[:, None], points - center[:, None])
     rotations = quat.identity((len(points), len(names) + 1))
     rotations[:, 0] = turned
-    # Bones without a length of their own: takes of one marker set have the same skeleton.
+    # All offsets are 0, so that all takes with the same markers have the same skeleton.
     root = "center" if "center" not in names else "center of the markers"
     parents = np.concatenate([[-1], np.zeros(len(names), dtype=np.int64)])
     skeleton = Skeleton((root, *names), parents, np.zeros((len(names) + 1, 3)), {"hips": root})
@@ -147,7 +162,8 @@ def markers_to_motion(recording: Markers) -> Motion:
 
 
 def _find_yaw(points: Floats, names: tuple[str, ...], recording: str) -> Floats:
-    """Return the heading (F,) of markers (F, n, 3): ahead of the line from those on the right to those on the left."""
+    """Return the heading (F,) of markers (F, n, 3), perpendicular to the line from right-side to left-side markers, in
+    radians."""
     short = [name.rpartition(":")[2] for name in names]
     pairs = [
         (k, short.index("R" + name[1:])) for k, name in enumerate(short) if name[:1] == "L" and "R" + name[1:] in short
@@ -157,8 +173,8 @@ def _find_yaw(points: Floats, names: tuple[str, ...], recording: str) -> Floats:
         across = left - right
         return np.asarray(np.arctan2(-across[:, 2], across[:, 0]))
     warn_user(
-        f"{recording!r}: no markers of a left and a right side were found by their names, so the heading is measured "
-        "from the first frame; transitions between takes that begin with other headings are distorted"
+        f"{recording!r}: no left and right markers were recognized by name, so headings are relative to the first "
+        "frame; transitions between takes that begin with different headings are distorted; begin names with L and R"
     )
     flat = points[..., [0, 2]] - points[..., [0, 2]].mean(axis=1, keepdims=True)
     x, z = flat[0].T

@@ -52,6 +52,16 @@ class Motion(FrozenRecord):
     contacts, labels : annotations of the same frames.
     bone_offsets : (F, J, 3) meters if bone offsets change over time, else None. Those of joint 0 are not used.
     source : the file it came from, and the edits since then.
+
+    Examples
+    --------
+    >>> walk
+    <Motion 'walk': 241 frames at 60 Hz, 27 joints>
+    >>> walk.rotations.shape, walk.duration
+    ((241, 27, 4), 4.0)
+    >>> first = marey.Motion(walk.skeleton, walk.root_positions[:1], walk.rotations[:1], fps=60.0)
+    >>> first.world().positions.shape
+    (1, 27, 3)
     """
 
     skeleton: Skeleton
@@ -112,6 +122,11 @@ class Motion(FrozenRecord):
     def __repr__(self) -> str:
         return f"<Motion {self.name!r}: {len(self)} frames at {self.fps:g} Hz, {len(self.skeleton)} joints>"
 
+    def _repr_html_(self) -> str:
+        from marey.core.notebook import show_motion
+
+        return show_motion(self)
+
     @property
     def duration(self) -> float:
         """Seconds from the first frame to the last."""
@@ -139,6 +154,11 @@ class Motion(FrozenRecord):
         The result is cached and shared with copies of the motion that have the same poses, even if contacts, labels or
         names differ. The cache holds 128 MB for all motions, about 70,000 frames of 31 joints; longer motions are
         computed on each call.
+
+        Examples
+        --------
+        >>> walk.world().positions[:, walk.skeleton.roles["head"]].shape
+        (241, 3)
         """
         return _worlds.get(self.skeleton, self.root_positions, self.rotations, self.bone_offsets)
 
@@ -160,6 +180,13 @@ class Motion(FrozenRecord):
 
         Between frames, rotations are slerped and positions interpolated linearly (Kovar 1.1.1). The result has no
         contacts and labels.
+
+        Examples
+        --------
+        >>> walk.at(1.255).rotations.shape
+        (1, 27, 4)
+        >>> len(walk.at([0.0, 0.5, 1.0]))
+        3
         """
         times = freeze_array(np.atleast_1d(convert_array(seconds, _TIMES)), _TIMES, (None,))
         slack = 1e-9 * max(1.0, self.duration)
@@ -192,7 +219,14 @@ class Motion(FrozenRecord):
         )
 
     def moved(self, transform: ArrayLike) -> Motion:
-        """Return the motion moved across the floor by `transform`, a rigid2d (theta, x, z) in radians and meters."""
+        """Return the motion moved across the floor by `transform`, a rigid2d (theta, x, z) in radians and meters.
+
+        Examples
+        --------
+        >>> there = walk.moved([np.pi / 2, 1.0, 0.0])  # turned to the left, and moved by 1 m
+        >>> np.allclose(there.travel[:, 0], 1.0 + walk.travel[:, 2])
+        True
+        """
         return move_frames(self, freeze_array(transform, "transform", (3,)))
 
 

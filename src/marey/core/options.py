@@ -102,7 +102,8 @@ class Option:
         raise InvalidValue(f"{self.name} must be {words}, not {value!r}{near}", parameter=self.name)
 
     def check_object(self, value: Any) -> None:
-        """Raise `InvalidValue` if an "object" is not of its types, as far as they are lists, maps and plain values."""
+        """Raise `InvalidValue` if the value of an "object" has a wrong type. Only lists, mappings and plain values are
+        checked."""
         if (value is None and self.is_optional) or not self.type_names:
             return
         tests = [_PLAIN_TYPES.get(name.partition("[")[0]) for name in self.type_names]
@@ -156,12 +157,12 @@ _PLAIN_TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 
 def is_generator(value: Any) -> bool:
-    """Return whether a value is a random generator of NumPy."""
+    """Return whether a value is a NumPy random generator."""
     return hasattr(value, "bit_generator")
 
 
 def _to_number(value: Any, kind: Kind) -> float | None:
-    """Return a finite number as int or float, also if it is one of NumPy; else None."""
+    """Return a finite number, including NumPy's types, as int or float; None for anything else."""
     if isinstance(value, bool):
         return None
     try:

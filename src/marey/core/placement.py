@@ -42,8 +42,8 @@ def _unit(across: Floats) -> Floats:
 def find_facing(skeleton: Skeleton, positions: Floats) -> Floats:
     """Return the facing direction as yaw (F,) in radians, continuous over the frames of positions (F, J, 3).
 
-    While the body is upside down, as in a cartwheel, the direction changes evenly from before to after: its left side
-    would be on the right.
+    While the body is upside down, as in a cartwheel, its left side points right, so the direction is interpolated from
+    the last upright frame to the next one.
     """
     left = find_left_axis(skeleton, positions)
     yaw = np.arctan2(-left[..., 2], left[..., 0])
@@ -55,7 +55,8 @@ def find_facing(skeleton: Skeleton, positions: Floats) -> Floats:
 
 
 def _find_upright(skeleton: Skeleton, positions: Floats) -> Bools:
-    """Return whether the body is upright (F,): False where it is upside down, and where it tilts to and from that."""
+    """Return a mask (F,) that is True where the body is upright, and False where it is upside down or tilting there or
+    back."""
     roles = skeleton.roles
     top = next((roles[name] for name in ("neck", "head", "chest") if name in roles), None)
     if top is None or "hips" not in roles:

@@ -10,7 +10,21 @@ from marey.core.motion import Motion
 
 @runtime_checkable
 class Clips(Protocol):
-    """A set of motions for a builder, in memory or on disk."""
+    """A set of motions for a builder, in memory or on disk.
+
+    Examples
+    --------
+    >>> class Takes:
+    ...     names = ("slow", "fast")
+    ...
+    ...     def motion(self, i):
+    ...         return (walk, run)[i]
+    ...
+    ...     def content_key(self, i):
+    ...         return self.names[i]
+    >>> marey.MotionGraph.build(Takes()).clips[0].name
+    'walk'
+    """
 
     @property
     def names(self) -> Sequence[str]:
@@ -48,7 +62,15 @@ class ResultCache(Protocol):
 
 @runtime_checkable
 class Stream(Protocol):
-    """Motion generated during playback: accepts requests and returns frames at a fixed rate."""
+    """Motion generated during playback: accepts requests and returns frames at a fixed rate.
+
+    Examples
+    --------
+    >>> stream = character.stream(marey.control.FollowDirection(0.0))
+    >>> stream.request(direction=np.pi / 2)
+    >>> len(stream.frame()), stream.fps
+    (1, 30.0)
+    """
 
     @property
     def fps(self) -> float:

@@ -35,6 +35,11 @@ def resample(motion: Motion, fps: float, settings: ResampleSettings) -> Motion:
     Parameters
     ----------
     fps : the new rate, Hz.
+
+    Examples
+    --------
+    >>> marey.edit.resample(walk, 30.0)
+    <Motion 'walk': 121 frames at 30 Hz, 27 joints>
     """
     rate = check_fps(fps)
     step = motion.fps / rate  # old frames per new frame

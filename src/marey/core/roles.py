@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marey.core.arrays import FrozenRecord
 from marey.core.joint_tree import JointTree, find_fingertips, find_hips, find_toes
-from marey.core.profiles import PROFILES, SIDES, NameParts, Profile, joints_like, read_names, roles_by_words
+from marey.core.role_profiles import PROFILES, SIDES, NameParts, Profile, joints_like, read_names, roles_by_words
 from marey.errors import InvalidValue, JointNotFound, similar
 
 __all__ = ["ROLE_NAMES", "Roles", "find_roles"]
@@ -56,6 +56,14 @@ class Roles(FrozenRecord, Mapping[str, int]):
     how : how the roles were found: ``"profile CMU"``, ``"names"``, ``"names and structure"``, ``"structure"``,
         ``"map"``, or ``"nothing found"``.
     names : the J joint names.
+
+    Examples
+    --------
+    >>> roles = walk.skeleton.roles
+    >>> roles["left_hand"], "tail" in roles
+    (10, False)
+    >>> walk.skeleton.names[roles["left_foot"]]
+    'LeftFoot'
     """
 
     joints: Mapping[str, int]

@@ -20,6 +20,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from typing import (
     overload,
 )
 
-from marey.core.options import UNITS, Option, is_generator, read_option
+from marey.core.options import UNITS, Option, read_option
 from marey.deprecation import warn_renamed
 from marey.errors import InvalidValue, similar
 
@@ -169,13 +170,18 @@ class Settings(_Checked):
 
     @staticmethod
     def convert(options: dict[str, Any]) -> dict[str, Any]:
-        """Return the given options in the form that is checked. Subclasses override this to accept other spellings."""
+        """Return the given options as they should be checked. Subclasses override this to accept other forms of a
+        value."""
         return options
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options that are plain values, JSON-ready."""
-        values = {each.name: getattr(self, each.name) for each in options_of(type(self)) if each.kind != "object"}
-        return {name: value for name, value in values.items() if not is_generator(value)}
+        """Return a JSON-ready dict of the plain options, and of lists and maps of plain values that were given."""
+        values = [(each, getattr(self, each.name)) for each in options_of(type(self))]
+        return {
+            each.name: value
+            for each, value in values
+            if _is_plain(value) and (each.kind != "object" or value != each.default)
+        }
 
     def select(self, kind: type[Settings]) -> dict[str, Any]:
         """Return the options that a base class declares, as keywords for another operation that has them."""
@@ -183,6 +189,14 @@ class Settings(_Checked):
 
     def check(self) -> None:
         """Raise `InvalidValue` if values contradict each other. Subclasses override this."""
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(isinstance(name, str) and _is_plain(each) for name, each in value.items())
+    return value is None or isinstance(value, bool | int | float | str)
 
 
 class ProgressSettings(Settings):
@@ -256,8 +270,8 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
     The last parameter of the function is `settings`. Its callers pass options by name, or `settings=`, or both: options
     then replace those of the settings. Signature and docstring show every option.
 
-    positional : options that were positional parameters before; they still may be, with a warning. Those that are
-        declared with `positional_option` may be without a warning.
+    positional : options that used to be positional parameters. Passing them by position still works, with a warning;
+        options declared with `positional_option` give no warning.
     """
 
     make: Any = kind
@@ -265,7 +279,7 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
     def decorate(function: Callable[..., Any]) -> Any:
         signature = inspect.signature(function)
         given = [each for name, each in signature.parameters.items() if name != "settings"]
-        # Keywords that are no options, such as the knobs of a blend tree.
+        # Keywords that are not options, such as the knobs of a blend tree.
         others = [each for each in given if each.kind is inspect.Parameter.VAR_KEYWORD]
         own = [each for each in given if each not in others]
         names = {each.name for each in own}
@@ -297,7 +311,7 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
 
 
 def _keywords(kind: Any) -> list[inspect.Parameter]:
-    """Return the parameters that stand for the options: those that may be passed without a name first."""
+    """Return the function parameters for the options, those that may be passed by position first."""
     only, both = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     out = [
         inspect.Parameter(field.name, only if field.kw_only else both, default=field.default, annotation=field.type)
@@ -308,8 +322,10 @@ def _keywords(kind: Any) -> list[inspect.Parameter]:
 
 def _extend_doc(doc: str, options: tuple[Option, ...], kind: str) -> str:
     """Return a docstring with the options at the end of its section "Parameters"; the section is added if missing."""
-    head, _, rest = inspect.cleandoc(doc).partition("Parameters\n----------\n")
+    head, found, rest = inspect.cleandoc(doc).partition("Parameters\n----------\n")
     own, blank, tail = rest.partition("\n\n")
+    if not found and (other := re.search(r"^\w+\n---+$", head, re.M)):  # the options come before other sections
+        head, blank, tail = head[: other.start()], "\n\n", head[other.start() :]
     rows = [own.rstrip("\n")] if own.strip() else []
     for each in options:
         limits = each.describe_range()

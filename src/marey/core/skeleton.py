@@ -26,6 +26,14 @@ class Skeleton(FrozenRecord):
     role_map : role to joint name; overrides the automatic `roles`.
 
     End Sites are joints too: leaves without rotation, named ``<Parent>End``.
+
+    Examples
+    --------
+    >>> skeleton = marey.Skeleton(("hips", "knee"), parents=[-1, 0], offsets=[[0, 0, 0], [0, -0.4, 0]])
+    >>> skeleton.bone_lengths
+    array([0. , 0.4])
+    >>> walk.skeleton.index("LeftFoot")
+    19
     """
 
     names: tuple[str, ...]
@@ -33,6 +41,7 @@ class Skeleton(FrozenRecord):
     offsets: Floats
     role_map: Mapping[str, str] = field(default_factory=dict)
     _roles: Roles | None = field(default=None, init=False, repr=False)
+    _end_sites: Bools | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         names = check_names(self.names, "joint")
@@ -66,11 +75,24 @@ class Skeleton(FrozenRecord):
         return self._roles
 
     def with_roles(self, role_map: Mapping[str, str]) -> Skeleton:
-        """Return the same skeleton with some roles assigned by hand: ``{"left_hand": "Hand_L"}``."""
+        """Return the same skeleton with some roles assigned by hand: ``{"left_hand": "Hand_L"}``.
+
+        Examples
+        --------
+        >>> skeleton = walk.skeleton.with_roles({"left_hand": "LeftForeArm"})
+        >>> skeleton.names[skeleton.roles["left_hand"]]
+        'LeftForeArm'
+        """
         return replace(self, role_map={**self.role_map, **role_map})
 
     def index(self, name: str) -> int:
-        """Return the joint's index; an unknown name raises `JointNotFound`, which suggests similar names."""
+        """Return the joint's index; an unknown name raises `JointNotFound`, which suggests similar names.
+
+        Examples
+        --------
+        >>> walk.skeleton.index("LeftHand")
+        10
+        """
         try:
             return self.names.index(name)
         except ValueError:
@@ -87,12 +109,23 @@ class Skeleton(FrozenRecord):
     @property
     def is_end_site(self) -> Bools:
         """Mask (J,): True for joints named ``<Parent>End`` (or ``<Parent>End2``, ...) if all their children are too."""
+        if self._end_sites is not None:
+            return self._end_sites
         flags = np.ones(len(self), dtype=bool)
         for j in range(len(self) - 1, 0, -1):
             flags[j] &= is_end_name(self.names[j], self.names[self.parents[j]])
             flags[self.parents[j]] &= flags[j]
         flags[0] = False
-        return set_readonly(flags)
+        self._put(_end_sites=set_readonly(flags))
+        return flags
+
+    def is_below(self, joint: int) -> Bools:
+        """Mask (J,): True for a joint and all joints that it carries."""
+        flags = np.zeros(len(self), dtype=bool)
+        flags[check_index(joint, "a joint")] = True
+        for j, parent in enumerate(self.parents.tolist()):
+            flags[j] |= parent >= 0 and flags[parent]
+        return flags
 
     @property
     def rest_positions(self) -> Floats:
@@ -111,7 +144,13 @@ class Skeleton(FrozenRecord):
         return set_readonly(lengths)
 
     def chain(self, joint: int) -> tuple[int, ...]:
-        """Return the joints from the root down to `joint`, both included."""
+        """Return the joints from the root down to `joint`, both included.
+
+        Examples
+        --------
+        >>> [walk.skeleton.names[joint] for joint in walk.skeleton.chain(walk.skeleton.index("LeftUpLeg"))]
+        ['Hips', 'LeftUpLeg']
+        """
         path = [check_index(joint, "a joint")]
         if not 0 <= path[0] < len(self):
             raise JointNotFound(f"joint must be an index from 0 to {len(self) - 1}, not {joint}")
@@ -134,7 +173,7 @@ def end_name(parent: str, taken: Iterable[str]) -> str:
 
 
 def is_end_name(name: str, parent: str) -> bool:
-    """Return whether `name` has the form that `end_name` gives under `parent`."""
+    """Return whether `name` is a name that `end_name` can return for `parent`."""
     return name.startswith(parent) and _END.fullmatch(name[len(parent) :]) is not None
 
 

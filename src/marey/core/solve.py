@@ -3,7 +3,9 @@
 Bones get constant lengths, and every frame the pose of that skeleton that is nearest to the positions: lengths are
 restored by moving both ends of a bone alike, over and over, so that errors do not add up along a limb. Points next to
 a joint that do not move against each other (hip joints and spine, shoulders and neck) are held together as one solid
-shape; a point that does move gets a joint of its own in between.
+shape; a point that does move gets a joint of its own in between. Where points between hips, shoulders and head are
+missing, they are added: spine and neck bend, and shoulders move on a circle around the chest, so that their distances
+may change.
 
 Positions do not show how a bone is twisted. Convention: a thigh or upper arm is twisted so that knee and elbow bend
 like hinges, as far as they are bent; every other bone is not twisted against its parent.
@@ -75,8 +77,10 @@ _SOLID, _SOLID_NOISE = 1.5e-3, 1.0
 _THIN = 0.15
 # Weight of the guessed rotation if the shape is thin.
 _HINT = 0.01
-_N_ITERATIONS = 40
-_N_ROUNDS = 3
+_N_ITERATIONS, _N_ROUNDS = 40, 3
+# Excess length, as a fraction, of two bones in a chain over the distance that they span: two that replace one bone, and
+# the two between the shoulders.
+_SLACK, _CLAVICLE = 0.02, 0.05
 # Bones shorter than this fraction of the body's size have no direction.
 _SHORT = 1e-4
 
@@ -128,12 +132,41 @@ def _complete(points: Mapping[str, Floats]) -> dict[str, Floats]:
     given = dict(points)
     if "hips" not in given:
         given["hips"] = 0.5 * (given["left_upper_leg"] + given["right_upper_leg"])
+    shoulders = [given[f"{side}_upper_arm"] for side in _SIDES if f"{side}_upper_arm" in given]
+    across = given["left_upper_leg"] - given["right_upper_leg"]
     if "neck" not in given:
-        given["neck"] = 0.5 * (given["left_upper_arm"] + given["right_upper_arm"])
-    given.setdefault("chest", given["neck"])
+        across = shoulders[0] - shoulders[1]
+        given["neck"] = 0.5 * (shoulders[0] + shoulders[1])
+        if "chest" not in given:
+            below = np.broadcast_to(given["hips"], across.shape) - given["neck"]
+            given["chest"] = _bend_between(shoulders[0], shoulders[1], below, _CLAVICLE)
+            if "head" in given:
+                given["neck"] = _bend_between(
+                    given["chest"], given["head"], np.cross(given["head"] - given["chest"], across)
+                )
+    if "chest" not in given:
+        given["chest"] = given["neck"]
+    if not {"spine", "spine2"} & given.keys() and "chest" not in points:
+        up = given["chest"] - given["hips"]
+        given["spine"] = _bend_between(given["hips"], given["chest"], np.cross(up, across))
     if "nose" in given:
         given.pop("head_tip", None)
     return given
+
+
+def _bend_between(start: Floats, end: Floats, side: Floats, slack: float = _SLACK) -> Floats:
+    """Return a point (F, 3) with one constant distance from start and end, on the given side of the line between.
+
+    The constant is half the longest distance between start and end (of which one in a hundred frames may be an error),
+    and this fraction more: near a straight line, a small change of the distance would move the point far.
+    """
+    middle, line = 0.5 * (start + end), end - start
+    length = np.linalg.norm(line, axis=1, keepdims=True)
+    bone = (1.0 + slack) * 0.5 * float(np.quantile(length, 0.99))
+    along = line / np.maximum(length, 1e-300)
+    away = side - along * (along * side).sum(axis=1, keepdims=True)
+    away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-300)
+    return np.asarray(middle + away * np.sqrt(np.maximum(bone**2 - (0.5 * length) ** 2, 0.0)))
 
 
 def _find_parent(key: str, index: Mapping[str, int]) -> int:
@@ -246,7 +279,7 @@ class _Body:
         self.solid = {int(k): each for each in clusters for k in each.children[each.solid]}
 
     def project(self, places: Floats) -> Floats:
-        """Return positions (F, K, 3) near the given ones at which bones have their lengths and shapes are solid."""
+        """Move the positions (F, K, 3) of K points so that bones keep their lengths and rigid groups their shapes."""
         out = places.copy()
         loose = [k for k in range(1, len(self.keys)) if k not in self.solid]
         for _ in range(_N_ITERATIONS):

@@ -27,7 +27,7 @@ class Source(FrozenRecord):
     up : the file's up axis: "x", "y", "z", or with a minus sign.
     fps : the frame rate at which the file was read, before any resampling; None for motion that did not come from a
         file.
-    frame_time_text : the frame time as text; saving writes the same text.
+    frame_time_text : the frame time as it is written in the file; saving writes the same text.
     file_names : (J,) the file's joint names if they differ from the skeleton's; else (). In a BVH file an End Site is
         called "End Site", followed by its name if it has one.
     file_offsets : (J, 3) the OFFSETs in the file. Position channels replace them, so the skeleton's own may differ;
@@ -35,9 +35,18 @@ class Source(FrozenRecord):
     channels : each joint's BVH channels in order, e.g. ``("Zrotation", "Yrotation", "Xrotation")``.
     channel_values : (F, C) the numbers in the file's rows. Saving writes them again for unchanged joints, which keeps
         the file's choice among equivalent Euler angles.
+    character : the GLB or VRM file with the mesh of the skeleton; "" if there is none. Saving as GLB or VRM copies it.
     floor : height of the floor in meters, if it was found or set.
     evidence : one sentence for each property that was inferred rather than read: unit, axes, rate.
     provenance : one JSON-like record for each processing step, oldest first.
+
+    Examples
+    --------
+    >>> walk.source.floor
+    0.0
+    >>> from marey.core import Source
+    >>> Source(path="walk.bvh", format="bvh", unit=0.01).with_step(op="mirror").provenance
+    ({'op': 'mirror'},)
     """
 
     path: str = ""
@@ -50,6 +59,7 @@ class Source(FrozenRecord):
     file_offsets: Floats | None = None
     channels: tuple[tuple[str, ...], ...] | None = None
     channel_values: Floats | None = None
+    character: str = ""
     floor: float | None = None
     evidence: tuple[str, ...] = ()
     provenance: tuple[Mapping[str, Any], ...] = ()

@@ -320,7 +320,8 @@ def _vote(sides: Sequence[int], limbs: _Limbs) -> int:
 
 
 def _across(tree: JointTree, limbs: _Limbs) -> Floats:
-    """Return the vector from side b to side a where the limbs start; further down if they start at the same point."""
+    """Return the vector from side b to side a, measured where the limbs start, or further down if they start at one
+    point."""
     across: Floats = np.zeros(3)
     for mark in range(3):
         a, b = limbs.joints(mark)

@@ -6,6 +6,7 @@ Every function takes a motion and returns a new one. Contacts and labels are car
 
 from marey.core.resample import resample
 from marey.deprecation import renamed_names
+from marey.edit.common_skeleton import share_skeleton
 from marey.edit.connect import connect
 from marey.edit.crop import crop
 from marey.edit.cycle import cycle
@@ -27,7 +28,6 @@ from marey.edit.settings import (
     SmoothSettings,
     WarpSettings,
 )
-from marey.edit.share import share_skeleton
 from marey.edit.smooth import smooth
 from marey.edit.timewarp import timewarp
 from marey.edit.warp import MoveKey, TurnKey, warp

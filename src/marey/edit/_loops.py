@@ -11,12 +11,13 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 
-# Weight of velocities relative to positions, in seconds: poses that agree only in position still differ.
+# Weight of velocities relative to positions, in seconds: poses with equal positions but different velocities are not
+# similar.
 _RATE = 0.1
 # Maximum number of frames to compare pairwise; in longer motions, every n-th frame first, then all near the best.
 _MAX_FRAMES = 1500
-# Among loops that close at most _NEARLY times as far apart as the best, or within the fraction _WELL of their extent,
-# the shortest is chosen: one stride rather than two. Strides of a motion that turns differ more.
+# The shortest loop is chosen, one stride rather than two, among those whose gap is at most _NEARLY times that of the
+# best loop, or at most the fraction _WELL of their extent. Strides of a motion that turns differ more.
 _NEARLY, _NEARLY_TURNING, _WELL = 1.5, 2.5, 0.07
 # A motion turns if it does so over _STRIDE seconds at half its mean rate or faster, for at least the fraction _TURNING
 # of its duration. Its loop should turn at least at the mean rate; each radian less counts as _ARM meters.
@@ -26,9 +27,9 @@ _STRIDE, _TURNING, _ARM = 1.0, 1.0 / 3.0, 0.5
 def find_loop(motion: Motion, first: int | None, end: int | None, least: float) -> tuple[int, int]:
     """Find frames `first` and `end`, at least `least` seconds apart, with the most similar poses and velocities.
 
-    The score is the distance between the two poses relative to how far the motion departs from the first in between:
-    while someone stands still all frames are similar, which is not a useful loop. In a motion that veers, loops that
-    veer less than it does are worse. Given frames do not change.
+    The score is the distance between the two poses, divided by the largest distance from the first pose in between:
+    while someone stands still, all frames are similar, but that is not a useful loop. If the motion turns, loops that
+    turn less than its mean rate score worse. If `first` or `end` is given, it is used unchanged.
     """
     n = len(motion)
     apart = max(4, round(least * motion.fps))

@@ -14,8 +14,7 @@ from marey.maths import quat
 class RatedPose:
     """One pose and its velocities.
 
-    root, root_rate : (3,) position and velocity of the hips, meters and m/s. The hips travel, whichever joint moves
-        them.
+    root, root_rate : (3,) position and velocity of the hips, meters and m/s. They describe the hips, not joint 0.
     rotations, turn_rate : (J, 4) local rotations, and (J, 3) angular velocities in rad/s in each joint's own axes.
     offsets, offset_rate : (J, 3) bone offsets in meters, and their rates in m/s.
     """

@@ -38,6 +38,12 @@ def connect(first: Motion, second: Motion, settings: ConnectSettings) -> Motion:
 
     Both clips need the same skeleton and frame rate. The result has the contacts and labels of both; a point that is
     not planted through the gap has no contact in it.
+
+    Examples
+    --------
+    >>> joined = marey.edit.connect(walk, run, gap=0.5)
+    >>> len(joined) / joined.fps > walk.duration + run.duration
+    True
     """
     check_motion(first, "first")
     check_motion(second, "second")

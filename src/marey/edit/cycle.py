@@ -48,6 +48,13 @@ def cycle(motion: Motion, settings: CycleSettings) -> Motion:
     ``velocity``, how far these two differ, in m/s; both also for the original frames, ``position_before`` and
     ``velocity_before``; and the 95th percentile of the steps inside the loop, ``usual_position`` and
     ``usual_velocity``.
+
+    Examples
+    --------
+    >>> start, stop = (walk.contacts.intervals("left_heel")[i][0] for i in (0, 1))
+    >>> loop = marey.edit.cycle(walk, start, stop)
+    >>> len(loop), loop.source.provenance[-1]["op"]
+    (65, 'cycle')
     """
     last = len(check_motion(motion)) - 1
     n_cycles = settings.repeats
@@ -107,7 +114,8 @@ def _chain_cycles(closed: Motion, carries: Sequence[Floats]) -> Motion:
 
 
 def _plant_feet(closed: Motion, travel: Floats) -> tuple[Motion, bool]:
-    """Plant the feet as in the middle of many cycles; also return whether there was anything to plant."""
+    """Clean up the feet as if many cycles preceded and followed; also return whether there were contacts to clean
+    up."""
     n = len(closed)
     extra = int(np.ceil(_AROUND * closed.fps / n))
     result, done = replant_feet(_chain_cycles(closed, [rigid2d.power(travel, k) for k in range(-extra, extra + 1)]))
@@ -145,7 +153,8 @@ def _spread_seam(seam: PoseOffset, n: int, fps: float, travel: Floats) -> tuple[
     back = rigid2d.invert(travel)
 
     def line(at_start: Floats, at_end: Floats, rate_at_start: Floats, rate_at_end: Floats) -> Floats:
-        """Interpolate from minus half of the seam at the start to plus half at the end; its rate in the same way."""
+        """Interpolate from minus half of the seam at the start to plus half at the end, and match the rates in the same
+        way."""
         weight, leaving, arriving = (w.reshape(-1, *[1] * at_end.ndim) for w in (t / seconds, out, into))
         straight = weight * at_end - (1.0 - weight) * at_start
         return np.asarray(0.5 * (straight - leaving * rate_at_start - arriving * rate_at_end))

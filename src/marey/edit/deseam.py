@@ -25,7 +25,7 @@ from marey.measure.glitches import find_glitches
 
 P = ParamSpec("P")
 
-# Seconds, if neither a duration nor a half-life is given.
+# Default half-life in seconds.
 _HALF_LIFE = 0.1
 # The spring's offset is cut off after this many half-lives, when less than 1e-13 of it is left.
 _HALF_LIVES = 25.0
@@ -33,8 +33,8 @@ _HALF_LIVES = 25.0
 _AROUND = 1.0
 # A change of up to _USUAL times the largest change around it is kept; beyond _CERTAIN times it is removed.
 _USUAL, _CERTAIN = 1.5, 3.0
-# Of the joints that carry one that no body could move so, those are left that rotate by less than this fraction of the
-# largest rotation among them; beyond the other fraction, they are moved.
+# Ancestors of a joint that makes an impossible jump are left unchanged if they rotate by less than the first fraction
+# of the largest rotation among them, and are corrected fully beyond the second.
 _SMALL_PART, _PART = 0.15, 0.3
 # Meters, radians and their rates; smaller values are not jumps.
 _ROUNDING = 1e-7
@@ -68,10 +68,19 @@ def deseam(motion: Motion, frame: int, settings: DeseamSettings) -> Motion:
     - by inertialization with a `half_life` in seconds: a critically damped spring that also starts with the offset's
       velocity, which avoids a jerk (Bollo 2017, Holden 2018). It is cut off after 25 half-lives.
 
-    A joint that changes no more across the seam than around it does not jump and is left unchanged, unless it, or a
-    joint that it carries, jumps there as `marey.check` finds it. Contacts are kept where the offset does not move the
-    point. Provenance records the jump: the distance of the hips from their expected position in meters, and the largest
+    A joint that changes no more across the seam than in the frames around it is left unchanged, unless `marey.check`
+    finds that it, or a joint below it, jumps there. Contacts are kept where the offset does not move the point.
+    Provenance records the jump: the distance of the hips from their expected position in meters, and the largest
     rotation of a joint in radians.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> jump = walk.root_positions.copy()
+    >>> jump[90:] += [0.1, 0.0, 0.0]
+    >>> smooth = marey.edit.deseam(replace(walk, root_positions=jump), 90, half_life=0.1)
+    >>> bool(abs(smooth.root_positions[90, 0] - smooth.root_positions[89, 0]) < 0.01)  # meters
+    True
     """
     check_motion(motion)
     seam = check_index(frame, "frame")
@@ -127,9 +136,10 @@ def _predict_offset(motion: Motion, frame: int) -> PoseOffset:
 
 
 def _find_jump(motion: Motion, seam: int) -> PoseOffset:
-    """Return the offset over the seam, without the part that is within the usual changes of velocity around it.
+    """Return the offset across the seam, minus the part explained by the usual changes of velocity around it.
 
-    Noise around it, or another jump, may be as large. A joint that no body could move so is moved in any case.
+    Noise or another jump nearby may be as large as the offset. Joints that make an impossible jump are always
+    corrected.
     """
     jumps = _find_carriers(motion, seam)
     reach = max(4, round(_AROUND * motion.fps))
@@ -152,7 +162,7 @@ def _find_jump(motion: Motion, seam: int) -> PoseOffset:
 
 
 def _find_carriers(motion: Motion, seam: int) -> list[int]:
-    """Return the joints that jump at the seam as no body can, and the joints that carry them."""
+    """Return the joints that make an impossible jump at the seam, and their ancestors."""
     found: set[int] = set()
     for glitch in find_glitches(motion):
         if glitch.kind == "jump" and glitch.start + 1 == seam:
@@ -161,7 +171,8 @@ def _find_carriers(motion: Motion, seam: int) -> list[int]:
 
 
 def _weigh_unusual(value: Floats, usual: list[Floats]) -> Floats:
-    """Return weights (..., 1) for values (..., 3): 1 if much longer than all usual ones, 0 if about as long as one."""
+    """Return weights (..., 1) for values (..., 3): 1 if a value is much longer than all usual values, 0 if it is not
+    longer."""
     size = np.linalg.norm(value, axis=-1, keepdims=True)
     most = np.full_like(size, _ROUNDING)
     for one in usual:

@@ -22,13 +22,23 @@ def level(motion: Motion) -> Motion:
     the estimate is not changed. Provenance records the tilt in radians and the drift in meters.
 
     Raises `NoResult` if the feet stand at too few places, too close together, or not on a plane, as on stairs.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> tilt, turns = marey.maths.quat.exp([0.05, 0.0, 0.0]), turning.rotations.copy()
+    >>> turns[:, 0] = marey.maths.quat.mul(tilt, turns[:, 0])
+    >>> roots = marey.maths.quat.rotate(tilt, turning.root_positions)
+    >>> level = marey.edit.level(replace(turning, root_positions=roots, rotations=turns))
+    >>> round(level.source.provenance[-1]["tilt"], 2)  # radians
+    0.05
     """
     plane = find_floor_plane(check_motion(motion))
     return add_provenance(level_to(motion, plane), "level", **describe_leveling(plane))
 
 
 def describe_leveling(plane: FloorPlane | None) -> dict[str, float]:
-    """Return what `level_to` changes: the tilt in radians, and the drift in meters."""
+    """Return the changes that `level_to` makes: the tilt in radians, and the drift in meters."""
     if plane is None:
         return {"tilt": 0.0, "drift": 0.0}
     return {"tilt": plane.tilt if plane.is_tilted else 0.0, "drift": plane.drift}

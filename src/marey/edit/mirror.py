@@ -33,6 +33,14 @@ def mirror(motion: Motion) -> Motion:
     If the rest pose is symmetric, left and right joints have mirrored axes, and local rotations are reflected directly.
     If it is not, as in rigs whose bones all lie along one axis, the axes of left and right may differ by quarter turns;
     `find_axis_changes` finds these from bones and poses.
+
+    Examples
+    --------
+    >>> mirrored = marey.edit.mirror(walk)
+    >>> np.allclose(mirrored.travel[:, 0], -walk.travel[:, 0])
+    True
+    >>> walk.contacts.intervals("left_heel") == mirrored.contacts.intervals("right_heel")
+    True
     """
     skeleton = check_motion(motion).skeleton
     partner = find_partners(skeleton)
@@ -82,7 +90,7 @@ def find_partners(skeleton: Skeleton) -> Ints:
         other = swap_sides(role)
         if other != role and other in roles:
             partner[joint] = roles[other]
-    # Upward: the parent of only the left limb is the partner of the parent of only the right limb.
+    # Pair ancestors too: a joint above only the left limb is the partner of the joint above only the right limb.
     parents = skeleton.parents
     for joint in range(n - 1, 0, -1):
         other = partner[joint]
@@ -189,7 +197,8 @@ def _measure_across(motion: Motion, joint: int) -> Floats:
 
 
 def _measure_misfit(skeleton: Skeleton, partner: Ints, joint: int, choices: Floats) -> Floats:
-    """Return how far each choice leaves the partner's bones from this joint's reflected ones, (C,); 20 if reversed."""
+    """Return, for each choice (C,), how much the partner's bones differ from this joint's reflected bones; 20 if
+    reversed."""
     total = np.zeros(len(choices))
     for child in skeleton.children[joint]:
         wanted = skeleton.offsets[child] * _MIRROR

@@ -36,7 +36,13 @@ _SOFTEN = 0.1
 
 
 def traveled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
-    """Return the path of the hips without sway, (F, 2) x and z in meters, smoothed by a Gaussian of `smooth` s."""
+    """Return the path of the hips without sway, (F, 2) x and z in meters, smoothed by a Gaussian of `smooth` s.
+
+    Examples
+    --------
+    >>> marey.edit.traveled_path(walk).shape
+    (241, 2)
+    """
     sigma = check_number(smooth, "smooth in seconds") * motion.fps
     return set_readonly(filters.gaussian(motion.travel[:, [0, 2]], sigma))
 
@@ -56,6 +62,14 @@ def edit_path(motion: Motion, path: ArrayLike, settings: EditPathSettings) -> Mo
         the travel, unless `stretch` is set.
 
     Contacts are detected first if the motion has none.
+
+    Examples
+    --------
+    >>> angle = np.linspace(0.0, np.pi / 2, 30)
+    >>> path = 4.0 * np.stack([1.0 - np.cos(angle), np.sin(angle)], axis=1)  # (N, 2) x and z in meters
+    >>> turned = marey.edit.edit_path(walk, path)
+    >>> bool(turned.travel[-1, 0] - turned.travel[0, 0] > 1.0)  # meters to the left
+    True
     """
     given = freeze_array(path, "path", (None, 2))
     old_points = traveled_path(check_motion(motion), smooth=settings.smooth)
@@ -74,7 +88,7 @@ def edit_path(motion: Motion, path: ArrayLike, settings: EditPathSettings) -> Mo
             f"path must be at least {old.length:.3g} m long, the distance the motion travels, not {new.length:.3g} m; "
             "lengthen it, or use `stretch=True`"
         )
-    # Interpolate frames that stand between two points of the curve.
+    # Interpolate frames that stand still between two points of the curve.
     along = np.interp(np.arange(len(motion)), old.knots, old.along)
     there = new.frames(along * factor)
     here = old.frames(along)

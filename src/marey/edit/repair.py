@@ -19,33 +19,69 @@ from marey.io.rest import starts_with_rest_pose
 from marey.maths import quat
 from marey.measure.glitches import Glitch, find_glitches, usual_level
 
-# A joint is repaired if it rotates from frame to frame by this many times its usual most, and by this angle in radians;
-# the root if it moves by that much, and by this distance in meters.
+# A joint is repaired if its rotation per frame exceeds this multiple of its usual maximum, and this angle in radians;
+# the root if its step exceeds this multiple, and this distance in meters.
 _UNUSUAL, _MIN_ANGLE, _MIN_DISTANCE = 3.0, 0.05, 0.02
-# Repairs may uncover smaller glitches that larger ones hid.
+# Number of passes: repairs may uncover smaller glitches that larger ones hid.
 _N_ROUNDS = 8
-# If joints still jump between the two ends of a repaired stretch, it is widened by a few frames, then by twice as many,
-# up to this many seconds at both ends.
+# If joints still jump after a repair, the repaired range is widened by a few frames, then by twice as many, up to this
+# many seconds at both ends.
 _FEW, _WIDEST = 2, 0.2
 
 
 @operation(RepairSettings)
 def repair(motion: Motion, settings: RepairSettings) -> Motion:
-    """Repair broken frames, as `marey.check` finds them. Everything else stays bit for bit.
+    """Repair the broken frames that `marey.check` finds. All other frames and joints stay bit-identical.
 
-    Broken frames and a rest pose at the ends are trimmed. Inside, the joints that jump are interpolated smoothly from
-    the frames around, and from farther away if they would still jump; joints that flip for longer are rotated back.
-    Single jumps, as at cuts, are left; see `deseam`.
+    Repairing a repaired motion changes nothing.
+
+    Broken frames and a rest pose at the ends are trimmed. In between, joints that jump are interpolated smoothly from
+    the surrounding frames, or from frames farther away if they would still jump; joints that are flipped for longer are
+    rotated back. Single jumps, as at cuts, are not repaired; use `deseam`.
 
     Provenance records what was done: ``trimmed`` (frames at the start and at the end), ``interpolated`` and
     ``unflipped`` (start, stop and joints of each stretch, in frames of the given motion), ``left`` (frames that follow
     jumps that were left), ``tilt`` (radians) and ``drift`` (meters).
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> turned = walk.rotations.copy()
+    >>> turned[90, 1:] = turned[0, 1:]  # a broken frame
+    >>> repaired = marey.edit.repair(replace(walk, rotations=turned))
+    >>> marey.check(repaired).findings
+    ()
     """
     given = check_motion(motion)
-    first, last, glitches = _find_ends(given)
-    record: dict[str, Any] = {"trimmed": [first, len(given) - last], "interpolated": [], "unflipped": []}
-    result = given[first:last] if (first, last) != (0, len(given)) else given
-    done: list[Glitch] = []
+    record: dict[str, Any] = {"trimmed": [0, 0], "interpolated": [], "unflipped": []}
+    result, start = given, 0
+    for _ in range(_N_ROUNDS):  # repairs near an end may show that it is broken, too
+        first, last, glitches = _find_ends(result)
+        trimmed = result[first:last] if (first, last) != (0, len(result)) else result
+        start += first
+        repaired, left = _repair_inside(trimmed, glitches, start, record)
+        is_done, result = repaired is result, repaired
+        if is_done:
+            break
+    record["trimmed"] = [start, len(given) - start - len(result)]
+    record["left"] = [each.start + int(each.kind == "jump") + start for each in left]
+    if result is not given:
+        result = replace(result, contacts=keep_contacts(given[start : start + len(result)], result))
+    if settings.level:
+        plane = estimate_floor_plane(result)
+        result = level_to(result, plane)
+        record |= describe_leveling(plane)
+    return add_provenance(result, "repair", **record)
+
+
+def _repair_inside(
+    motion: Motion, glitches: list[Glitch], first: int, record: dict[str, Any]
+) -> tuple[Motion, list[Glitch]]:
+    """Repair the glitches between the ends of a motion; return it, and those that are left.
+
+    first : number of its first frame in the given motion, for the record.
+    """
+    result, done = motion, list[Glitch]()
     for _ in range(_N_ROUNDS):
         tried = {(one.start, one.stop, one.joints) for one in done}
         inside = [_widen(each, done, result) for each in glitches]
@@ -60,18 +96,11 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
         if not inside:
             break
         glitches = [each for each in find_glitches(result) if each.start > 0 and each.stop < len(result)]
-    record["left"] = [each.start + int(each.kind == "jump") + first for each in glitches]
-    if result is not given and len(result) == last - first:
-        result = replace(result, contacts=keep_contacts(given[first:last], result))
-    if settings.level:
-        plane = estimate_floor_plane(result)
-        result = level_to(result, plane)
-        record |= describe_leveling(plane)
-    return add_provenance(result, "repair", **record)
+    return result, glitches
 
 
 def _widen(glitch: Glitch, done: list[Glitch], motion: Motion) -> Glitch:
-    """Return the glitch; longer at both ends if it was repaired twice and its joints still jump."""
+    """Return the glitch, extended at both ends if it was repaired twice and its joints still jump."""
     before = [one for one in done if one.kind == "broken" and one.start <= glitch.start and glitch.stop <= one.stop]
     if glitch.kind == "flip" or not before:
         return glitch
@@ -105,7 +134,7 @@ def _find_ends(motion: Motion) -> tuple[int, int, list[Glitch]]:
 def _repair_glitch(motion: Motion, glitch: Glitch, again: bool) -> tuple[Motion, list[str]]:
     """Return the motion without the glitch, and the names of the joints that were changed.
 
-    again : whether it was repaired before; then the joints that carry those that still jump are changed, too.
+    again : whether it was repaired before; then the ancestors of joints that still jump are changed, too.
     """
     joints = glitch.joints if glitch.kind == "flip" else _find_wrong_joints(motion, glitch)
     if again and glitch.kind != "flip":
@@ -134,7 +163,7 @@ def _repair_glitch(motion: Motion, glitch: Glitch, again: bool) -> tuple[Motion,
 def _find_wrong_joints(motion: Motion, glitch: Glitch) -> tuple[int, ...]:
     """Return the joints whose own rotations are unusual around the glitch.
 
-    All joints if that is half of them, as in a zeroed pose; those that jump if there are none.
+    Returns all joints if at least half of them are unusual, as in a zeroed pose, and the joints that jump if none is.
     """
     steps = quat.angle_between(motion.rotations[:-1], motion.rotations[1:])
     most = steps[glitch.start - 1 : glitch.stop].max(axis=0)
@@ -178,7 +207,7 @@ def _interpolate_rotations(rotations: Floats, start: int, stop: int) -> Floats:
 
 
 def _rotate_back(rotations: Floats, start: int, stop: int) -> Floats:
-    """Return the rotations of a flipped joint without the flip: with the rotations that join both ends undone."""
+    """Return the rotations of a joint without its flip, by undoing the rotations at both ends of the flipped range."""
     here = rotations[start:stop]
     at_start = quat.inv_mul(here[0], rotations[start - 1])
     at_end = quat.inv_mul(here[-1], rotations[stop])

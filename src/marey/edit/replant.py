@@ -28,7 +28,7 @@ def set_contacts(motion: Motion) -> Motion:
 
 
 def replant_feet(motion: Motion) -> tuple[Motion, bool]:
-    """Clean up the motion's contacts; also return whether there was anything to do."""
+    """Hold contact points in place by cleanup; return the motion, and whether it has contacts."""
     contacts = motion.contacts
     clean = getattr(importlib.import_module("marey.clean"), "clean", None)
     if contacts is None or not contacts.mask.any() or not callable(clean):
@@ -54,7 +54,7 @@ def bridge_contacts(motion: Motion, start: int, stop: int) -> Motion:
 def replant_around(motion: Motion, start: int, stop: int) -> tuple[Motion, bool]:
     """Clean up the plants that end or begin at the gap, frames `start` to `stop`, or span it.
 
-    Frames farther away stay bit-identical. Also returns whether there was anything to do.
+    Frames farther away stay bit-identical. Also returns whether there were plants to clean up.
     """
     contacts = motion.contacts
     if contacts is None:

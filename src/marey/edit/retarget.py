@@ -52,6 +52,13 @@ def retarget(motion: Motion, target: Skeleton | Motion | RetargetMap, settings: 
 
     Contacts are transferred to the points of the same name; a `MareyWarning` names those without a counterpart. The
     distance by which hands miss is recorded in the provenance as ``residue``, in meters.
+
+    Examples
+    --------
+    >>> smaller = marey.Skeleton(walk.skeleton.names, walk.skeleton.parents, 0.8 * walk.skeleton.offsets)
+    >>> child = marey.edit.retarget(walk, smaller)
+    >>> round(float(child.travel[0, 1] / walk.travel[0, 1]), 1)
+    0.8
     """
     check_motion(motion)
     if isinstance(target, RetargetMap):
@@ -78,8 +85,12 @@ def retarget(motion: Motion, target: Skeleton | Motion | RetargetMap, settings: 
     done = False
     if settings.feet and not same:
         result, done = replant_feet(result)
+    if not isinstance(target, Motion):
+        character = motion.source.character if same else ""
+    else:
+        character = target.source.character
     return add_provenance(
-        result,
+        replace(result, source=replace(result.source, character=character)),
         "retarget",
         target=list(body.names),
         scale=known.scale,
@@ -195,7 +206,8 @@ def _to_local(body: Skeleton, rotated: Floats) -> Floats:
 
 
 def _place_hands(source: Motion, result: Motion, known: RetargetMap, how: str) -> tuple[Motion, dict[str, float]]:
-    """Move the hands to where the source's are, or as close together; also return the meters by which each misses."""
+    """Move the hands to the source's hand positions, or as close together as the source's hands; return the motion, and
+    the distance in meters by which each hand misses."""
     source_world, result_world = source.world(), result.world()
     wrists = [source.skeleton.roles[role] for role in HANDS]
     limbs = [find_limb(result.skeleton, role) for role in HANDS]

@@ -44,6 +44,15 @@ class RetargetMap(FrozenRecord, Stored):
     target_turns : (T, 4) world rotations of the target in the same pose.
     scale : ratio of the target's leg length to the source's.
     source_stand, target_stand : height of the hips above the soles in that pose, in meters.
+
+    Examples
+    --------
+    >>> smaller = marey.Skeleton(walk.skeleton.names, walk.skeleton.parents, 0.8 * walk.skeleton.offsets)
+    >>> pairing = marey.edit.RetargetMap.build(walk.skeleton, smaller)
+    >>> round(pairing.scale, 3), pairing.source_turns.shape
+    (0.8, (27, 4))
+    >>> marey.edit.retarget(run, pairing)
+    <Motion 'run': 241 frames at 60 Hz, 27 joints>
     """
 
     FILE = FileFormat(
@@ -102,6 +111,12 @@ class RetargetMap(FrozenRecord, Stored):
         pose, target_pose : reference frames of `source` and of `target`, which must then be motions. In them the body
             stands upright on flat feet, arms anywhere. By default the rest pose. Needed if the rest pose is not
             usable, as in files whose bones all lie along one axis.
+
+        Examples
+        --------
+        >>> pairing = marey.edit.RetargetMap.build(walk, marey.io.smpl_skeleton(n_joints=22))
+        >>> pairing.target_turns.shape
+        (22, 4)
         """
         from_pose = _Reference(source, pose, "source")
         to_pose = _Reference(target, target_pose, "target")

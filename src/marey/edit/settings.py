@@ -18,8 +18,8 @@ class SkeletonSettings(Settings):
     """Settings shared by operations that combine several motions, which must have the same skeleton."""
 
     retarget: OneSkeleton = option(
-        False, "What to do with motions of different skeletons. True retargets them onto the most frequent skeleton, "
-        "with planted feet; or give a skeleton, a motion that has it, or a file. By default they are refused.",
+        False, "On: retarget motions of different skeletons onto the most frequent skeleton, with planted feet, or "
+        "onto a skeleton that is given as such, as a motion or as a file. Off: refuse them.",
     )  # fmt: skip
 
 
@@ -34,7 +34,8 @@ class CycleSettings(Settings):
     )  # fmt: skip
     stop: int | None = positional_option(
         default=None,
-        help="Frame that closes the loop: it must exist, and is joined to the first frame. Found by default.",
+        help="Frame of the clip that corresponds to the first frame of the loop, one cycle later; the loop ends before "
+        "it. By default it is found.",
         min=0, kw_only=False,
     )  # fmt: skip
     repeats: int = option(1, "Number of cycles in the result, each continuing the one before.", min=1)
@@ -50,7 +51,7 @@ class ConnectSettings(Settings):
     )  # fmt: skip
     align: bool = option(
         True, "Move the second clip on the floor, to face the same way as the end of the first and to start where the "
-        "velocities of both lead. Otherwise it stays where it is.",
+        "first arrives if it moves on through the gap at the mean velocity of both. Otherwise it stays where it is.",
     )  # fmt: skip
     feet: Literal["clean"] | None = feet_option("interpolation puts them")
 
@@ -59,14 +60,15 @@ class DeseamSettings(Settings):
     """Settings of `deseam`: how the jump fades out. At most one of them is given."""
 
     seconds: float | None = option(
-        None, "Fade out the jump over this duration, by eased interpolation.", unit="s", above=0
+        None, "Fade out the jump over this duration, by eased interpolation.", label="Fade duration", unit="s", above=0
     )
     half_life: float | None = option(
-        None, "Fade out the jump by inertialization with this half-life; 0.1 s if neither is given.", unit="s", above=0
-    )
+        None, "Fade out the jump by inertialization with this half-life. If neither a half-life nor a fade duration is "
+        "given, the half-life is 0.1 s.", unit="s", above=0,
+    )  # fmt: skip
 
     def check(self) -> None:
-        """Refuse both."""
+        """Raise an error if both are given."""
         if self.seconds is not None and self.half_life is not None:
             raise InvalidValue("the jump fades out either over a duration or with a half-life; give `seconds=` or "
                                "`half_life=`, not both")  # fmt: skip
@@ -77,8 +79,9 @@ class EditPathSettings(Settings):
 
     stretch: bool = option(False, "Scale the travel to cover the entire new path; steps become longer or shorter.")
     smooth: float = option(
-        0.4, "Width of the Gaussian that removes sway from the traveled path.", unit="s", min=0, advanced=True
-    )
+        0.4, "Standard deviation, in seconds, of the Gaussian that removes sway from the traveled path.",
+        label="Smoothing", unit="s", min=0, advanced=True,
+    )  # fmt: skip
     feet: Literal["clean"] | None = feet_option("the bent path carries them")
 
 
@@ -126,12 +129,14 @@ class SmoothSettings(Settings):
     """Settings of `smooth`."""
 
     strength: float = option(
-        1.0, "Factor for the measured noise: more than 1 smooths more, also movement; less than 1 leaves more noise.",
+        1.0, "Factor for the measured noise. Above 1, smoothing is stronger and also affects movement; below 1, more "
+        "noise remains.",
         min=0, max=10,
     )  # fmt: skip
     max_window: float = option(
-        0.8, "Longest stretch of the motion that is averaged, where a joint rests.", unit="s", above=0, advanced=True
-    )
+        0.8, "Longest time over which a joint is averaged, used while it rests; the faster it moves, the shorter the "
+        "time.", unit="s", above=0, advanced=True,
+    )  # fmt: skip
 
 
 class RepairSettings(Settings):

@@ -2,10 +2,10 @@
 
 `smooth_adaptively` chooses the length of the window: long where a joint rests, short where it hits something.
 
-Captures are fitted to markers, so errors of a joint compensate those of its parent, and of the root. Smoothing each
-joint in its parent by its own window would undo that, and make hands and feet shake. Joints are therefore smoothed in
-world orientation; if their errors are independent, smoothing them in their parents is better. The smoother result is
-used.
+Captures are fitted to markers, so the errors of a joint compensate those of its parent and of the root. Smoothing each
+joint's local rotations with its own window would destroy this compensation and make hands and feet shake. Joints are
+therefore smoothed in world orientation. If the errors of joints are independent, smoothing local rotations is better.
+Both are tried, and the smoother result is used.
 """
 
 from __future__ import annotations
@@ -33,6 +33,15 @@ def smooth(motion: Motion, settings: SmoothSettings) -> Motion:
     Every joint and the root are smoothed as much as their noise allows, frame by frame. The noise is measured: a clip
     without noise does not change visibly. Contacts and labels stay as they are. Provenance records the noise: of the
     root in meters, and of the joint with most noise in radians.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> noise = marey.maths.quat.exp(np.random.default_rng(0).normal(0.0, 0.02, (*walk.rotations.shape[:2], 3)))
+    >>> noisy = replace(walk, rotations=marey.maths.quat.mul(walk.rotations, noise))
+    >>> smoothed = marey.edit.smooth(noisy)
+    >>> marey.measure(smoothed)["jitter"].value < 0.2 * marey.measure(noisy)["jitter"].value
+    True
     """
     check_motion(motion)
     if len(motion) < _MIN_FRAMES:
@@ -42,7 +51,7 @@ def smooth(motion: Motion, settings: SmoothSettings) -> Motion:
     noise = measure_noise(given[:, None])
     if offsets is not None:
         offsets = set_readonly(smooth_values(offsets)[0])
-        # Joints that move independently each show where the body is: together they show it better than the root alone.
+        # The positions of all joints together determine the position of the body more precisely than the root alone.
         given = given + (motion.world().positions - replace(motion, bone_offsets=offsets).world().positions).mean(
             axis=1
         )

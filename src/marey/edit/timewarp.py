@@ -27,6 +27,12 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     ----------
     keys : at least one pair (old seconds, new seconds); both columns must increase. (0, 0) is added unless a key is at
         old time 0.
+
+    Examples
+    --------
+    >>> slow = marey.edit.timewarp(kick, [(1.0, 1.5)])  # what happened at 1 s happens at 1.5 s
+    >>> round(slow.duration - kick.duration, 1)
+    0.5
     """
     check_motion(motion)
     try:

@@ -41,6 +41,12 @@ class TurnKey:
     axes : ``"joint"``: the joint's local axes (default); ``"body"``: x to the body's left, y up, z forward;
         ``"world"``.
     hold : seconds for which the rotation is held; 0 by default.
+
+    Examples
+    --------
+    >>> key = marey.edit.TurnKey("head", at=1.0, turn=(0.0, 0.6, 0.0), axes="body")
+    >>> marey.edit.warp(walk, [key])
+    <Motion 'walk': 241 frames at 60 Hz, 27 joints>
     """
 
     joint: str
@@ -63,6 +69,14 @@ class MoveKey:
     axes : axes of the offset: ``"world"`` (default), or ``"body"``: x to the body's left, y up, z forward at that
         moment.
     hold : seconds for which the displacement is held, for example while a foot is planted; 0 by default.
+
+    Examples
+    --------
+    >>> key = marey.edit.MoveKey("right_hand", at=1.0, offset=(0.0, 0.3, 0.0), hold=0.2)
+    >>> raised = marey.edit.warp(walk, [key])
+    >>> hand = walk.skeleton.roles["right_hand"]
+    >>> (raised.world().positions[60, hand] - walk.world().positions[60, hand]).round(3) + 0.0
+    array([0. , 0.3, 0. ])
     """
 
     effector: str
@@ -113,6 +127,16 @@ def warp(motion: Motion, keys: Iterable[TurnKey | MoveKey], settings: WarpSettin
     A limb whose target is out of reach gets as close as it can without snapping straight, with a `MareyWarning`; the
     distance missed at its keys is recorded in the provenance as ``residue``, in meters. Contacts that the warp lifts or
     drags are removed.
+
+    Examples
+    --------
+    >>> look = marey.edit.TurnKey("head", at=1.5, turn=(0.0, 0.6, 0.0))
+    >>> duck = marey.edit.MoveKey("hips", at=1.5, offset=(0.0, -0.1, 0.0))
+    >>> warped = marey.edit.warp(walk, [look, duck], ease=0.5)
+    >>> (warped.travel - walk.travel)[90].round(3) + 0.0
+    array([ 0. , -0.1,  0. ])
+    >>> np.array_equal(warped.rotations[0], walk.rotations[0])
+    True
     """
     check_motion(motion)
     listed = list(keys) if isinstance(keys, Iterable) else [keys]
@@ -300,7 +324,7 @@ def _move_effectors(
         spans = [(round(key.at * motion.fps), round((key.at + key.hold) * motion.fps)) for key in moves.get(role, ())]
         keyed = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(a, b + 1) for a, b in spans)])
         missed = _reach_targets(motion, draft, limb, active, targets, orientations, settings.max_stretch, keyed)
-        # A held foot must be in place all the time, a moved one only at its keys.
+        # A held foot must stay in place throughout; a moved foot must meet its target only at its keys.
         asked = missed if held else missed[keyed[keyed < len(motion)]]
         residue[role] = float(asked.max(initial=0.0))
     return residue

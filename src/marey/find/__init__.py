@@ -4,17 +4,20 @@ from marey.deprecation import renamed_names
 from marey.find.cells import Cells
 from marey.find.grid_part import grid_part
 from marey.find.match_web import MatchWeb, WebStatistics
+from marey.find.motion_index import MotionIndex
 from marey.find.originals import cut_originals
 from marey.find.result import Match, MatchEdge, MatchResult
-from marey.find.settings import SearchSettings, SuggestSettings, WebSettings
+from marey.find.settings import IndexSettings, SearchSettings, SuggestSettings, WebSettings
 from marey.find.suggest import Suggestion
 
 __all__ = [
     "Cells",
+    "IndexSettings",
     "Match",
     "MatchEdge",
     "MatchResult",
     "MatchWeb",
+    "MotionIndex",
     "SearchSettings",
     "SuggestSettings",
     "Suggestion",

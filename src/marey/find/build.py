@@ -18,12 +18,12 @@ from marey.core.motion import Motion
 from marey.core.protocols import Clips, ResultCache
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
+from marey.edit.common_skeleton import share_skeleton
 from marey.edit.settings import OneSkeleton
-from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.find.cells import Cells
 from marey.find.region import Rules
-from marey.find.settings import RENAMED, WebSettings
+from marey.find.settings import RENAMED, IndexSettings, WebSettings
 from marey.find.tiles import Tile, Work, join_tiles, split_into_tiles, unpack_tile
 
 if TYPE_CHECKING:
@@ -52,6 +52,12 @@ def build_web(
     run : function that maps work over tiles, such as `marey.store.processes()`; it does not affect the result.
     cache : stores the cells of each tile. When a clip is added, only its pairs are computed.
     progress : called with the fraction done, from 0 to 1.
+
+    Examples
+    --------
+    >>> web = marey.MatchWeb.build([walk, turning], fps=30.0)
+    >>> web.names, web.clips[0].fps
+    (('walk', 'walk#2'), 30.0)
     """
     from marey.find.match_web import MatchWeb
 
@@ -89,8 +95,8 @@ def make_work(motions: Sequence[Motion], options: WebSettings, clouds: Sequence[
     return Work(seen, weights, rules, find_label_masks(motions, options.labels))
 
 
-def web_clouds(motion: Motion, options: WebSettings) -> Clouds:
-    """Return the markers of a clip as a web with these options compares them."""
+def web_clouds(motion: Motion, options: WebSettings | IndexSettings) -> Clouds:
+    """Return the markers of a clip as a web or an index with these options compares them."""
     clouds = point_clouds(motion, options.markers)
     if options.remove_height:
         points = clouds.points.copy()

@@ -66,6 +66,14 @@ class Cells(FrozenRecord):
     Attributes
     ----------
     row_runs, row_rises : (R + 1,) int32, index of each row's first run and first rise; computed.
+
+    Examples
+    --------
+    >>> cells = web.cells(0, 0)
+    >>> cells.shape == (len(take), len(take))
+    True
+    >>> cells.dense(slice(0, 20), slice(0, 30)).shape  # square meters
+    (20, 30)
     """
 
     shape: tuple[int, int]
@@ -181,7 +189,7 @@ class Cells(FrozenRecord):
         return out
 
     def dense(self, rows: slice = slice(None), columns: slice = slice(None)) -> Floats:
-        """Return D of a part of the grid in m^2; infinite where no cell is kept."""
+        """Return D of a part of the grid, (rows, columns) in m^2; infinite where no cell is kept."""
         units = self.units(rows, columns)
         return np.where(units == TOO_FAR, np.inf, (units * STEP) ** 2)
 

@@ -1,10 +1,11 @@
-"""Order matches by chains of similar ones, so that true matches come first in sets of many actions.
+"""Order matches by chains of similar matches, so that true matches come first in sets of many actions.
 
 Kovar sorts matches by the sum of distances along the match graph. In a set of mixed actions, that puts a similar moment
-of another action before a far variation of the right one. Here every match is compared with every other over its whole
-length, and matches are ordered by the largest gap on the best chain that leads to them from the query: a variation that
-is far from the query but close to the next one comes before another action that is close to nothing. Durations count,
-too: performances of one action take about as long, while a moment of another is often stretched or shortened to match.
+of another action before a far variation of the right one. Here every match is compared with every other, and matches
+are ordered by the largest gap on the best chain that leads to them from the query: a variation that is far from the
+query but close to the next one comes before another action that is close to nothing. Matches are compared over the
+query's duration around their middles, at their own speed: performances of one action take about as long, while a moment
+of another is often stretched or shortened to match, and what comes before and after it differs.
 """
 
 from __future__ import annotations
@@ -15,22 +16,26 @@ import numpy as np
 
 from marey.core.arrays import Floats
 
-# Meters by which matches count as apart if one lasts e times as long as the other. Of CMU 144, 0.22 to 0.32 do as well.
-_DURATION = 0.25
 # Number of times, evenly spread over each match, at which matches are compared.
 _N_TIMES = 24
 
 
+def cut_window(points: Floats, start: int, stop: int, n_frames: int) -> Floats:
+    """Return `n_frames` of points (F, J, 3) around the middle of a match; at the ends of a clip, its pose is held."""
+    first = round((start + stop - n_frames) / 2)
+    return np.asarray(points[np.clip(np.arange(first, first + n_frames), 0, len(points) - 1)])
+
+
 def order_by_chain(points: Sequence[Floats], weights: Floats) -> list[int]:
-    """Return the indices of n matches, the query (index 0) first, by the largest gap on the best chain to each.
+    """Return the indices of n matches, the query (index 0) first, sorted by the largest gap on the best chain from the
+    query.
 
     Parameters
     ----------
-    points : (F, J, 3) marker positions in the frames of each match.
+    points : (F, J, 3) marker positions in the frames that are compared, of each match.
     weights : (J,) weights of the markers.
     """
-    durations = np.log([len(each) for each in points])
-    gaps = compare_matches(points, weights) + (_DURATION * (durations[:, None] - durations)) ** 2
+    gaps = compare_matches(points, weights)
     nearest = gaps[0].copy()
     left = np.arange(1, len(gaps))
     order = [0]
@@ -43,7 +48,7 @@ def order_by_chain(points: Sequence[Floats], weights: Floats) -> list[int]:
 
 
 def compare_matches(points: Sequence[Floats], weights: Floats) -> Floats:
-    """Return distances D (n, n) in m^2 of matches over their whole length, at even times.
+    """Return the distances D (n, n) in m^2 between matches, compared at evenly spaced times over their whole length.
 
     Each pair is aligned by the best rotation about the vertical and the best translation over the floor.
     """

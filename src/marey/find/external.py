@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -47,22 +48,34 @@ class ExternalQuery:
         min_frames : minimum length of a query in frames at the web's rate.
         """
         check_same_skeleton(web.skeleton, motion.skeleton, f"a search for {motion.name!r}")
-        step = web.fps / motion.fps
-        first, last = check_interval(
-            0 if start is None else start,
-            len(motion) if stop is None else stop,
-            motion,
-            math.ceil((min_frames - 1) / step) + 1,
-        )
-        if motion.name in web.names:
-            motion = replace(motion, name=f"{motion.name} (outside)")
-        at_rate = motion if motion.fps == web.fps else resample(motion, web.fps)
+        at_rate, start_at, stop_at = bring_to_rate(motion, start, stop, web.fps, web.names, min_frames)
         at_rate = bake_hips_into_root(at_rate, web.skeleton)
-        # Rounding to the web's rate must not make the query too short or move it past the end.
-        stop_at = min(max(round(last * step), round(first * step) + min_frames), len(at_rate))
-        start_at = min(round(first * step), stop_at - min_frames)
         clouds = web_clouds(at_rate, web.options)
         return cls(at_rate, clouds, _compare_with_clips(web, clouds, start_at, stop_at)), start_at, stop_at
+
+
+def bring_to_rate(
+    motion: Motion, start: Any, stop: Any, fps: float, names: Sequence[str], min_frames: int
+) -> tuple[Motion, int, int]:
+    """Resample a query to `fps`, and return its first and end frame at that rate.
+
+    start, stop : frames of the motion at its own rate, half-open; None for its ends.
+    names : names of the clips that are searched; the query gets another one.
+    min_frames : minimum length of a query in frames at `fps`.
+    """
+    step = fps / motion.fps
+    first, last = check_interval(
+        0 if start is None else start,
+        len(motion) if stop is None else stop,
+        motion,
+        math.ceil((min_frames - 1) / step) + 1,
+    )
+    if motion.name in names:
+        motion = replace(motion, name=f"{motion.name} (outside)")
+    at_rate = motion if motion.fps == fps else resample(motion, fps)
+    # Rounding to the rate must not make the query too short or move it past the end.
+    stop_at = min(max(round(last * step), round(first * step) + min_frames), len(at_rate))
+    return at_rate, min(round(first * step), stop_at - min_frames), stop_at
 
 
 def _compare_with_clips(web: MatchWeb, clouds: Clouds, start: int, stop: int) -> tuple[tuple[int, Cells, bool], ...]:

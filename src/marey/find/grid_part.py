@@ -68,6 +68,12 @@ def grid_part(
     web : the match web.
     p, q : names or indices of the clips of the rows and of the columns.
     rows, columns : slices of the clips' frames; by default all.
+
+    Examples
+    --------
+    >>> part = marey.find.grid_part(web, "medley", "medley", slice(0, 100), slice(0, 200))
+    >>> part.values.shape
+    (100, 200)
     """
     clips = web.clips[web.index(p)], web.clips[web.index(q)]
     (top, bottom, _), (left, right, _) = (

@@ -15,9 +15,11 @@ still has a lower mean, and the ends of matches would drift from tier to tier.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marey.core.arrays import Bools, Floats, Ints
 from marey.find.search_kernels import find_most_overlap, keep_distinct
@@ -56,11 +58,18 @@ class Candidates:
         columns = (self.clips, self.starts, self.stops, self.distances)
         return iter(zip(*(column.tolist() for column in columns), strict=True))
 
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """The arrays, in the order of the parameters."""
+        return self.clips, self.starts, self.stops, self.distances, self.costs
+
     def select(self, which: Ints | Bools) -> Candidates:
         """Select candidates by indices or by a mask."""
-        return Candidates(
-            self.clips[which], self.starts[which], self.stops[which], self.distances[which], self.costs[which]
-        )
+        return Candidates(*(column[which] for column in self.columns))
+
+    def shift(self, frames: int) -> Candidates:
+        """Move all candidates by a number of frames."""
+        return replace(self, starts=self.starts + frames, stops=self.stops + frames)
 
     def within(self, threshold: float, lengths: tuple[int, int]) -> Candidates:
         """Select candidates with a distance of at most `threshold` meters and a number of frames in the range

@@ -6,15 +6,16 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from marey.compare import Clouds
 from marey.core.clips import SharedClips
 from marey.core.motion import Motion
 from marey.deprecation import renamed_method
-from marey.errors import InvalidValue, UnknownName, similar
+from marey.errors import InvalidValue
 from marey.find.build import build_web, web_clouds
 from marey.find.cells import Cells
+from marey.find.match_graph import EXTERNAL, Candidates, Interval
+from marey.find.names import find_clip
+from marey.find.search import External, find_candidates, list_pairs
 from marey.find.search import search as _search
 from marey.find.settings import WebSettings
 from marey.find.suggest import count_matches as _count_matches
@@ -34,6 +35,12 @@ class WebStatistics:
     cells_fraction : kept cells as a fraction of all cells.
     nbytes : size of the kept cells in bytes, as saved before compression.
     motion_nbytes : size of the clips in bytes.
+
+    Examples
+    --------
+    >>> statistics = web.statistics()
+    >>> statistics.clips, statistics.frames == len(take), statistics.fps
+    (1, True, 30.0)
     """
 
     clips: int
@@ -77,6 +84,15 @@ class MatchWeb(SharedClips):
     pairs : kept cells of the distance grid of each clip pair p <= q; rows are frames of p, columns frames of q. The
         order is (0, 0), (0, 1) ... (0, n - 1), (1, 1) ...; use `cells` to look one up. The grid of a clip with itself
         is stored with both sides of the diagonal.
+
+    Examples
+    --------
+    >>> web = marey.MatchWeb.build([take])
+    >>> kick = next(label for label in take.labels if label.name == "kick")
+    >>> found = web.search("medley", kick.start, kick.stop, threshold=0.07)  # meters
+    >>> [match.clip for match in found], found.motions[0].fps
+    (['medley', 'medley', 'medley', 'medley'], 30.0)
+    >>> web.save("web.npz")
     """
 
     clips: tuple[Motion, ...]
@@ -132,18 +148,7 @@ class MatchWeb(SharedClips):
 
     def index(self, clip: int | str) -> int:
         """Return the index of a clip given by name or index."""
-        names = self.names
-        if isinstance(clip, str):
-            if clip not in names:
-                raise UnknownName(f"no clip {clip!r} in this match web{similar(clip, names)}; see `MatchWeb.names`")
-            return names.index(clip)
-        try:
-            k = int(np.asarray(clip).item()) if not isinstance(clip, bool) else None
-        except (TypeError, ValueError):
-            k = None
-        if k is None or k != clip or not -len(names) <= k < len(names):
-            raise UnknownName(f"clip must be a name or an index from 0 to {len(names) - 1}, not {clip!r}")
-        return k % len(names)
+        return find_clip(self.names, clip, "match web", "`MatchWeb.names`")
 
     def cells(self, p: int, q: int) -> Cells:
         """Return the kept cells of clips p <= q; rows are frames of p, columns frames of q. For q < p, look up (q, p)
@@ -158,6 +163,27 @@ class MatchWeb(SharedClips):
         if clip not in self._clouds:
             self._clouds[clip] = web_clouds(self.clips[clip], self.options)
         return self._clouds[clip]
+
+    def compare_external(self, motion: Motion, start: Any, stop: Any, n: int) -> tuple[External, int, int]:
+        """Compare a motion that is not in the web with every clip; see `ExternalQuery.compare`."""
+        from marey.find.external import ExternalQuery
+
+        return ExternalQuery.compare(self, motion, start, stop, n)
+
+    def find_candidates(
+        self, interval: Interval, external: External | None, limit: float, max_matches: int
+    ) -> Candidates:
+        """Find, for every frame of every clip, the interval ending there that is nearest to the query.
+
+        Intervals farther than `limit` meters from the query are left out. The query is an interval of a clip of the
+        web, or of `external`. All are found, even if there are more than `max_matches`.
+        """
+        from marey.find.external import ExternalQuery
+
+        clip, start, stop = interval
+        if clip == EXTERNAL and isinstance(external, ExternalQuery):
+            return find_candidates(external.pairs, 0, stop - start, limit)
+        return find_candidates(list_pairs(self, clip), start, stop, limit)
 
     def _place(self, p: int, q: int) -> int:
         return p * len(self.clips) - p * (p - 1) // 2 + q - p
@@ -179,7 +205,14 @@ class MatchWeb(SharedClips):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MatchWeb:
-        """Load a web from a file that `save` wrote."""
+        """Load a web from a file that `save` wrote.
+
+        Examples
+        --------
+        >>> web.save("web.npz")
+        >>> marey.MatchWeb.load("web.npz").n_cells == web.n_cells
+        True
+        """
         from marey.find.files import load_web
 
         return load_web(path)

@@ -16,19 +16,28 @@ from marey.find.result import Match, MatchResult
 from marey.io.loading import clip_names, load_motion
 from marey.io.rest import REST_NOTE
 
-# Meters: hips of a file that was not changed since are at most this far, on average, from those of the resampled clip.
+# Maximum mean distance in meters between the hips of an unchanged file and those of the resampled clip.
 _SAME = 0.02
 
 
 def cut_originals(found: MatchResult) -> tuple[Motion, ...]:
     """Return the motions of a search result, cut out of the files that their clips were read from.
 
-    A web resamples its clips; the files have more frames. Clips that were mirrored or retargeted are so again. Matches
-    of clips without a file, or whose file has changed, are those of the web; a `MareyWarning` names these clips.
+    A web resamples its clips; their files may have more frames. Mirroring and retargeting of a clip are repeated. If a
+    clip has no file, or its file has changed, the match is cut from the web's clip, and a `MareyWarning` names the
+    clip.
 
     Parameters
     ----------
     found : the result; the query is the first motion.
+
+    Examples
+    --------
+    >>> marey.save(walk, "walk.bvh")
+    >>> web = marey.MatchWeb.build([marey.load("walk.bvh")], fps=30.0)
+    >>> found = web.search("walk", 10, 40, threshold=0.2)
+    >>> marey.find.cut_originals(found)[0]
+    <Motion 'walk 10-40': 60 frames at 60 Hz, 27 joints>
     """
     out: list[Motion] = []
     missing: dict[str, None] = {}
@@ -52,17 +61,17 @@ def cut_originals(found: MatchResult) -> tuple[Motion, ...]:
 
 
 def _load_again(clip: Motion) -> tuple[Motion, ...]:
-    """Load the file of a clip as before, and repeat what was done with the clip; a file may hold several motions."""
+    """Load the file of a clip again, repeat the clip's edits, and return all motions of the file."""
     source = clip.source
     steps = [step.get("op") for step in source.provenance]
     try:
         how: dict[str, Any] = {"trim_rest": REST_NOTE in source.evidence}
-        if source.format != "npz":  # which states its own
+        if source.format != "npz":  # the file states its own rate
             how |= {"unit": source.unit, "up": source.up, "file_fps": source.fps}
         several = len(clip_names(source.path))
         loaded = [load_motion(source.path, **how, clip=None if several == 1 else k) for k in range(several)]
         for op, change in (("retarget", lambda motion: retarget(motion, clip.skeleton)), ("mirror", mirror)):
-            # A file's own steps are read from its sidecar.
+            # Skip the provenance that the file itself has, from its sidecar.
             loaded = [
                 change(motion)
                 if steps.count(op) > [step.get("op") for step in motion.source.provenance].count(op)
@@ -75,7 +84,8 @@ def _load_again(clip: Motion) -> tuple[Motion, ...]:
 
 
 def _agrees(whole: Motion, match: Match, motion: Motion) -> bool:
-    """Return whether the motion is a part of a whole one, which may have another frame rate."""
+    """Return whether `motion` matches the interval of a match in the file's motion `whole`, which may have another
+    frame rate."""
     times = (match.start + np.arange(len(motion))) / motion.fps
     if times[-1] > whole.duration + 1.0 / motion.fps:
         return False

@@ -43,6 +43,13 @@ class MatchEdge:
     first, second : indices in `MatchResult.matches`, first < second.
     distance : distance in meters: the square root of the mean D along their best time alignment when they were found.
     alignment : time alignment of the two motions from end to end, or a function that computes it on first use.
+
+    Examples
+    --------
+    >>> kick = next(label for label in take.labels if label.name == "kick")
+    >>> edge = web.search("medley", kick.start, kick.stop, threshold=0.07).edges[0]
+    >>> edge.first, edge.distance < 0.07, edge.alignment.cells.shape[1]  # meters
+    (0, True, 2)
     """
 
     __slots__ = ("_alignment", "distance", "first", "second")
@@ -77,6 +84,15 @@ class MatchResult(FrozenRecord):
     threshold : threshold of the search in meters.
     notes : messages for the user, such as a limit that was reached.
     aligned : function that computes the time alignment of any two matches.
+
+    Examples
+    --------
+    >>> kick = next(label for label in take.labels if label.name == "kick")
+    >>> found = web.search("medley", kick.start, kick.stop, threshold=0.07)
+    >>> len(found), found.distances.shape, found.parents.shape
+    (4, (4,), (4,))
+    >>> len(found.without(-1))
+    3
     """
 
     matches: tuple[Match, ...]
@@ -173,6 +189,13 @@ class MatchResult(FrozenRecord):
 
         Matches that were connected to the query only through a removed match stay. They are connected to their nearest
         remaining ancestor.
+
+        Examples
+        --------
+        >>> kick = next(label for label in take.labels if label.name == "kick")
+        >>> found = web.search("medley", kick.start, kick.stop, threshold=0.07)
+        >>> len(found), len(found.without(1, -1))
+        (4, 2)
         """
         drop = set()
         for given in which:

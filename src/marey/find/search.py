@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from marey.compare import frame_weights
+from marey.compare import Clouds, frame_weights
 from marey.compare.pairing import Pairing
-from marey.core.arrays import Bools, check_index, check_number
+from marey.core.arrays import Bools, Floats, Ints, check_index, check_number
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
@@ -24,16 +25,15 @@ from marey.errors import InvalidValue, NoResult, NoTimewarp
 from marey.find.build import find_label_masks
 from marey.find.cells import COARSE, STEP, Cells
 from marey.find.cells_kernels import Runs
-from marey.find.chain_order import order_by_chain
+from marey.find.chain_order import cut_window, order_by_chain
 from marey.find.match_graph import EXTERNAL, Candidates, Find, Interval, MatchGraph, Still, grow_match_graph
 from marey.find.result import Match, MatchResult, make_match_result
 from marey.find.search_kernels import PathEnds, PathQuery, find_best_paths, find_best_wide_paths
-from marey.find.settings import SearchSettings
+from marey.find.settings import IndexSettings, SearchSettings, WebSettings
 from marey.find.stillness_kernels import measure_stillness
 from marey.register.dtw import SLOPE_LIMIT, TimeAlignment, dtw
 
 if TYPE_CHECKING:
-    from marey.find.external import ExternalQuery
     from marey.find.match_web import MatchWeb
 
 # Minimum number of frames of a query; a shorter one is similar to almost anything.
@@ -43,6 +43,10 @@ STRAIGHT = 1e-4
 
 While both characters stand still, all paths cost almost nothing. The extra cost makes both advance at the same rate
 there, and matches end where the query does. It never counts in a distance."""
+# Allows a rounding error: matches exactly at the limit count.
+_EXACT = 1.0 + 1e-12
+# First limit, in meters, of the search for the nearest match.
+_NEAR = 0.1
 # Factor from one threshold to the next when several are tried.
 _FACTOR = 1.05
 
@@ -50,7 +54,7 @@ _FACTOR = 1.05
 @renamed_parameters(most="max_matches", tiers="max_tiers")
 @operation(SearchSettings)
 def search(
-    web: MatchWeb,
+    web: Searchable,
     clip: int | str | Motion,
     start: int | None,
     stop: int | None,
@@ -65,7 +69,7 @@ def search(
 
     Parameters
     ----------
-    web : the match web.
+    web : the match web, or an index of motion.
     clip : a clip of the web by name or index, or another motion, which is first compared with every clip.
     start, stop : frames of the clip at the web's frame rate, half-open; for another motion, frames at its own rate, or
         None for its ends.
@@ -75,6 +79,13 @@ def search(
     Raises
     ------
     NoResult : if nothing is within the threshold; the message gives the distance of the nearest match.
+
+    Examples
+    --------
+    >>> kick = next(label for label in take.labels if label.name == "kick")
+    >>> found = web.search("medley", kick.start, kick.stop, threshold=0.07)  # meters
+    >>> found.query.start == kick.start, len(found)
+    (True, 4)
     """
     limit = check_threshold(threshold)
     query = Query.make(web, clip, start, stop, settings)
@@ -82,6 +93,34 @@ def search(
     if graph.n == 1:
         _raise_no_match(query, limit)
     return query.make_result(graph, limit, _notes(query, graph, limit))
+
+
+class External(Protocol):
+    """A query that is not in a web: its motion at the rate of the web, and its markers."""
+
+    @property
+    def motion(self) -> Motion: ...
+    @property
+    def clouds(self) -> Clouds: ...
+
+
+class Searchable(Protocol):
+    """What a search needs: a `MatchWeb` or a `MotionIndex`."""
+
+    @property
+    def clips(self) -> Sequence[Motion]: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def fps(self) -> float: ...
+    @property
+    def options(self) -> WebSettings | IndexSettings: ...
+    def index(self, clip: int | str) -> int: ...
+    def clouds(self, clip: int) -> Clouds: ...
+    def compare_external(self, motion: Motion, start: Any, stop: Any, n: int) -> tuple[External, int, int]: ...
+    def find_candidates(
+        self, interval: Interval, external: External | None, limit: float, max_matches: int
+    ) -> Candidates: ...
 
 
 class Query:
@@ -94,9 +133,9 @@ class Query:
 
     def __init__(
         self,
-        web: MatchWeb,
+        web: Searchable,
         interval: Interval,
-        external: ExternalQuery | None = None,
+        external: External | None = None,
         settings: SearchSettings | None = None,
     ) -> None:
         self.web, self.interval, self.external = web, interval, external
@@ -109,14 +148,12 @@ class Query:
 
     @classmethod
     def make(
-        cls, web: MatchWeb, clip: int | str | Motion, start: Any, stop: Any, settings: SearchSettings | None
+        cls, web: Searchable, clip: int | str | Motion, start: Any, stop: Any, settings: SearchSettings | None
     ) -> Query:
         """Validate the arguments of a search and create the query."""
         min_frames = min_query_frames(web)
         if isinstance(clip, Motion):
-            from marey.find.external import ExternalQuery
-
-            external, first, last = ExternalQuery.compare(web, clip, start, stop, min_frames)
+            external, first, last = web.compare_external(clip, start, stop, min_frames)
             return cls(web, (EXTERNAL, first, last), external, settings)
         k = web.index(clip)
         first, last = check_interval(start, stop, web.clips[k], min_frames)
@@ -127,10 +164,7 @@ class Query:
         interval of the web's clips."""
 
         def find(clip: int, start: int, stop: int) -> Candidates:
-            if clip == EXTERNAL and self.external is not None:
-                found = find_candidates(self.external.pairs, 0, stop - start, limit)
-            else:
-                found = find_candidates(list_pairs(self.web, clip), start, stop, limit)
+            found = self.web.find_candidates((clip, start, stop), self.external, limit, self.settings.max_matches)
             return found if self.allowed is None else found.select(_have_labels(found, self.allowed))
 
         return find
@@ -144,8 +178,17 @@ class Query:
     def find_nearest(self, find: Find | None = None) -> tuple[Interval, float] | None:
         """Return the nearest match within the web's maximum distance, and its distance in meters; None if there is
         none."""
-        limit = self.web.options.max_distance
-        look = self.make_finder(limit) if find is None else find
+        limit = last = self.web.options.max_distance
+        if find is None:  # look close by first, which is faster
+            limit = min(_NEAR, last)
+        while True:
+            look = self.make_finder(limit) if find is None else find
+            found = self._find_nearest_within(look, limit)
+            if found is not None or limit >= last:
+                return found
+            limit = min(2.0 * limit, last)
+
+    def _find_nearest_within(self, look: Find, limit: float) -> tuple[Interval, float] | None:
         clip, start, stop = self.interval
         near = look(*self.interval).within(limit, MatchGraph(self.interval, 1).lengths)
         shared = np.minimum(near.stops, stop) - np.maximum(near.starts, start)
@@ -172,7 +215,8 @@ class Query:
         result = make_match_result(matches, motions, graph.links, limit, notes, _make_aligner(self.web, clouds))
         if self.settings.order == "distance":
             return result
-        points = [clouds(match).points[match.start : match.stop] for match in result]
+        n_frames = len(result.query)
+        points = [cut_window(clouds(match).points, match.start, match.stop, n_frames) for match in result]
         return result.reorder(order_by_chain(points, clouds(result.query).weights))
 
     def get_motion(self, clip: int) -> Motion:
@@ -180,7 +224,7 @@ class Query:
         return self.web.clips[clip] if self.external is None or clip != EXTERNAL else self.external.motion
 
 
-def make_stillness(web: MatchWeb, external: ExternalQuery | None = None) -> Still:
+def make_stillness(web: Searchable, external: External | None = None) -> Still:
     """Return a function that measures the distance in meters between an interval and standing still. Results are
     cached.
 
@@ -218,26 +262,40 @@ def find_candidates(pairs: Any, start: int, stop: int, limit: float) -> Candidat
     start, stop : the query's frames, half-open.
     limit : maximum distance in meters.
     """
-    # Allow a rounding error: matches exactly at the limit count.
-    most = limit**2 * (1.0 + 1e-12)
     parts = []
     for clip, cells, is_row in pairs:
         n_frames = cells.shape[1] if is_row else cells.shape[0]
         totals = np.empty(n_frames)
         counts, firsts = np.empty(n_frames, dtype=np.int32), np.empty(n_frames, dtype=np.int32)
-        cap = most * (2 * (stop - start) - 1) + STRAIGHT * (stop - start - 1)
-        query = PathQuery(start, stop, is_row, COARSE * STEP, STRAIGHT, cap)
+        query = PathQuery(start, stop, is_row, COARSE * STEP, STRAIGHT, cap_paths(stop - start, limit))
         best_paths(cells, query, PathEnds(totals, counts, firsts))
         ends = np.flatnonzero(totals < np.inf)
-        n_cells, starts = counts[ends].astype(np.int64), firsts[ends].astype(np.int64)
-        n_straight = 2 * (n_cells - 1) - (stop - start - 1) - (ends - starts)
-        means = np.maximum(totals[ends] - STRAIGHT * n_straight, 0.0) / n_cells
-        near = means <= most
-        parts.append(
-            (np.full(near.sum(), clip), starts[near], ends[near] + 1, np.sqrt(means[near]), totals[ends[near]])
-        )
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        parts.append(list_candidates(np.full(len(ends), clip), ends, totals[ends], counts[ends], firsts[ends],
+                                     stop - start, limit))  # fmt: skip
+    columns = [np.concatenate(column) for column in zip(*(each.columns for each in parts), strict=True)]
     return Candidates(*columns)
+
+
+def list_candidates(
+    clips: Ints, ends: Ints, totals: Floats, counts: NDArray[Any], firsts: NDArray[Any], n_frames: int, limit: float
+) -> Candidates:
+    """Return the candidates within `limit` meters among the best paths that end at frames `ends` (N,) of `clips` (N,).
+
+    totals, counts, firsts : (N,) see `PathEnds`. n_frames : number of frames of the query.
+    """
+    n_cells, starts = counts.astype(np.int64), firsts.astype(np.int64)
+    n_straight = 2 * (n_cells - 1) - (n_frames - 1) - (ends - starts)
+    means = np.maximum(totals - STRAIGHT * n_straight, 0.0) / n_cells
+    near = means <= limit**2 * _EXACT
+    return Candidates(clips[near], starts[near], ends[near] + 1, np.sqrt(means[near]), totals[near])
+
+
+def cap_paths(n_frames: int, limit: float) -> float:
+    """Return the largest cost that a path may have if its mean distance is to be at most `limit` meters.
+
+    The path is that of a query of `n_frames` frames; see `marey.find.search_kernels` for its cost.
+    """
+    return limit**2 * _EXACT * (2 * n_frames - 1) + STRAIGHT * (n_frames - 1)
 
 
 def best_paths(cells: Cells, query: PathQuery, out: PathEnds) -> int:
@@ -261,9 +319,9 @@ def check_threshold(threshold: Any) -> float:
     return check_number(threshold, "threshold in meters", above=True)
 
 
-def min_query_frames(web: MatchWeb) -> int:
+def min_query_frames(web: Searchable) -> int:
     """Return the minimum length of a query in frames at the web's frame rate."""
-    return max(_MIN_FRAMES, round(web.options.min_chain_seconds * web.fps))
+    return max(_MIN_FRAMES, round(web.options.min_query_seconds * web.fps))
 
 
 def check_interval(start: Any, stop: Any, motion: Motion, min_frames: int) -> tuple[int, int]:
@@ -315,7 +373,7 @@ def _raise_no_match(query: Query, limit: float) -> NoReturn:
     what = f"nothing{query.label_phrase} within {limit:g} m of frames {start} to {stop} of {name!r}"
     if near is None:
         raise NoResult(
-            f"{what}, nor within {query.web.options.max_distance:g} m, the largest distance in this match web"
+            f"{what}, nor within {query.web.options.max_distance:g} m, the largest distance that is compared"
         )
     (clip, start, stop), distance = near
     raise NoResult(
@@ -323,7 +381,7 @@ def _raise_no_match(query: Query, limit: float) -> NoReturn:
     )
 
 
-def _make_cloud_lookup(web: MatchWeb, external: ExternalQuery | None) -> Callable[[Match], Any]:
+def _make_cloud_lookup(web: Searchable, external: External | None) -> Callable[[Match], Any]:
     """Return a function that returns the point clouds of a match's clip."""
 
     def clouds(match: Match) -> Any:
@@ -334,7 +392,7 @@ def _make_cloud_lookup(web: MatchWeb, external: ExternalQuery | None) -> Callabl
     return clouds
 
 
-def _make_aligner(web: MatchWeb, clouds: Callable[[Match], Any]) -> Callable[[Match, Match], TimeAlignment]:
+def _make_aligner(web: Searchable, clouds: Callable[[Match], Any]) -> Callable[[Match, Match], TimeAlignment]:
     """Return a function that computes the time alignment of two matches: the best path through their distance grid,
     from corner to corner."""
     weights = frame_weights(web.options.window, web.fps, "triangle")

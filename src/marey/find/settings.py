@@ -31,7 +31,9 @@ class WebSettings(Settings):
     Those from `max_rise` on decide which cells of the distance grids are kept; see `marey.find.region`.
     """
 
-    markers: str | Sequence[str] = option("body", "Joints to compare; see `marey.compare.point_clouds`.")
+    markers: str | Sequence[str] = option(
+        "body", "Points to compare: body, upper, lower, large, root_knees, or a list of joints and roles."
+    )
     remove_height: bool = option(
         False, "Subtract each frame's mean marker height, so that a reach to the floor matches one to a shelf.",
         label="Ignore height",
@@ -40,35 +42,39 @@ class WebSettings(Settings):
         None, "The web covers only frames with one of these labels. By default all frames."
     )
     max_distance: float = option(
-        0.4, "Maximum distance of the frames that are kept; a search finds nothing beyond it.",
-        label="Max distance stored", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
+        0.4, "Largest pose difference of two frames that is stored; a search cannot find matches beyond it.",
+        label="Max difference stored", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
     )  # fmt: skip
     window: float = option(
         0.1, "Duration that is compared around each pair of frames.",
         label="Comparison window", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     max_rise: float = option(
-        0.15, "How far D in the valid region may exceed D at its minimum.",
+        0.15, "How far the squared pose difference around a local minimum may exceed that at the minimum, relative to "
+        "it; frames beyond that are not matched.",
         label="Max rise", unit="fraction", min=0, max=10, advanced=True,
     )  # fmt: skip
     max_extension_seconds: float = option(
-        0.13, "Maximum length of the valid region on either side of a minimum.",
+        0.13, "Longest time on either side of a local minimum in which frames are matched.",
         label="Max extension", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     min_chain_seconds: float = option(
-        0.25, "Minimum length of a chain of minima.", label="Min chain length", unit="s", min=0, max=60, advanced=True
-    )
+        0.25, "Minimum length of a chain of local minima.",
+        label="Min chain length", unit="s", min=0, max=60, advanced=True,
+    )  # fmt: skip
     max_chain_distance: float = option(
-        0.15, "Maximum distance of the minima of a chain.",
-        label="Max distance in chains", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
+        0.15, "Largest pose difference of the frames in a chain of local minima.",
+        label="Max difference in chains", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
     )  # fmt: skip
     max_bridge_seconds: float = option(
         2.0, "Maximum length of a path between chains.",
         label="Max bridge length", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     min_level_seconds: float = option(
-        0.65, "Minimum length of a level path.", label="Min level path", unit="s", min=0, max=60, advanced=True
-    )
+        0.65, "Passages that stay as similar as a chain for at least this time are kept even without a chain, for "
+        "example where both characters pause.", label="Min length without chain", unit="s", min=0, max=60,
+        advanced=True,
+    )  # fmt: skip
 
     def check(self) -> None:
         """Convert lists of names to tuples."""
@@ -78,6 +84,11 @@ class WebSettings(Settings):
         if self.labels is not None:
             labels = [self.labels] if isinstance(self.labels, str) else self.labels
             put(self, "labels", check_list(labels, str, "labels"))
+
+    @property
+    def min_query_seconds(self) -> float:
+        """Minimum duration of a query."""
+        return self.min_chain_seconds
 
     @property
     def numbers(self) -> tuple[float, ...]:
@@ -92,8 +103,45 @@ NUMBERS = (
 """Names of the numeric settings of a web, in the order of its files."""
 
 
+class IndexSettings(Settings):
+    """Settings of an index of motion."""
+
+    markers: str | Sequence[str] = option(
+        "body", "Points to compare: body, upper, lower, large, root_knees, or a list of joints and roles."
+    )
+    remove_height: bool = option(
+        False, "Subtract each frame's mean marker height, so that a reach to the floor matches one to a shelf.",
+        label="Ignore height",
+    )  # fmt: skip
+    window: float = option(
+        0.1, "Duration that is compared around each pair of frames.",
+        label="Comparison window", unit="s", min=0, max=60, advanced=True,
+    )  # fmt: skip
+    max_distance: float = option(
+        0.4, "Largest pose difference of two frames in a match.",
+        label="Max difference of frames", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
+    )  # fmt: skip
+
+    def check(self) -> None:
+        """Convert a list of names to a tuple."""
+        if not isinstance(self.markers, str):
+            object.__setattr__(self, "markers", list_markers(self.markers))
+
+    @property
+    def web(self) -> WebSettings:
+        """The settings of a match web with the same matches."""
+        return WebSettings(
+            markers=self.markers, remove_height=self.remove_height, window=self.window, max_distance=self.max_distance
+        )
+
+    @property
+    def min_query_seconds(self) -> float:
+        """Minimum duration of a query."""
+        return self.web.min_query_seconds
+
+
 class SearchSettings(Settings):
-    """Settings of a search in a match web."""
+    """Settings of a search in a match web or an index of motion."""
 
     max_matches: int = option(500, "Maximum number of matches; a note says if there are more.", min=1)
     max_tiers: int | None = option(
@@ -101,9 +149,9 @@ class SearchSettings(Settings):
         "default unlimited.", label="Search depth", min=1,
     )  # fmt: skip
     overlap: tuple[float, float] = option(
-        (0.8, 0.2), "(same, new), fractions of the shorter interval. Intervals that overlap by more than `same` are "
-        "one match; intervals that overlap by less than `new` are two. A larger `new` finds several cycles of a "
-        "cyclic motion.",
+        (0.8, 0.2), "Two fractions of the shorter interval, called same and new. An interval that overlaps a match by "
+        "more than the first is the same match; by less than the second, it is a new match; in between, it is left "
+        "out. A larger second fraction finds several cycles of a cyclic motion.",
     )  # fmt: skip
     labels: str | Sequence[str] | None = option(
         None, "One or several labels; at least half the frames of a match must have one of them. By default all "

@@ -15,12 +15,11 @@ from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.deprecation import renamed_fields, renamed_method, renamed_parameters
 from marey.errors import InvalidValue, NoResult
-from marey.find.search import Query, list_thresholds
+from marey.find.search import Query, Searchable, list_thresholds
 from marey.find.settings import SearchSettings, SuggestSettings
 
 if TYPE_CHECKING:
     from marey.find.match_graph import Find
-    from marey.find.match_web import MatchWeb
 
 # Minimum ratio of the upper to the lower end of a plateau; shorter ones are part of a steady rise.
 _MIN_RATIO = 1.25
@@ -45,6 +44,13 @@ class Suggestion(FrozenRecord):
     counts : (n,) number of matches at each threshold, without the query.
     still_distance : distance in meters between the query and standing still.
     is_complete : False if the last threshold has more than `max_matches` matches.
+
+    Examples
+    --------
+    >>> kick = next(label for label in take.labels if label.name == "kick")
+    >>> suggestion = web.suggest_threshold("medley", kick.start, kick.stop)
+    >>> 0.0 < suggestion.threshold < 0.2, suggestion.n_matches  # meters
+    (True, 3)
     """
 
     threshold: float
@@ -114,7 +120,7 @@ class _Plateau:
 @renamed_parameters(most="max_matches", tiers="max_tiers")
 @operation(SuggestSettings)
 def suggest_threshold(
-    web: MatchWeb,
+    web: Searchable,
     clip: int | str | Motion,
     start: int | None = None,
     stop: int | None = None,
@@ -125,9 +131,9 @@ def suggest_threshold(
 
     Searches run with increasing thresholds, 5 % apart. A plateau in the number of matches means a gap in their
     distances. The plateau with the greatest relative length, weighted by its number of matches, is chosen, and the
-    geometric mean of its ends is suggested. Matches as far away as standing still mean nothing. A plateau therefore
-    counts only if it begins below the median distance of its matches to standing still, and its upper end is capped at
-    that distance.
+    geometric mean of its ends is suggested. Matches that are as far away as standing still are meaningless. A plateau
+    therefore counts only if it begins below the median distance of its matches to standing still, and its upper end is
+    capped at that distance.
 
     Parameters
     ----------
@@ -136,6 +142,13 @@ def suggest_threshold(
     Raises
     ------
     NoResult : if no match is closer to the query than standing still.
+
+    Examples
+    --------
+    >>> punch = next(label for label in take.labels if label.name == "punch")
+    >>> suggestion = web.suggest_threshold("medley", punch.start, punch.stop)
+    >>> suggestion.plateau[0] <= suggestion.threshold <= suggestion.plateau[1]  # meters
+    True
     """
     query = Query.make(web, clip, start, stop, settings)
     find = lru_cache(_CACHED)(query.make_finder(web.options.max_distance))
@@ -150,7 +163,7 @@ def suggest_threshold(
     best = max(_find_plateaus(thresholds, counts, stillness, is_full), key=lambda plateau: plateau.weight)
     if best.weight > 0.0:
         threshold = best.middle
-        # Beyond the distance to standing still, matches mean nothing, even if their number stays the same.
+        # Beyond the distance to standing still, matches are meaningless, even if their number stays the same.
         ends = (best.low, min(best.high, best.still, still if still > threshold else np.inf))
     else:
         # No plateau: use the largest threshold below the distance to standing still.
@@ -194,7 +207,7 @@ def _find_plateaus(
 @renamed_parameters(most="max_matches")
 @operation(SearchSettings)
 def count_matches(
-    web: MatchWeb,
+    web: Searchable,
     clip: int | str | Motion,
     start: int | None,
     stop: int | None,

@@ -53,22 +53,28 @@ class Work:
     masks: Sequence[Bools | None]
 
     def __call__(self, tile: Tile) -> NDArray[np.uint8]:
-        """Compute the tile's kept cells and pack them. In the grid of a clip with itself, only cells on the diagonal or
-        to the right of it are kept."""
+        """Compute the tile's kept cells and pack them."""
+        return pack_cells(self.find_cells(tile))
+
+    def find_cells(self, tile: Tile) -> Cells:
+        """Compute the tile's kept cells. In the grid of a clip with itself, only cells on the diagonal or to the right
+        of it are kept."""
         start, stop, first, last = tile.span
         shape = (stop - start, last - first)
         if not (self._mask(tile.a, start, stop).any() and self._mask(tile.b, first, last).any()):
-            return _pack_empty(shape)
+            return Cells.from_grid(np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=bool))
         around = self._around(tile)
         values = self._values(tile, around)
-        values[~self._mask(tile.a, *around[:2])] = TOO_FAR
-        values[:, ~self._mask(tile.b, *around[2:])] = TOO_FAR
+        if self.masks[tile.a] is not None:
+            values[~self._mask(tile.a, *around[:2])] = TOO_FAR
+        if self.masks[tile.b] is not None:
+            values[:, ~self._mask(tile.b, *around[2:])] = TOO_FAR
         kept = find_kept_cells(values, self.rules)
         top, left = start - around[0], first - around[2]
         kept = kept[top : top + shape[0], left : left + shape[1]]
         if tile.a == tile.b:
             kept = np.triu(kept, start - first)
-        return pack_cells(Cells.from_grid(values[top : top + shape[0], left : left + shape[1]], kept))
+        return Cells.from_grid(values[top : top + shape[0], left : left + shape[1]], kept)
 
     def _around(self, tile: Tile) -> Span:
         """Return the span of the tile plus a margin of all cells that affect it."""
@@ -118,13 +124,15 @@ def _spans(n: int, side: int) -> list[tuple[int, int]]:
     return list(pairwise(ends))
 
 
-def join_tiles(tiles: Sequence[Tile], parts: Sequence[Cells], shape: tuple[int, int]) -> Cells:
-    """Assemble the cells of one clip pair from those of its tiles; `shape` is that of the whole grid."""
+def join_tiles(tiles: Sequence[Tile], parts: Sequence[Cells], shape: tuple[int, int], first: int = 0) -> Cells:
+    """Assemble the cells of one clip pair from those of its tiles; `shape` is that of the whole grid, or of the part of
+    it whose columns begin at `first`."""
     bands: dict[int, list[int]] = {}
     for k, tile in enumerate(tiles):
         bands.setdefault(tile.span[0], []).append(k)
     rows = [
-        join_columns([parts[k] for k in band], [tiles[k].span[2] for k in band], shape[1]) for band in bands.values()
+        join_columns([parts[k] for k in band], [tiles[k].span[2] - first for k in band], shape[1])
+        for band in bands.values()
     ]
     joined = join_rows(rows)
     return joined.mirror() if tiles[0].a == tiles[0].b else joined
@@ -137,11 +145,6 @@ def pack_cells(cells: Cells) -> NDArray[np.uint8]:
     head = np.array([*cells.shape, len(first), len(rises)], dtype=np.int32)
     wide = (head, counts.astype(np.uint16), first.astype(np.uint16), bases)
     return np.concatenate([part.view(np.uint8) for part in (*wide, lengths, rises)])
-
-
-def _pack_empty(shape: tuple[int, int]) -> NDArray[np.uint8]:
-    """Pack a tile without kept cells."""
-    return pack_cells(Cells.from_grid(np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=bool)))
 
 
 def unpack_tile(array: NDArray[np.uint8]) -> Cells:

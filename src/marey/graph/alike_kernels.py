@@ -53,11 +53,11 @@ def center_markers(
 
 
 @helper
-def compare_frames(p: Floats2D, q: Floats2D) -> tuple[float, float, float]:
-    """Return sums over the markers of two frames (3, N): dot product and cross product along the floor, and squared
-    height difference."""
-    px, pz, py = p[0], p[1], p[2]
-    qx, qz, qy = q[0], q[1], q[2]
+def compare_frames(p: Floats3D, i: int, q: Floats3D, j: int) -> tuple[float, float, float]:
+    """Return sums over the markers of two frames of (F, 3, N): dot product and cross product along the floor, and
+    squared height difference."""
+    px, pz, py = p[i, 0], p[i, 1], p[i, 2]
+    qx, qz, qy = q[j, 0], q[j, 1], q[j, 2]
     dot = cross = heights = zero_lanes()
     for m in range(0, len(px), 8):
         x, z, u, v = load_lanes(px, m), load_lanes(pz, m), load_lanes(qx, m), load_lanes(qz, m)
@@ -86,7 +86,7 @@ def align_cells(ours: CenteredClip, theirs: CenteredClip, cells: Ints2D, weights
         ax = az = bx = bz = both = dot = cross = heights = 0.0
         for k in range(len(weights)):
             weight = weights[k]
-            along, across, up = compare_frames(p[i + k], q[j + k])
+            along, across, up = compare_frames(p, i + k, q, j + k)
             x, z, u, v = a[i + k, 0] - a[i, 0], a[i + k, 1] - a[i, 1], b[j + k, 0] - b[j, 0], b[j + k, 1] - b[j, 1]
             ax += weight * x
             az += weight * z

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # Pairs of assumed turning radius in meters and beam width. How tightly the clips can turn is not known in advance, so
 # the pairs are tried in order until a walk ends well.
 _TRIED = ((0.8, 60), (1.5, 120), (2.5, 200), (0.4, 200), (0.8, 500))
-# Meters that a radian of heading error counts for. `land_at` may correct up to 0.3 m and half a radian.
+# Meters that count as much as a heading error of one radian. `land_at` can correct up to 0.3 m and half a radian.
 _RADIAN = 0.6
 # In meters: errors below this count as equal, a good final error, and the cost of a frame and of a transition.
 _NEAR, _WELL, _PER_FRAME, _PENALTY = 0.08, 0.15, 0.001, 0.01
@@ -46,9 +46,9 @@ _NEAR, _WELL, _PER_FRAME, _PENALTY = 0.08, 0.15, 0.001, 0.01
 _MIN_SECONDS = 2.5
 # Search horizon: this many seconds, plus the time to get there at this slow speed in m/s.
 _MORE, _SLOW = 15.0, 0.4
-# Cost in meters of each second until the target clip can be entered.
+# Cost, in meters, of each second until the target clip can be entered.
 _WAIT = 0.7
-# Seconds that stand for "never".
+# Time in seconds that means "never".
 _NEVER = 1e3
 # A clip may be entered within this many seconds of its start. If no transition leads there, the limit is doubled until
 # one does.
@@ -92,9 +92,9 @@ class _Goal(NamedTuple):
 @renamed_parameters(at="position")
 @operation(ApproachSettings)
 def extend_to(walk: Walk, position: ArrayLike, settings: ApproachSettings) -> Walk:
-    """Extend a walk from the end of its last edge to a position, as near as the graph allows.
+    """Extend a walk from the end of its last edge until it ends within a tolerance of a position.
 
-    Of the walks that end near enough, the shortest is chosen. Use `land_at` to arrive exactly.
+    Of all such walks, the shortest is chosen. Use `land_at` to arrive exactly.
 
     Parameters
     ----------
@@ -103,7 +103,14 @@ def extend_to(walk: Walk, position: ArrayLike, settings: ApproachSettings) -> Wa
 
     Raises
     ------
-    NoResult : if no walk leads there.
+    NoResult : if no walk ends near enough.
+
+    Examples
+    --------
+    >>> route = marey.graph.random_walk(graph, seconds=1.0).place_at((0.0, 0.0), heading=0.0)
+    >>> longer = marey.graph.extend_to(route, (0.0, 4.0))
+    >>> bool(np.hypot(*(longer.end[1:] - [0.0, 4.0])) < 0.5)  # meters
+    True
     """
     return _extend(walk, _position_goal(walk.graph, position, settings))
 
@@ -124,6 +131,13 @@ def extend_into_clip(walk: Walk, clip: str, position: ArrayLike, settings: ClipA
     Raises
     ------
     NoResult : if no walk reaches the clip within `max_error`.
+
+    Examples
+    --------
+    >>> route = marey.graph.random_walk(graph, seconds=1.0).place_at((0.0, 0.0), heading=0.0)
+    >>> longer = marey.graph.extend_into_clip(route, "walk", (0.0, 4.0), max_error=1.0)
+    >>> longer.n_frames > route.n_frames
+    True
     """
     return _extend(walk, _clip_goal(walk.graph, clip, position, settings))
 
@@ -141,6 +155,12 @@ def reach(graph: MotionGraph, position: ArrayLike, settings: GraphReachSettings)
     Raises
     ------
     NoResult : if no walk ends that accurately.
+
+    Examples
+    --------
+    >>> route = marey.graph.reach(graph, (0.0, 4.0), max_error=0.5)
+    >>> bool(np.hypot(*(route.end[1:] - [0.0, 4.0])) < 0.5)  # meters
+    True
     """
     clip, start_clip, label = settings.clip, settings.start_clip, settings.label
     if clip is None:
@@ -177,6 +197,13 @@ def replan_end(walk: Walk, position: ArrayLike, settings: ApproachSettings) -> W
     Parameters
     ----------
     walk, position : see `extend_to`.
+
+    Examples
+    --------
+    >>> route = marey.graph.follow(graph, [[0.0, 0.0], [0.0, 4.0]]).walk
+    >>> nearer = marey.graph.replan_end(route, (0.0, 4.0))
+    >>> bool(np.hypot(*(nearer.end[1:] - [0.0, 4.0])) <= np.hypot(*(route.end[1:] - [0.0, 4.0])))
+    True
     """
     goal = _position_goal(walk.graph, position, settings)
     best = _off(walk, goal.goal.position), walk

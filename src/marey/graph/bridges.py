@@ -79,7 +79,12 @@ def build_with_bridges(
         -1.0 - np.arange(len(bridges), dtype=np.float64),
         np.array([bridge.move for bridge in bridges], dtype=np.float64).reshape(-1, 3),
     )
-    both = Transitions(*(np.concatenate([getattr(plain, k), getattr(joins, k)]) for k in joins.__slots__))
+    both = Transitions(
+        np.concatenate([plain.clips, joins.clips]),
+        np.concatenate([plain.frames, joins.frames]),
+        np.concatenate([plain.distances, joins.distances]),
+        np.concatenate([plain.transforms, joins.transforms]),
+    )
     lengths = np.array([len(motion) for motion in motions])
     nodes, edges = connect_clips(lengths, frame_labels, both, half)
     graph = prune_graph(tuple(motions), half, nodes, edges, names, min_seconds, how)

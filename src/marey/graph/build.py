@@ -18,7 +18,7 @@ from marey.core.motion import Motion
 from marey.core.protocols import Clips, ResultCache
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
-from marey.edit.share import share_skeleton
+from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue, NoResult
 from marey.graph.label_pairs import find_pair_distances
 from marey.graph.minima import find_transitions
@@ -37,10 +37,17 @@ class BuildInfo(NamedTuple):
 
     kind : ``"distance"`` or ``"similarity"``.
     threshold : largest distance in meters, or smallest similarity, at which frames were joined; NaN if unknown.
+    skipped : fraction of the frame pairs that were known to be too far apart without being compared.
+
+    Examples
+    --------
+    >>> graph.build_info.kind, graph.build_info.threshold > 0.0  # meters
+    ('distance', True)
     """
 
     kind: str = "distance"
     threshold: float = float("nan")
+    skipped: float = 0.0
 
     @property
     def remedy(self) -> str:
@@ -56,16 +63,25 @@ def build_graph(clips: Clips | Sequence[Motion], settings: GraphSettings) -> Mot
     Parameters
     ----------
     clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+
+    Examples
+    --------
+    >>> graph = marey.MotionGraph.build([walk, turning], threshold=0.05)  # meters
+    >>> graph.n_transitions > 0, bool((graph.edges.distances <= 0.05).all())
+    (True, True)
     """
     threshold, thresholds = settings.threshold, settings.thresholds or {}
     motions = prepare_graph_clips(clips, settings)
     # A distance in meters limits a coarse search. A percentage refers to all minima, so it sets no limit.
     limit = None if settings.coarse_step == 1 else _largest([threshold, *thresholds.values()])
+    if settings.max_search_distance is not None:
+        _check_max_distance(settings.max_search_distance, [threshold, *thresholds.values()])
+        limit = settings.max_search_distance if limit is None else min(limit, settings.max_search_distance)
     found, half = compare_clips(motions, limit, settings)
     try:
         return assemble_graph(motions, found, half, threshold, thresholds, settings.min_seconds)
     except NoResult:
-        if limit is None:
+        if limit is None or settings.max_search_distance is not None:
             raise
         # The error message names a threshold that works. That needs minima beyond the limit.
         found, half = compare_clips(motions, None, GraphSettings(settings=settings, coarse_step=1))
@@ -129,6 +145,18 @@ def check_lengths(motions: Sequence[Motion], half: int, parameter: str, seconds:
         )
 
 
+def _check_max_distance(max_distance: float, given: Sequence[Threshold]) -> None:
+    """Raise an error if transitions farther apart than `max_distance` are wanted."""
+    for threshold in given:
+        value = threshold_in_meters(threshold, np.zeros(0))
+        if value > max_distance:
+            raise InvalidValue(
+                f"max_search_distance must be at least the threshold of {value:g} m, not {max_distance:g} m",
+                parameter="max_search_distance",
+                remedy="raise `max_search_distance=` or lower `threshold=`",
+            )
+
+
 def _largest(given: Sequence[Threshold]) -> float | None:
     """Return the largest threshold in meters, or None if any is a percentage."""
     nothing = np.zeros(0)
@@ -184,7 +212,7 @@ def assemble_graph(
     directed = add_reverses(found)
     limits = find_limits(directed, found, names, frame_labels, threshold, thresholds)
     chosen = directed.select(directed.distances <= limits)
-    info = BuildInfo("distance", threshold_in_meters(threshold, found.distances))
+    info = BuildInfo("distance", threshold_in_meters(threshold, found.distances), found.skipped)
 
     def build(chosen: Transitions, min_seconds: float, info: BuildInfo) -> MotionGraph | None:
         nodes, edges = connect_clips(np.array([len(motion) for motion in motions]), frame_labels, chosen, half)

@@ -22,10 +22,10 @@ TILE = 64
 class WindowedClip(NamedTuple):
     """A clip of F frames and the windows around its frames.
 
-    markers, centers : (F, 3, N), (F, 2); see `alike_kernels.CenteredClip`.
+    markers, centers : (F, 3, N) of N markers, (F, 2); see `alike_kernels.CenteredClip`.
     means : (F, 2) weighted mean x and z of the window around each frame, meters.
-    spreads : (F,) weighted mean squared distance from it along the floor, m^2.
-    slack : (F,) how far D of a coarse cell may exceed the limit because of this frame, m^2.
+    spreads : (F,) weighted mean squared distance from `means` along the floor, m^2.
+    slack : (F,) by how much this frame lets the squared distance of a coarse cell exceed the limit, m^2.
     """
 
     markers: Floats3D
@@ -138,7 +138,7 @@ def _sum_pairs(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, half: i
         for j in range(needed.shape[1]):
             if needed[i, j]:
                 g = left + j
-                dot, cross, heights = compare_frames(ours.markers[f], theirs.markers[g])
+                dot, cross, heights = compare_frames(ours.markers, f, theirs.markers, g)
                 qx, qz = others[g, 0] - dx, others[g, 1] - dz
                 d = j - i + last
                 sums[0, d, i] = dot + px * qx + pz * qz

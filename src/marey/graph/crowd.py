@@ -65,6 +65,13 @@ def crowd(graph: MotionGraph, paths: Sequence[ArrayLike], settings: GraphCrowdSe
     graph : the graph.
     paths : one path per character, each (N, 2) x, z in meters. A character that reaches the end of its path before
         the time is up disappears there.
+
+    Examples
+    --------
+    >>> paths = [np.array([[0.0, 0.0], [0.0, 3.0]]), np.array([[3.0, 0.0], [3.0, 3.0]])]
+    >>> result = marey.graph.crowd(graph, paths, seconds=2.0)
+    >>> len(result.motions()), result.nearest > 1.0  # meters
+    (2, True)
     """
     if not len(paths):
         raise InvalidValue("paths must contain at least one path, not none")
@@ -106,6 +113,12 @@ def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) ->
     n : number of characters.
     radius : radius in meters of the innermost starting circle; paths end at twice this radius.
     rng : seed or generator for the jitter.
+
+    Examples
+    --------
+    >>> paths = marey.graph.crossing_paths(3, radius=2.0)
+    >>> len(paths), paths[0].shape
+    (3, (2, 2))
     """
     if n < 1 or not (np.isfinite(radius) and radius > 0.0):
         raise InvalidValue(f"n must be at least 1 and radius greater than 0 m, not {n} and {radius}")

@@ -41,6 +41,12 @@ class DirectionTable(FrozenRecord, Stored):
     label : the label that the edges are restricted to, or None.
     speed : requested speed in meters per second, or None for as fast as possible.
     sweeps : number of sweeps of value iteration until convergence.
+
+    Examples
+    --------
+    >>> table = marey.graph.direction_table(graph, n_directions=8)
+    >>> table.column(np.pi / 2), table.values.shape[1]
+    (2, 8)
     """
 
     FILE = FileFormat(
@@ -107,6 +113,12 @@ def direction_table(graph: MotionGraph, settings: DirectionSettings) -> Directio
     Parameters
     ----------
     graph : the graph.
+
+    Examples
+    --------
+    >>> table = marey.graph.direction_table(graph)
+    >>> table.choices.shape == (len(graph.nodes), table.n_directions)
+    True
     """
     n_directions, label, speed = settings.n_directions, settings.label, settings.speed
     allowed = graph.allowed(label)

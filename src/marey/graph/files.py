@@ -83,7 +83,7 @@ def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
             raise ValueError(f"half_width must be from 0 to {MAX_BLEND_FRAMES} frames, not {parts['half_width']}")
         how = BuildInfo(parts["built_by"], parts["threshold"])
         if how.kind not in _KINDS:
-            raise ValueError(f"its kind is {how.kind[:20]!r}, not {' or '.join(_KINDS)}")
+            raise ValueError(f"kind must be {' or '.join(_KINDS)}, not {how.kind[:20]!r}")
         return MotionGraph(
             parts["clips"],
             parts["half_width"],

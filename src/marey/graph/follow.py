@@ -86,7 +86,7 @@ class PathResult:
     largest_distance : the largest of these distances, in meters.
     mean_uncovered : mean over the path of the distance to the nearest frame of the walk, in meters.
     end_distance : distance in meters between the end of the walk and the end of the path.
-    styles : the styles along the path, in order; empty if none were asked for.
+    styles : the styles along the path, in order; empty if none were requested.
     """
 
     walk: Walk
@@ -147,6 +147,15 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
     Raises
     ------
     NoResult : if no walk covers the path.
+
+    Examples
+    --------
+    >>> path = np.array([[0.0, 0.0], [0.0, 2.0], [1.0, 4.0]])  # x, z in meters
+    >>> found = marey.graph.follow(graph, path)
+    >>> found.mean_distance < 0.3, found.walked_path.shape[1]
+    (True, 2)
+    >>> found.motion().name
+    'path'
     """
     styles, width, others = settings.styles, settings.beam_width, settings.other_characters
     course, total = resample_path(path)
@@ -204,7 +213,20 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
 
 
 def measure_path(walk: Walk, path: ArrayLike, cost: float) -> PathResult:
-    """Measure how well a walk follows a path; `cost` is stored in the result."""
+    """Measure how well a walk follows a path; `cost` is stored in the result.
+
+    Parameters
+    ----------
+    path : (N, 2) x, z in meters.
+    cost : m^2.
+
+    Examples
+    --------
+    >>> route = marey.graph.random_walk(graph, seconds=3.0).place_at((0.0, 0.0), heading=0.0)
+    >>> result = marey.graph.measure_path(route, [[0.0, 0.0], [0.0, 4.0]], cost=0.0)
+    >>> result.walked_path.shape, result.end_distance > 0.0  # meters
+    ((180, 2), True)
+    """
     course, _ = resample_path(path)
     walked = find_walked_path(walk)
     away, uncovered = _nearest(walked, course), _nearest(course, walked)

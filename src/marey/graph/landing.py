@@ -93,6 +93,13 @@ def land_at(walk: Walk | Motion, position: ArrayLike, settings: LandingSettings)
     Raises
     ------
     NoResult : if the adjustment would exceed `max_shift` or `max_turn`.
+
+    Examples
+    --------
+    >>> route = marey.graph.reach(graph, (0.0, 4.0), max_error=0.5)
+    >>> landed = marey.graph.land_at(route, (0.0, 4.0))
+    >>> landed.motion().travel[-1, [0, 2]].round(3) + 0.0
+    array([0., 4.])
     """
     goal = freeze_array(position, "the position to land at", (2,))
     heading, span, feet, name = settings.heading, settings.landing_seconds, settings.feet, settings.name

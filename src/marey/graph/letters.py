@@ -1,4 +1,4 @@
-"""Letters and digits as single strokes of points (x, y). The baseline is at y = 0, x-height is 1, cap height is 2.
+"""Letters and digits, each as one stroke of points (x, y). The baseline is at y = 0, x-height is 1, cap height is 2.
 
 Most strokes start near the left side and end near the right side, where the next letter continues. Where a pen would be
 lifted, the stroke retraces itself.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -14,10 +14,11 @@ from marey.compare import Clouds
 from marey.compare.clouds import check_frame_weights, check_pair
 from marey.compare.minima import check_limit
 from marey.compare.pairing import Pairing, choose_runner
-from marey.compare.sweep import even_runs, span_minima
+from marey.compare.sweep import LastResults, Sides, even_runs, make_sides, span_minima
 from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.protocols import ResultCache
 from marey.graph.alike_kernels import CenteredClip, align_cells, center_markers
+from marey.graph.far_blocks import find_near_blocks, search_parts
 from marey.graph.transitions import Transitions
 
 Progress = Callable[[float], None]
@@ -79,15 +80,22 @@ def find_transitions(
     blocks = split_into_blocks([len(each) for each in clouds], len(weights) // 2, max_memory)
     check_limit(limit)  # fail before any work
     if coarse_step == 1:
-        look: Callable[[Block], Floats] = partial(find_minima, clouds, weights, limit)
+        look: Callable[[Block], Floats] = partial(
+            find_minima, clouds, weights, limit, sides=make_sides(weights), center=LastResults(center_clip)
+        )
     else:
         from marey.graph.coarse import make_coarse_search
 
         look = make_coarse_search(clouds, weights, limit, coarse_step)
+    skipped = 0.0
+    if limit is not None and coarse_step == 1:
+        near = find_near_blocks(blocks, clouds, weights, limit)
+        blocks, skipped = near.blocks, near.skipped
+        look = partial(search_parts, look, near.parts)
     keys = None
     if cache is not None:
         keys = [_block_key(cache, poses, weights, limit, block, coarse_step) for block in blocks]
-    return _collect_minima(blocks, look, run, progress, cache, keys)
+    return replace(_collect_minima(blocks, look, run, progress, cache, keys), skipped=skipped)
 
 
 def _collect_minima(
@@ -135,15 +143,30 @@ def split_into_blocks(lengths: Sequence[int], half: int, max_memory: int) -> lis
     return out
 
 
-def find_minima(clouds: Sequence[Clouds], frame_weights: Floats, limit: float | None, block: Block) -> Floats:
+def find_minima(
+    clouds: Sequence[Clouds],
+    frame_weights: Floats,
+    limit: float | None,
+    block: Block,
+    *,
+    sides: Sides | None = None,
+    center: Callable[[Clouds, int, int], CenteredClip] | None = None,
+) -> Floats:
     """Find the block's minima up to `limit` meters. Each row of the result (N, 6) is row, column, D in m^2, and the
-    rigid2d (theta, x, z) that moves b's frame onto a's."""
+    rigid2d (theta, x, z) that moves b's frame onto a's.
+
+    `sides` and `center` are `make_sides` and `center_clip` with the results of other blocks.
+    """
     own = block.a == block.b
     a, b = clouds[block.a], clouds[block.b]
     pairing = Pairing(a, b, frame_weights)
     min_lag = len(frame_weights) if own else None
-    cells = span_minima(pairing, (*block.rows, *block.columns), check_limit(limit), min_lag)
-    return align_at_cells(a, b, frame_weights, cells)
+    cells = span_minima(pairing, (*block.rows, *block.columns), check_limit(limit), min_lag, sides)
+    half = len(frame_weights) // 2
+    (first, last), (left, right) = block.rows, block.columns
+    center = center_clip if center is None else center
+    centered = center(a, first - half, last + half), center(b, left - half, right + half)
+    return _align(centered, (first - half, left - half), frame_weights, cells)
 
 
 def align_at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> Floats:
@@ -152,17 +175,22 @@ def align_at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> 
 
     The result for a cell does not depend on the other cells.
     """
-    out = np.empty((len(cells), 6))
-    if len(cells):
-        half = len(frame_weights) // 2
-        first = cells.min(axis=0) - half
-        last = cells.max(axis=0) + half + 1
-        centered_a, centered_b = (
-            center_clip(clouds, int(i), int(j)) for clouds, i, j in zip((a, b), first, last, strict=True)
-        )
-        found = np.empty((len(cells), 4))
-        align_cells(centered_a, centered_b, cells - first, frame_weights, found)
-        out[:, :2], out[:, 2:] = cells, found
+    half = len(frame_weights) // 2
+    if not len(cells):
+        return set_readonly(np.empty((0, 6)))
+    first = cells.min(axis=0) - half
+    last = cells.max(axis=0) + half + 1
+    ours, theirs = (center_clip(clouds, int(i), int(j)) for clouds, i, j in zip((a, b), first, last, strict=True))
+    return _align((ours, theirs), (int(first[0]), int(first[1])), frame_weights, cells)
+
+
+def _align(
+    clips: tuple[CenteredClip, CenteredClip], begins: tuple[int, int], frame_weights: Floats, cells: Ints
+) -> Floats:
+    """Do the same for clips that begin at frames `begins`."""
+    found, out = np.empty((len(cells), 4)), np.empty((len(cells), 6))
+    align_cells(*clips, cells - begins, frame_weights, found)
+    out[:, :2], out[:, 2:] = cells, found
     return set_readonly(out)
 
 
@@ -184,7 +212,7 @@ def _as_transitions(blocks: Sequence[Block], parts: list[Floats]) -> Transitions
     # Blocks with the same rows are consecutive; only these must be sorted together.
     for (a, b, _), group in groupby(blocks, key=lambda block: (block.a, block.b, block.rows)):
         found = np.concatenate([parts.pop() for _ in group])
-        found = found[np.lexsort((found[:, 1], found[:, 0]))]
+        found = np.take(found, found[:, 0].argsort(kind="stable"), axis=0)  # each part is in order
         to = slice(at, at + len(found))
         clips[to], frames[to] = (a, b), found[:, :2]
         distances[to], transforms[to] = np.sqrt(found[:, 2]), found[:, 3:]

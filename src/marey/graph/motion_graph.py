@@ -61,6 +61,15 @@ class MotionGraph(SharedClips):
     pair_distances : (K, K, 12) distances in meters of the best possible transitions from label (row) to label (column),
         also of those beyond the threshold; infinite if there are fewer. None if unknown.
     first_out : (N + 1,) edges ``first_out[n]`` to ``first_out[n + 1]``, half-open, leave node n.
+
+    Examples
+    --------
+    >>> graph = marey.MotionGraph.build([walk, turning, marey.edit.mirror(turning)])
+    >>> graph.nodes.shape[1], graph.label_names
+    (2, ('turn_left', 'turn_right', 'walk'))
+    >>> marey.graph.random_walk(graph, seconds=5.0).motion()
+    <Motion 'walk': 300 frames at 60 Hz, 27 joints>
+    >>> graph.save("graph.npz")
     """
 
     clips: tuple[Motion, ...]
@@ -92,13 +101,30 @@ class MotionGraph(SharedClips):
         n = int(self.edges.blends.sum())
         return f"<MotionGraph: {len(self.clips)} clips, {len(self.nodes)} nodes, {n} transitions at {self.fps:g} Hz>"
 
+    def _repr_html_(self) -> str:
+        from marey.core.notebook import show_table
+
+        leaving = self.nodes[self.edges.tails[self.edges.blends], 0]
+        rows = (
+            (clip.name, f"{clip.duration:.2f}", int((self.nodes[:, 0] == k).sum()), int((leaving == k).sum()))
+            for k, clip in enumerate(self.clips)
+        )
+        facts = f"{len(self.clips)} clips, {len(self.nodes)} nodes, {self.n_transitions} transitions at {self.fps:g} Hz"
+        return show_table("motion graph", facts, ("clip", "seconds", "nodes", "transitions out"), rows)
+
     @property
     def n_transitions(self) -> int:
         """Number of transitions: edges that blend one clip into another."""
         return int(self.edges.blends.sum())
 
     def out_edges(self, node: int) -> range:
-        """Return the range of edges that leave a node."""
+        """Return the range of edges that leave a node.
+
+        Examples
+        --------
+        >>> bool((graph.edges.tails[list(graph.out_edges(3))] == 3).all())
+        True
+        """
         return range(int(self.first_out[node]), int(self.first_out[node + 1]))
 
     def index(self, clip: str | None = None, *, label: str | None = None) -> int:
@@ -108,6 +134,11 @@ class MotionGraph(SharedClips):
         ----------
         clip : name of a clip that the graph plays; returns its index in `clips`.
         label : name of a label; returns its column in ``edges.labels`` and row in `members`.
+
+        Examples
+        --------
+        >>> graph.index("walk"), graph.label_names[graph.index(label="turn_left")]
+        (0, 'turn_left')
         """
         if (clip is None) == (label is None):
             raise InvalidValue("pass either `clip=` with the name of a clip or `label=` with the name of a label")
@@ -169,6 +200,12 @@ class MotionGraph(SharedClips):
         start : (3,) rigid2d (theta, x, z) that places the first edge's clip in the world; by default the clip stays
             where it was recorded.
         n_frames : number of frames to play, ending within the last edge; by default all.
+
+        Examples
+        --------
+        >>> edges = [graph.out_edges(0)[0]]
+        >>> graph.walk(edges).motion().rotations.shape[1:]
+        (27, 4)
         """
         taken = freeze_array(edges, "edges", (None,), np.int64)
         known = taken[(taken >= 0) & (taken < len(self.edges))]
@@ -177,7 +214,14 @@ class MotionGraph(SharedClips):
 
     @operation(GraphStreamSettings)
     def stream(self, settings: GraphStreamSettings) -> GraphStream:
-        """Create a stream of endless motion that can be steered while it plays; see `marey.graph.GraphStream`."""
+        """Create a stream of endless motion that can be steered while it plays; see `marey.graph.GraphStream`.
+
+        Examples
+        --------
+        >>> stream = graph.stream(direction=0.0)
+        >>> len(stream.record(1.0)), stream.fps
+        (60, 60.0)
+        """
         from marey.graph.stream import GraphStream
 
         return GraphStream(self, settings=settings)
@@ -190,7 +234,14 @@ class MotionGraph(SharedClips):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MotionGraph:
-        """Load a graph that `save` wrote."""
+        """Load a graph that `save` wrote.
+
+        Examples
+        --------
+        >>> graph.save("graph.npz")
+        >>> marey.MotionGraph.load("graph.npz").n_transitions == graph.n_transitions
+        True
+        """
         from marey.graph.files import load_graph
 
         return load_graph(path)

@@ -32,6 +32,14 @@ class Edges(FrozenRecord):
         world transform of an edge's first clip, W o move is that of the next clip.
     blends : (E,) True for transitions.
     labels : (E, K) True if every frame of the edge has the label.
+
+    Examples
+    --------
+    >>> graph.edges.distances.shape == graph.edges.n_frames.shape
+    True
+    >>> transitions = graph.edges.select(graph.edges.blends)
+    >>> len(transitions) == graph.n_transitions
+    True
     """
 
     tails: Ints

@@ -52,6 +52,12 @@ class FollowPath:
     ----------
     path : (N, 2) x, z in meters.
     min_step : minimum progress in meters that each frame counts for, so standing still does not pay.
+
+    Examples
+    --------
+    >>> objective = marey.graph.FollowPath([[0.0, 0.0], [0.0, 3.0]])
+    >>> marey.graph.search(graph, objective).complete
+    True
     """
 
     path: ArrayLike
@@ -109,6 +115,12 @@ class ReachPoint(FrozenRecord):
     ----------
     point : (2,) x, z in meters.
     max_distance : distance in meters at which the walk has arrived.
+
+    Examples
+    --------
+    >>> objective = marey.graph.ReachPoint((0.0, 4.0), max_distance=0.5)  # meters
+    >>> marey.graph.search(graph, objective).complete
+    True
     """
 
     point: ArrayLike
@@ -164,6 +176,12 @@ class ReachClip(FrozenRecord):
     clip : name or index of the clip.
     place : (3,) rigid2d (theta, x, z) that places the clip in the world.
     max_error : largest error in meters at which a walk may end; a radian of rotation counts as a meter.
+
+    Examples
+    --------
+    >>> objective = marey.graph.ReachClip("walk", place=(0.0, 0.0, 3.0), max_error=2.0)
+    >>> marey.graph.search(graph, objective).complete
+    True
     """
 
     clip: int | str
@@ -230,6 +248,11 @@ class KeepSpeed:
     ----------
     speed : meters per second.
     seconds : duration of the walk in seconds.
+
+    Examples
+    --------
+    >>> marey.graph.search(graph, marey.graph.KeepSpeed(1.3, seconds=3.0)).walk.duration >= 2.9
+    True
     """
 
     speed: float
@@ -262,6 +285,11 @@ class KeepStyle:
     ----------
     label : name of the label.
     seconds : duration of the walk in seconds.
+
+    Examples
+    --------
+    >>> marey.graph.search(graph, marey.graph.KeepStyle("walk", seconds=3.0)).cost  # seconds without the label
+    0.0
     """
 
     label: str
@@ -301,6 +329,13 @@ class KeepOut:
     ----------
     objective : the objective to minimize.
     avoid : (M, 3) x, z, radius in meters of M circles.
+
+    Examples
+    --------
+    >>> to_point = marey.graph.ReachPoint((0.0, 4.0))
+    >>> objective = marey.graph.KeepOut(to_point, avoid=[[2.0, 2.0, 0.5]])  # x, z, radius
+    >>> marey.graph.search(graph, objective).complete
+    True
     """
 
     objective: Any

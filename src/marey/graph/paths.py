@@ -31,6 +31,14 @@ def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> F
     path : name of a .csv or .svg file.
     length : scale the path to this length in meters and start it at the origin; required for drawings, which have no
         unit.
+
+    Examples
+    --------
+    >>> np.savetxt("path.csv", [[0, 0], [0, 2], [1, 4]], delimiter=",")
+    >>> marey.graph.read_path("path.csv")
+    array([[0., 0.],
+           [0., 2.],
+           [1., 4.]])
     """
     name = os.fspath(path)
     text = read_bytes(path).decode("utf-8", errors="replace")
@@ -64,6 +72,12 @@ def word_path(word: str, width: float) -> Floats:
     ----------
     word : letters a to z, A to Z, digits and spaces.
     width : width of the whole word in meters.
+
+    Examples
+    --------
+    >>> path = marey.graph.word_path("go", width=6.0)
+    >>> float(np.ptp(path[:, 0]).round(3)), path.shape[1]
+    (6.0, 2)
     """
     unknown = sorted({letter for letter in word if letter != " " and letter not in LETTERS})
     if unknown or not word.strip():

@@ -23,6 +23,12 @@ class Component:
     n_frames : number of clip frames in the largest strongly connected component of the label's edges.
     of_frames : number of clip frames that have the label.
     reaches : other labels that can be reached from this component.
+
+    Examples
+    --------
+    >>> component = graph.components[0]
+    >>> component.label, component.n_frames <= component.of_frames
+    ('turn_left', True)
     """
 
     label: str

@@ -45,6 +45,12 @@ def random_walk(graph: MotionGraph, settings: GraphWalkSettings) -> Walk:
     Parameters
     ----------
     graph : the graph.
+
+    Examples
+    --------
+    >>> route = marey.graph.random_walk(graph, seconds=5.0, rng=1)
+    >>> route.motion()
+    <Motion 'walk': 300 frames at 60 Hz, 27 joints>
     """
     n_frames = count_frames(settings.seconds, graph.fps)
     start, transition_interval = settings.start, settings.transition_interval

@@ -106,6 +106,12 @@ def reduce_transitions(graph: MotionGraph, settings: ReductionSettings) -> Reduc
     Parameters
     ----------
     graph : the graph to reduce.
+
+    Examples
+    --------
+    >>> result = marey.graph.reduce_transitions(graph)
+    >>> result.graph.n_transitions <= graph.n_transitions
+    True
     """
     loss = settings.loss
     generator = np.random.default_rng(settings.rng)

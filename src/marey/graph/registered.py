@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marey.blend.handover import TransitionPoint, make_handover
 from marey.blend.settings import TransitionSettings
+from marey.blend.transition_build import TransitionPoint, build_transition
 from marey.compare import frame_weights, point_clouds
 from marey.core.arrays import Floats, check_number
 from marey.core.motion import Motion
@@ -52,6 +52,13 @@ def with_registered_transitions(graph: MotionGraph, settings: RegisteredSettings
     Raises
     ------
     NoResult : if no registered transition is possible.
+
+    Examples
+    --------
+    >>> graph = marey.MotionGraph.build([walk, turning], threshold=0.03)
+    >>> more = marey.graph.with_registered_transitions(graph, threshold=0.06)  # meters
+    >>> more.n_transitions > graph.n_transitions
+    True
     """
     markers, max_transitions, progress = settings.markers, settings.max_transitions, settings.progress
     tried = [check_number(length, "lengths in seconds", above=True) for length in settings.lengths]
@@ -114,7 +121,7 @@ def _make_bridge(
     middle = [(at - first) / fps for at, first in zip(frames, firsts, strict=True)]
     settings = TransitionSettings(length=length, boundaries="integer", markers=markers)
     try:
-        full, record = make_handover(one, other, TransitionPoint(middle[0], middle[1], distance), settings)
+        full, record = build_transition(one, other, TransitionPoint(middle[0], middle[1], distance), settings)
     except NoResult:  # not enough frames, or no valid timewarp
         return None
     start, stop = record["frames"]

@@ -27,6 +27,12 @@ def shortest_walk(graph: MotionGraph, start: int | str, goal: int | str) -> Walk
     Raises
     ------
     NoResult : if no walk leads there.
+
+    Examples
+    --------
+    >>> loop = marey.graph.shortest_walk(graph, 0, 0)
+    >>> bool(graph.edges.tails[loop.edges[0]] == graph.edges.heads[loop.edges[-1]])
+    True
     """
     return find_shortest_walk(graph, _find_nodes(graph, start), _find_nodes(graph, goal))
 

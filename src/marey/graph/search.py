@@ -38,6 +38,13 @@ class PartialWalk:
     cost : cost so far.
     memo : state that the objective carries along the walk.
     before, edge : the walk without its last edge, and that edge; None and -1 for an empty walk.
+
+    Examples
+    --------
+    >>> def cost(walk, edge):
+    ...     return walk.n_frames / 60.0 + float(walk.graph.edges.blends[edge])
+    >>> marey.graph.search(graph, cost).complete
+    True
     """
 
     graph: MotionGraph
@@ -81,6 +88,20 @@ class Objective(Protocol):
     Two more methods are optional. ``bound(walk)`` returns a lower bound on the remaining cost and makes the search
     faster. It must be consistent: no more than the cost of any next edge plus the bound after it. ``placed(graph,
     node)`` returns the rigid2d (theta, x, z) that places the clip when a walk starts at this node.
+
+    Examples
+    --------
+    >>> class FewTransitions:
+    ...     def begin(self, walk):
+    ...         return None
+    ...
+    ...     def add(self, walk, edge):
+    ...         return float(walk.graph.edges.blends[edge]), None
+    ...
+    ...     def complete(self, walk):
+    ...         return walk.n_frames >= 120
+    >>> marey.graph.search(graph, FewTransitions()).complete
+    True
     """
 
     def begin(self, walk: PartialWalk) -> Any:
@@ -99,7 +120,15 @@ class Objective(Protocol):
 @dataclass(frozen=True, slots=True)
 class FunctionObjective:
     """An objective made of two functions: ``cost(walk, edge)``, and ``done(walk)``, by default true after 4 s of
-    walk."""
+    walk.
+
+    Examples
+    --------
+    >>> from marey.graph import FunctionObjective
+    >>> few = FunctionObjective(lambda walk, edge: graph.edges.distances[edge], lambda walk: walk.n_frames >= 120)
+    >>> marey.graph.search(graph, few).walk.n_frames >= 120
+    True
+    """
 
     cost: Cost
     done: Callable[[PartialWalk], bool] = _after_a_while
@@ -195,6 +224,14 @@ def search(graph: MotionGraph, objective: Objective | Cost, settings: GraphSearc
     Raises
     ------
     NoResult : if no walk satisfies the objective, or none was found within the budgets.
+
+    Examples
+    --------
+    >>> result = marey.graph.search(graph, marey.graph.ReachPoint((0.0, 4.0)))
+    >>> result.complete
+    True
+    >>> bool(np.hypot(*(result.walk.end[1:] - [0.0, 4.0])) < 0.5)  # meters
+    True
     """
     window, label, tolerance = settings.window, settings.label, settings.tolerance
     n_window = None if window is None else max(1, round(window * graph.fps))

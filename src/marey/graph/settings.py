@@ -74,19 +74,26 @@ class GraphSettings(ClipGraphSettings, WorkSettings):
         "triangle", 'How much the frames of the window count: "triangle" weighs the middle most, "box" all the same.',
         label="Weights of the window", advanced=True,
     )  # fmt: skip
-    markers: str | Sequence[str] = option("body", "Markers to compare; see `marey.compare.point_clouds`.")
+    markers: str | Sequence[str] = option(
+        "body", "Points to compare: body, upper, lower, large, root_knees, or a list of joints and roles."
+    )
     per_joint: int = option(
         1, "Number of markers on each joint; more than one also compares orientations (Kovar 4.1.4).",
         label="Markers per joint", min=1, max=3, advanced=True,
     )  # fmt: skip
     weights: Mapping[str, float] | None = option(
         None,
-        "Weights of the markers by name, such as ``{'hips': 2}``; 1 for those that are not named. 0 ignores one.",
+        "Weights of the markers by name, such as 2 for the hips; 1 for those that are not named. 0 ignores one.",
     )
     contact_penalty: float = option(
         0.0, "Weight p of different contacts: p^2 times the fraction of contact points that differ is added to the "
         "squared distance of a transition. With 1 m, transitions between different contacts are practically excluded.",
         label="Penalty for other contacts", unit="m", min=0, max=100, advanced=True,
+    )  # fmt: skip
+    max_search_distance: float | None = option(
+        None, "Look only for transitions up to this distance. Frames that are known to be farther apart are not "
+        "compared, so large sets are built faster. Percentages then refer to the minima up to this distance. By "
+        "default unlimited.", label="Max distance searched", unit="m", above=0, advanced=True,
     )  # fmt: skip
     coarse_step: int = option(
         1, "Compare every n-th frame first, then all frames around promising cells; 1 compares all frames.",
@@ -101,11 +108,14 @@ class SimilaritySettings(ClipGraphSettings):
     """Settings of `MotionGraph.build_by_similarity`."""
 
     threshold: float = positional_option(
-        default=0.7, help="Minimum similarity ``1 / (1 + cost)`` of frames to join.",
+        default=0.7, help="Minimum similarity, 1 / (1 + cost), of frames to join.",
         label="Min similarity", above=0, max=1, kw_only=False,
     )  # fmt: skip
     fade: float = option(0.3, "Time over which the offset between two poses fades out.", unit="s", above=0)
-    weights: Mapping[str, float] | None = option(None, "Weights of joints in the cost; see `marey.compare.pose_cost`.")
+    weights: Mapping[str, float] | None = option(
+        None, "Weights of joints in the cost, by role or name; joints that are not named are ignored. By default "
+        "upper legs 1, upper arms 0.75, lower legs and forearms 0.25.",
+    )  # fmt: skip
     velocity: float = option(0.1, "Weight of angular velocities in the cost.", min=0, advanced=True)
     acceleration: float = option(0.01, "Weight of angular accelerations in the cost.", min=0, advanced=True)
     max_distance: float = option(
@@ -119,7 +129,7 @@ class RegisteredSettings(ProgressSettings):
 
     threshold: float | None = option(
         None, "Maximum distance, both at the middle of a transition and between the registered clips. By default 1.5 "
-        "times the largest distance of the graph's own transitions.", unit="m", min=0,
+        "times the largest distance of the graph's own transitions.", label="Max difference", unit="m", min=0,
     )  # fmt: skip
     lengths: Sequence[float] = option(
         (1.2, 0.8), "Lengths of a transition in seconds, tried in order; the first that fits is used."
@@ -133,7 +143,10 @@ class RegisteredSettings(ProgressSettings):
 class ReductionSettings(Settings):
     """Settings of `MotionGraph.reduce_transitions`."""
 
-    loss: float = option(0.1, "How much worse each measure may get; 0 allows no loss.", unit="fraction", min=0, below=1)
+    loss: float = option(
+        0.1, "How much worse each measure may get, relative to its value before; 0 allows no loss.",
+        unit="fraction", min=0, below=1,
+    )  # fmt: skip
     rng: Seed = option(0, "Random seed of the curves.", label="Random seed", min=0)
 
 
@@ -244,7 +257,7 @@ class GraphReachSettings(ClipApproachSettings):
 
     clip: str | None = option(None, "Name of the clip to enter at the position. By default the walk ends there.")
     start_clip: str | None = option(None, "Name of the clip to start in. By default any.")
-    rng: Seed = option(0, "Random seed that chooses the start nodes to try.", min=0)
+    rng: Seed = option(0, "Random seed that chooses the start nodes to try.", label="Random seed", min=0)
 
 
 class LandingSettings(Settings):
@@ -255,12 +268,10 @@ class LandingSettings(Settings):
         help="Direction that hips and shoulders face at the end, from +Z, positive to the left. By default unchanged.",
         unit="rad", kw_only=False,
     )  # fmt: skip
-    landing_seconds: float = option(2.0, "Duration of the adjusted part.", unit="s", above=0)
+    landing_seconds: float = option(2.0, "Duration of the adjusted part.", label="Landing duration", unit="s", above=0)
     max_shift: float = option(0.3, "Largest distance by which the end may be moved.", unit="m", min=0)
     max_turn: float = option(0.5, "Largest angle by which the end may be rotated.", unit="rad", min=0, max=math.pi)
-    feet: Literal["clean"] | None = option(
-        "clean", '"clean" keeps planted feet in place; otherwise they move with the adjustment.'
-    )
+    feet: Literal["clean"] | None = feet_option("the adjustment puts them")
     name: str | None = option(None, "Name of the motion. By default that of the given motion.")
 
 
@@ -273,14 +284,14 @@ class GraphSearchSettings(LabelSettings):
         "the start of the path.",
     )  # fmt: skip
     window: float | None = option(
-        1.5, "Length of a window. None searches for the whole walk at once, which proves the optimum but takes "
+        1.5, "Length of a window. With none, the whole walk is searched at once, which proves the optimum but takes "
         "exponential time.", unit="s", above=0,
     )  # fmt: skip
     step: float = option(0.5, "Part of each window that is kept.", unit="s", above=0)
     tolerance: float = option(
         0.0, "In each window, choose at random among the walks that cost at most this much more than the best.", min=0
     )
-    rng: Seed = option(0, "Random seed of that choice.", min=0)
+    rng: Seed = option(0, "Random seed of the choice among similar walks.", label="Random seed", min=0)
     max_expanded: int = option(50_000, "Maximum number of partial walks to expand in the whole search.", min=1)
     max_expanded_per_window: int = option(
         1_500, "Maximum number of partial walks to expand in each window. A few thousand take a second.", min=1

@@ -1,7 +1,6 @@
-"""Build motion graphs from similar poses, with transitions that cut directly and fade out the remaining offset, as in
-the source slides.
+"""Build motion graphs from similar poses, with transitions that jump to the next clip and fade out the pose offset.
 
-This differs from `MotionGraph.build` in three ways:
+The method is that of the source slides. It differs from `MotionGraph.build` in three ways:
 
 - Frames are compared by joint angles, velocities and accelerations over the previous frames, and not by point clouds
   over a window. Positions do not count, except for a limit on distance that separates stairs from floor.
@@ -55,6 +54,12 @@ def build_by_similarity(clips: Clips | Sequence[Motion], settings: SimilaritySet
     Parameters
     ----------
     clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+
+    Examples
+    --------
+    >>> similar = marey.graph.build_by_similarity([walk, turning])
+    >>> similar.build_info.kind, similar.n_transitions > 0
+    ('similarity', True)
     """
     threshold, limit = settings.threshold, settings.max_distance
     motions = prepare_graph_clips(clips, settings)

@@ -52,6 +52,12 @@ def foot_skate(walk: Walk, motion: Motion | None = None) -> FootSkate:
     ----------
     walk : the walk.
     motion : the cleaned motion of the walk, if already computed.
+
+    Examples
+    --------
+    >>> skate = marey.graph.foot_skate(marey.graph.random_walk(graph, seconds=3.0))
+    >>> sorted(skate.to_dict())
+    ['low', 'planted']
     """
     motions = walk.motion(feet=None), walk.motion() if motion is None else motion
     graph = walk.graph

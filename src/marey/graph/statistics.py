@@ -94,7 +94,14 @@ class GraphStatistics:
 
 
 def graph_statistics(graph: MotionGraph) -> GraphStatistics:
-    """Compute the statistics of a graph."""
+    """Compute the statistics of a graph.
+
+    Examples
+    --------
+    >>> statistics = marey.graph.graph_statistics(graph)
+    >>> statistics.clips, statistics.transitions == graph.n_transitions
+    (3, True)
+    """
     edges, fps = graph.edges, graph.fps
     seconds_kept = float(edges.n_frames[~edges.blends].sum()) / fps
     leaves = len(np.unique(edges.tails[edges.blends]))
@@ -169,6 +176,12 @@ def connectivity(graph: MotionGraph) -> Connectivity:
     be built with that threshold for all labels. This is not possible for graphs with more than 20,000 frames, graphs
     built by similarity, and graphs built with other markers. For these, thresholds go up to the largest distance of the
     graph's transitions, and each row describes the graph without the transitions beyond the threshold.
+
+    Examples
+    --------
+    >>> table = marey.graph.connectivity(graph)
+    >>> table.limits.shape, table.seconds.shape
+    ((41,), (41, 3))
     """
     limits, nodes, edges = _beyond(graph) or _within(graph)
     seconds = np.zeros((len(limits), len(graph.label_names)))

@@ -37,6 +37,13 @@ class GraphStream(PlayedStream):
     graph : the graph.
 
     The options are those of `GraphStreamSettings`.
+
+    Examples
+    --------
+    >>> stream = graph.stream()
+    >>> stream.request(direction=np.pi / 2)
+    >>> len(stream.record(2.0))
+    120
     """
 
     @renamed_parameters(clean=("feet", feet_from_flag))
@@ -172,6 +179,13 @@ def response_time(
     table : a direction table of this graph.
     rng : seed or generator for start nodes and directions.
     trials : number of trials.
+
+    Examples
+    --------
+    >>> table = marey.graph.direction_table(graph)
+    >>> median, p90 = marey.graph.response_time(graph, table, trials=3)
+    >>> 0.0 < median <= p90  # seconds
+    True
     """
     table.check_graph(graph)
     generator, paths = np.random.default_rng(rng), edge_paths(graph)

@@ -44,6 +44,12 @@ def variations(
     Raises
     ------
     NotBlendable, NoTimewarp : if the takes cannot be blended; see `marey.register`.
+
+    Examples
+    --------
+    >>> new = marey.graph.variations(kicks[:3], 2, rng=0)
+    >>> len(new), new[0].source.provenance[-1]["op"]
+    (2, 'variation')
     """
     count = check_index(n, "n")
     if count < 1:
@@ -71,6 +77,12 @@ def more_takes(motions: Sequence[Motion], n: int, settings: SpreadSettings) -> t
     Raises
     ------
     NoResult : if no two clips are takes of one action.
+
+    Examples
+    --------
+    >>> takes = marey.graph.more_takes([walk, turning], 2)
+    >>> len(takes)
+    2
     """
     count = check_index(n, "variations")
     if count < 1:

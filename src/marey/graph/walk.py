@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
 
 
-# Plants before and after a transition that are farther apart than this, in meters, are two.
+# Plants before and after a transition that are farther apart than this, in meters, are different plants.
 _SAME_PLACE = 0.1
 
 
@@ -62,6 +62,16 @@ class Walk(FrozenRecord):
     edges : (N,) indices of the edges, in order.
     start : (3,) rigid2d (theta, x, z) that places the first edge's clip in the world.
     n_frames : number of frames to play; the last edge may be cut short.
+
+    Examples
+    --------
+    >>> route = marey.graph.random_walk(graph, seconds=5.0).place_at((1.0, 0.0), heading=0.0)
+    >>> route.n_frames, route.end.shape
+    (300, (3,))
+    >>> route.parts[0].clip in [clip.name for clip in graph.clips]
+    True
+    >>> route.motion().duration == route.duration
+    True
     """
 
     graph: MotionGraph
@@ -121,6 +131,12 @@ class Walk(FrozenRecord):
         ----------
         position : (2,) x, z in meters of the hips on the first frame.
         heading : direction of travel at the start, radians from +Z, positive to the left; by default unchanged.
+
+        Examples
+        --------
+        >>> route = marey.graph.random_walk(graph, seconds=2.0).place_at((1.0, 2.0))
+        >>> route.motion().travel[0, [0, 2]].round(3)  # x, z in meters
+        array([1., 2.])
         """
         paths = edge_paths(self.graph)
         ahead = float(paths.headings[self.graph.edges.tails[self.edges[0]]])
@@ -190,6 +206,12 @@ class Walk(FrozenRecord):
         feet : ``"clean"`` removes foot skate where the contacts say a foot is planted. With None, a walk within one
             clip equals that clip exactly.
         name : name of the motion.
+
+        Examples
+        --------
+        >>> route = marey.graph.random_walk(graph, seconds=2.0)
+        >>> route.motion(feet=None, name="wander")
+        <Motion 'wander': 120 frames at 60 Hz, 27 joints>
         """
         check_feet(feet)
         joined = self._join(name)

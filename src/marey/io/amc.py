@@ -44,7 +44,7 @@ from marey.maths import quat
 __all__ = ["asf_motion", "find_asf", "read_amc"]
 
 _FRAME = re.compile(r"[+-]?[0-9]{1,15}")
-# Lines split at a time: large enough to be fast, small enough to save memory.
+# Number of lines that are split at once: large enough to be fast, small enough to save memory.
 _LINES_AT_ONCE = 20_000
 
 
@@ -293,7 +293,8 @@ def _content(line: str) -> str:
 def _read_frame(
     lines: Sequence[str], start: int, stop: int, columns: _Columns, row: Floats, may_break_off: bool, path: str
 ) -> dict[int, None]:
-    """Write one frame, whose number is on line `start`, into `row`; return its bones in file order."""
+    """Write one frame, whose frame number is on line `start`, into `row`; return the indices of its bones in file
+    order."""
     seen: dict[int, None] = {}
     for i in range(start + 1, stop):
         tokens = _content(lines[i]).split()

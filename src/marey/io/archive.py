@@ -38,7 +38,7 @@ from marey.io import limits
 from marey.io.files import read_bytes, split_name, write_bytes
 
 if TYPE_CHECKING:
-    import zipfile  # takes long to import; commands that read no archive do without
+    import zipfile  # slow to import, and needed only to read archives
 
 __all__ = [
     "KINDS",
@@ -89,7 +89,7 @@ _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 # The last bits of motion data are mostly noise: higher levels take longer and save only one more percent.
 _LEVEL = 3
 
-# What to do with pickled dictionaries, which may run any code when they are loaded.
+# How to convert pickled dictionaries, which may run any code when they are loaded.
 EXPLAIN_PICKLES = (
     "if you trust the file, store its arrays with NumPy: d = numpy.load('take.npy', allow_pickle=True).item() or "
     "d = pickle.load(open('take.pkl', 'rb')), then numpy.savez('take.npz', **d)"
@@ -121,7 +121,8 @@ def check_suffix(path: str | os.PathLike[str], suffix: str | tuple[str, ...], ki
 
 @contextmanager
 def validating(path: str | os.PathLike[str], form: str) -> Iterator[None]:
-    """Report any exception about wrong content, raised while an object of format `form` is built, as a ParseError."""
+    """Context manager: convert exceptions about wrong content, raised while an object of format `form` is built, to
+    ParseError."""
     try:
         with np.errstate(all="ignore"):
             yield
@@ -234,6 +235,9 @@ def read_format(path: str | os.PathLike[str]) -> str:
     return "marey.grid" if form == "marey-grid" else form  # as earlier releases wrote it
 
 
+_MAX_HEADER = 16384
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """The header of an array in the archive, read before its data, which begin at byte `start`."""
@@ -311,9 +315,15 @@ def read_other_arrays(data: bytes, path: str, names: Iterable[str]) -> dict[str,
         return {array: _load(archive, array, head, path) for array, head in heads.items()}
 
 
+def read_npy_head(path: str | os.PathLike[str]) -> Head:
+    """Read the header of an NPY file only."""
+    with open(path, "rb") as stream:
+        return _parse_head(stream.read(_MAX_HEADER), "", os.fspath(path))
+
+
 def read_npy(data: bytes, path: str) -> NDArray[Any]:
     """Read the array of an NPY file, of numbers or text; it is read-only. Arrays of objects are refused."""
-    head = _parse_head(data[:16384], "", path)
+    head = _parse_head(data[:_MAX_HEADER], "", path)
     expected = math.prod(head.shape) * head.dtype.itemsize
     if len(data) - head.start != expected:
         raise ParseError(f"has {len(data) - head.start} bytes after its header, which requires {expected}", path=path)
@@ -327,12 +337,7 @@ def read_npy(data: bytes, path: str) -> NDArray[Any]:
 def check_total(heads: Mapping[str, Head], file_bytes: int, path: str) -> None:
     """Raise LimitExceeded for arrays that would take far more memory than the file itself."""
     total = sum(math.prod(head.shape) * max(head.dtype.itemsize, 8) for head in heads.values())
-    if total > limits.MAX_EXPANSION * file_bytes + limits.EXPANSION_FLOOR:
-        raise LimitExceeded(
-            f"its arrays would take {total / 2**20:.0f} MB, too much for a file of {file_bytes / 2**20:.2f} MB; it "
-            "may be damaged",
-            path=path,
-        )
+    limits.check_expansion("its arrays", total, file_bytes, path)
 
 
 def text_array(text: str | tuple[str, ...] | list[str], what: str) -> NDArray[Any]:
@@ -477,7 +482,7 @@ def _load(archive: zipfile.ZipFile, name: str, head: Head, path: str) -> NDArray
 
 
 def _check_magnitude(array: NDArray[Any], name: str, path: str) -> None:
-    """Raise LimitExceeded for finite numbers that no result has; their squares may overflow."""
+    """Raise LimitExceeded for finite numbers that are too large for any result; their squares may overflow."""
     most = limits.MAX_NUMBER
     if float(np.fmax.reduce(array, axis=None)) <= most and float(np.fmin.reduce(array, axis=None)) >= -most:
         return

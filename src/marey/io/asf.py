@@ -462,7 +462,7 @@ def _bone_frames(bones: Sequence[_Bone], scale: float) -> Floats:
             by_order.setdefault(bone.axis[1], []).append(i)
     for order, rows in by_order.items():
         angles = np.array([axis[0] for i in rows if (axis := bones[i - 1].axis) is not None])
-        # Angles are always listed as x y z, in whatever order they are applied.
+        # Angles are always listed as x y z, whatever the order in which they are applied.
         frames[rows] = ordered_rotation(scale * angles[:, ["xyz".index(letter) for letter in order]], order)
     return frames
 

@@ -45,7 +45,7 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
     root : name or index of the ROOT to read if the file has several; the first by default.
 
     Position channels replace the OFFSET of a joint, including the root: every tool that writes a nonzero root OFFSET
-    expects this. The OFFSET then is the rest position only, if it is plausible.
+    expects this. The OFFSET is then used only as the rest position, if it is plausible.
     """
     _keep_freed_memory()
     data = _as_bytes(data, path)

@@ -41,7 +41,7 @@ def write_bvh(motion: Motion, *, unit: float, up: str, rigid: bool = False) -> I
     up : the up axis of the file: "y", "z", "x", "-y", "-z" or "-x".
     rigid : if True, drop changes of bone length, which would be written as position channels.
     """
-    decimals = 6 if unit < 0.1 else 8  # enough for positions to well under a micrometer
+    decimals = 6 if unit < 0.1 else 8  # precise to well under a micrometer
     tracks = _Tracks(motion, unit, up, rigid)
     order = _depth_first(motion.skeleton)
     written = {j: tracks.of(j) for j in order}
@@ -95,8 +95,8 @@ class _Tracks:
         path, rest = self._place(j)
         rotations, angles = self._rotation_channels(j)
         channels = self._arrange_channels(j, self._position_channels(j, path, rest), rotations)
-        # Channels replace the OFFSET, so keep that of the file; but if the first frame is not the rest pose, write the
-        # rest pose, since readers could not find it otherwise.
+        # Channels replace the OFFSET, so write the OFFSET of the file. If the first frame is not the rest pose, write
+        # the rest offset, because readers could not find it otherwise.
         keeps_offset = j == 0 or not any(map(_differ, path[:1].T, rest))
         offset = rest.copy()
         values = np.empty((self.n_frames, len(channels)))

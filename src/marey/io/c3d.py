@@ -18,14 +18,14 @@ from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.markers import Markers
 from marey.core.source import Source
 from marey.errors import ParseError
-from marey.io import axes, recognize
+from marey.io import axes, unit_detection
 from marey.io.c3d_parameters import Layout, Parameters, float_type, read_layout, to_floats
 from marey.io.files import read_bytes
 from marey.io.marker_axes import Clues, find_unit, find_up, look_at_markers
 
 # Parameters that list points other than positions, named as in the format's manual and in Vicon's software.
 _NOT_POSITIONS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
-# Values unpacked at a time: large enough to be fast, small enough to save memory.
+# Number of values that are unpacked at once: large enough to be fast, small enough to save memory.
 _PART_VALUES = 2**18
 
 
@@ -43,7 +43,7 @@ def read_c3d(path: str | os.PathLike[str], *, unit: str | float | None = None, u
     moments, powers or scalars are left out; markers without a label (``*12``) are kept.
     """
     name = os.fspath(path)
-    given_unit = None if unit is None else recognize.parse_unit(unit)
+    given_unit = None if unit is None else unit_detection.parse_unit(unit)
     given_up = None if up is None else axes.check_up(up)
     data = read_bytes(name)
     layout, parameters = read_layout(data, name)

@@ -13,7 +13,7 @@ from marey.core.motion import Motion
 from marey.core.roles import find_roles
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, JointNotFound, ParseError, warn_user
-from marey.io import axes, limits, recognize
+from marey.io import axes, limits, unit_detection
 from marey.io.raw import RawMotion
 from marey.maths import quat
 
@@ -37,7 +37,7 @@ def to_motion(
     evidence = list(raw.evidence)
     # Errors in the caller's arguments are not errors of the file: raise them unchanged.
     given_up = None if up is None else axes.check_up(up)
-    given_unit = None if unit is None else recognize.parse_unit(unit)
+    given_unit = None if unit is None else unit_detection.parse_unit(unit)
     try:
         skeleton = _with_roles(Skeleton(raw.names, raw.parents, raw.offsets, {**raw.roles, **(role_map or {})}), raw)
         up_axis = _up(raw, skeleton, given_up, evidence)
@@ -80,7 +80,7 @@ def _up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str])
     if raw.up is not None:
         evidence.append(f"{raw.up.upper()} up {raw.up_reason}")
         return raw.up
-    guess = recognize.recognize_up(
+    guess = unit_detection.recognize_up(
         skeleton, raw.root_positions, raw.rotations, raw.bone_offsets, by_rest=raw.rest_up is None
     )
     evidence.append(guess.evidence)
@@ -91,14 +91,14 @@ def _up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str])
 
 def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list[str]) -> float:
     if unit is not None:
-        evidence.append(f"unit {recognize.unit_name(unit)} as given")
+        evidence.append(f"unit {unit_detection.unit_name(unit)} as given")
         return unit
     if raw.unit is not None:
-        height = recognize.stature(skeleton)
+        height = unit_detection.stature(skeleton)
         size = "" if height is None else f", which makes a body {height * raw.unit:.2f} m tall"
-        evidence.append(f"unit {recognize.unit_name(raw.unit)} from the file{size}")
+        evidence.append(f"unit {unit_detection.unit_name(raw.unit)} from the file{size}")
         return raw.unit
-    guess = recognize.recognize_unit(skeleton, raw.stated_unit)
+    guess = unit_detection.recognize_unit(skeleton, raw.stated_unit)
     evidence.append(guess.evidence)
     return float(guess.value)
 

@@ -11,7 +11,7 @@ from typing import Any
 from marey.core.motion import Motion
 from marey.errors import FileError, InvalidValue, MareyError, UnreadableFile, UnwritableFile
 from marey.io.files import GLTF_SUFFIXES, MARKER_SUFFIXES, SAVE_SUFFIXES, split_name
-from marey.io.folder import CLIP_SUFFIXES, free_name, result_kind, walk_files
+from marey.io.folder import CLIP_SUFFIXES, describe_other, free_name, walk_files
 from marey.io.loading import clip_names, load_motion
 from marey.io.saving import save
 from marey.io.settings import LoadSettings, SaveSettings
@@ -21,11 +21,11 @@ _MARKERS = "markers, not motion; `marey.solve` fits a skeleton to them"
 
 @dataclass(frozen=True, slots=True)
 class ConvertedFile:
-    """What became of a file, or of one of its animations.
+    """Result of converting a file, or one of its animations.
 
     file, output : names relative to the two folders; output is "" if nothing was written.
     status : "converted", "skipped" or "failed". reason : why it was not converted.
-    frames, fps : of the motion.
+    frames, fps : length and frame rate of the motion.
     """
 
     file: str
@@ -38,7 +38,7 @@ class ConvertedFile:
 
 @dataclass(frozen=True, slots=True)
 class ConvertReport:
-    """What became of each file of a folder."""
+    """Result of converting all files of a folder."""
 
     files: tuple[ConvertedFile, ...]
 
@@ -60,7 +60,7 @@ def convert_folder(
     saving: SaveSettings | None = None,
     progress: Callable[[ConvertedFile], None] | None = None,
 ) -> ConvertReport:
-    """Convert all motions in a folder and its folders, of any format; files that cannot be read are reported.
+    """Convert all motions in a folder and its subfolders, of any format, and return a report of all files.
 
     Parameters
     ----------
@@ -71,6 +71,15 @@ def convert_folder(
 
     Each animation of an FBX or GLB file becomes a file of its own, unless GLB is written. Built results and markers are
     skipped. No file is replaced.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> Path("clips").mkdir()
+    >>> marey.save(walk, "clips/walk.bvh")
+    >>> report = marey.io.convert_folder("clips", "converted", to="glb")
+    >>> report.count("converted"), report.files[0].status
+    (1, 'converted')
     """
     suffix = "." + to.lower().removeprefix(".")
     if suffix not in SAVE_SUFFIXES:
@@ -110,8 +119,8 @@ def _convert_file(
     path, kind = source / relative, split_name(relative)[1]
     if kind in MARKER_SUFFIXES:
         return [ConvertedFile(relative.as_posix(), "", "skipped", _MARKERS)]
-    if kind == ".npz" and (built := result_kind(path)) is not None:
-        return [ConvertedFile(relative.as_posix(), "", "skipped", f"a {built}, not a motion")]
+    if (other := describe_other(path)) is not None:
+        return [ConvertedFile(relative.as_posix(), "", "skipped", f"holds a {other}, not a motion")]
     how = _select(reading, kind)
     try:
         clips = clip_names(path) if how.clip is None else ()

@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.core.markers import Markers
 from marey.core.motion import Motion
-from marey.io import recognize
+from marey.io import unit_detection
 from marey.io.loading import clip_names
 from marey.io.rest import REST_NOTE, starts_with_rest_pose
 
@@ -37,7 +37,7 @@ def describe(value: Motion | Markers, path: str | os.PathLike[str]) -> dict[str,
         "frames": len(value),
         "fps": value.fps,
         "seconds": value.duration,
-        "unit": recognize.unit_name(value.source.unit),
+        "unit": unit_detection.unit_name(value.source.unit),
         "unit_m": value.source.unit,
         "up": value.source.up,
         "evidence": list(value.source.evidence),
@@ -66,7 +66,7 @@ def _motion(motion: Motion) -> dict[str, Any]:
         "roles_found": len(roles),
         "roles_missing": list(roles.missing),
         "roles_by": roles.how,
-        "stature_m": recognize.stature(skeleton),
+        "stature_m": unit_detection.stature(skeleton),
         "path_m": None,
         "net_m": None,
         "speed_mps": None,

@@ -11,7 +11,7 @@ from marey.io.fbx_document import Element, FbxDocument
 
 # Flags of a key: the segment up to the next key, and how its tangents are given.
 CONSTANT, LINEAR, CUBIC = 0x2, 0x4, 0x8
-_NEXT_VALUE = 0x100  # of a constant segment: the value of the next key
+_NEXT_VALUE = 0x100  # the constant segment has the value of the next key
 _TCB, _USER = 0x200, 0x400
 _TIME_INDEPENDENT, _PROGRESSIVE = 0x2000, 0x4000
 _VELOCITY = 0x30000000
@@ -76,7 +76,8 @@ def _bezier(t: Floats, span: Floats, before: Floats, after: Floats, tangents: tu
 
 
 def _solve_time(t: Floats, right: Floats, left: Floats) -> Floats:
-    """Return the parameter s of each segment at which its time is `t`; time grows with s. Newton steps, bracketed."""
+    """Return the parameter s of each segment at which its time is `t`, by bracketed Newton steps; time increases with
+    s."""
     low, high, s = np.zeros_like(t), np.ones_like(t), t.copy()
     for _ in range(_NEWTON_STEPS):
         r = 1.0 - s
@@ -139,7 +140,8 @@ def _read_tangents(flags: Ints, data: Floats, cubic: Bools, times: Floats, value
 
 
 def _auto_slopes(flags: Ints, bias: Floats, times: Floats, values: Floats) -> Floats:
-    """Return the slopes (K,) of automatic tangents: the mean of those of both segments, of the only one at the ends.
+    """Return the slopes (K,) of automatic tangents: the mean slope of the two segments at each key; at the ends, that
+    of the only segment.
 
     bias : (K,) from -1 to 1, shifts the mean to the segment before or after. Time-independent tangents have the slope
     of the line through the neighbors instead. Progressive ones are flat at the ends and at extremes, and do not

@@ -152,12 +152,7 @@ class FbxDocument:
     def _spend(self, n_bytes: int) -> None:
         """Raise an error if the arrays would take far more memory than the file itself."""
         self._spent += n_bytes
-        if self._spent > limits.MAX_EXPANSION * self.size + limits.EXPANSION_FLOOR:
-            raise LimitExceeded(
-                f"the arrays would take {self._spent / 2**20:.0f} MB, too much for a file of "
-                f"{self.size / 2**20:.2f} MB; their counts are implausible",
-                path=self.path,
-            )
+        limits.check_expansion("its arrays", self._spent, self.size, self.path)
 
     def _read_version(self, data: bytes) -> int:
         if len(data) < HEADER_SIZE:

@@ -277,9 +277,9 @@ def _mirror(top: LocalTransform) -> None:
 def _apply_bind_pose(
     scene: FbxScene, above: Sequence[int], joints: Sequence[int], transforms: dict[int, LocalTransform]
 ) -> None:
-    """Let the rest pose be the pose in which the mesh was bound, for the joints that have one.
+    """Set the rest pose of joints, in place, to the pose in which the mesh was bound, for joints that have a bind pose.
 
-    The transforms of the nodes themselves are often those of some frame. Only rotations are taken from the bind pose.
+    The nodes' own transforms are often those of an arbitrary frame. Only rotations are taken from the bind pose.
     """
     world = {-1: quat.identity()}
     flip = split_scale(np.array([-1.0, 1.0, 1.0]))[0] if _is_left_handed(scene) else quat.identity()

@@ -13,7 +13,7 @@ from marey.io.fbx_curves import Curve, read_curve
 from marey.io.fbx_document import Element, FbxDocument
 from marey.io.node_tree import Nodes, build_nodes, unique_names
 
-# Ticks of time per second; the second value is used if the header says so.
+# Ticks per second; the second value is used if the header requests it.
 LEGACY_TICKS, STANDARD_TICKS = 46_186_158_000, 141_120_000
 _LEGACY_DEFINITION = 127
 # Frames per second, by time mode; mode 14 has its own rate.
@@ -102,7 +102,7 @@ class FbxScene:
         return tuple(float(v) for v in taken)
 
     def rate(self) -> float | None:
-        """Return the frame rate of the scene in Hz, or None if it states none that is plausible."""
+        """Return the frame rate of the scene in Hz, or None if it is missing or implausible."""
         mode = int(self.number(self.settings, "TimeMode", -1))
         rate = TIME_MODES.get(mode)
         if mode == CUSTOM_TIME_MODE:

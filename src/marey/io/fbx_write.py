@@ -25,7 +25,7 @@ from marey.maths import euler
 VERSION = 7400
 _CENTIMETERS = 100.0
 _SAME_RATE = 1e-6
-# Programs of the format's owner check that these two constants fit the creation time.
+# Autodesk's programs check that these two constants match the creation time.
 _CREATION_TIME = "1970-01-01 10:00:00:000"
 _FILE_ID = bytes.fromhex("28b32aebb624ccc2bfc8b02aa92bfcf1")
 _FOOTER_ID = bytes.fromhex("fabcab09d0c8d466b176fb831cf7267e")

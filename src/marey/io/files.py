@@ -24,7 +24,7 @@ SIDECAR_SUFFIX = ".marey.json"  # replaces the file's own suffix
 PART_SUFFIX = ".marey-part"
 # Seconds without a change after which a temporary file was abandoned.
 _STALE_SECONDS = 3600.0
-# Characters of the target's name in the name of a temporary file.
+# Number of characters of the target's name that the name of a temporary file contains.
 _MAX_BASE = 40
 
 
@@ -104,7 +104,7 @@ class Writing:
     """Context manager that writes files which belong together: `stage` all of them, then `commit` them in order.
 
     Staged files are complete and on the disk before the first is renamed, so a full disk changes nothing. Readers of
-    the files must accept each state between two renames; `io.sidecar` and `pmg.files` say how. Temporary files that a
+    the files must accept each state between two renames; see `io.sidecar` and `pmg.files`. Temporary files that a
     killed process left are removed after an hour.
     """
 
@@ -139,7 +139,7 @@ class Writing:
         return self._staged[-1]
 
     def commit(self, *staged: Staged, replace: bool = True) -> None:
-        """Rename staged files to their targets, one after the other; each is on the disk before the next."""
+        """Rename staged files to their targets in order; each rename reaches the disk before the next."""
         for k, file in enumerate(staged):
             with _reporting(file.target):
                 (os.replace if replace else place_new)(file.temporary, file.target)
@@ -175,7 +175,7 @@ def remove_file(path: str | os.PathLike[str]) -> None:
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Wait until renames in a folder are on the disk, where the system can tell."""
+    """Wait until renames in a folder are on the disk, if the system supports this."""
     if os.name != "nt":
         with suppress(OSError):
             handle = os.open(folder or os.curdir, os.O_RDONLY)

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from marey.errors import InvalidValue, UnwritableFile
-from marey.io.archive import read_format
-from marey.io.files import MOTION_SUFFIXES, PART_SUFFIX, sweep_parts, write_bytes
+from marey.errors import InvalidValue, MareyError, UnwritableFile
+from marey.io.archive import read_format, read_npy_head
+from marey.io.files import MOTION_SUFFIXES, PART_SUFFIX, split_name, sweep_parts, write_bytes
 
-__all__ = ["CLIP_SUFFIXES", "copy_file", "free_name", "hidden_folder", "result_kind", "walk_files"]
+__all__ = ["CLIP_SUFFIXES", "copy_file", "describe_other", "free_name", "hidden_folder", "result_kind", "walk_files"]
 
 # An .asf file is the skeleton of the .amc files in the same folder.
 CLIP_SUFFIXES = tuple(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf")
 _MAX_TRIED = 10_000
-# Characters of a name that are kept when a number is added.
+# Maximum length of a name when a number is added.
 _MAX_BASE = 114
 _CHUNK = 2**20
 
@@ -25,7 +25,7 @@ _CHUNK = 2**20
 def walk_files(
     root: str | os.PathLike[str], *, skip: Path | None = None, on_error: Callable[[OSError], None] | None = None
 ) -> Iterator[tuple[Path, list[str]]]:
-    """Yield each folder below `root`, itself first, with the names of its files, both sorted and without hidden ones.
+    """Yield `root` and each folder below it with the names of its files, sorted; hidden files and folders are skipped.
 
     skip : a folder to leave out. on_error : called with the error of a folder that cannot be read.
     """
@@ -43,6 +43,36 @@ def result_kind(path: str | os.PathLike[str]) -> str | None:
     form = read_format(path)
     kind = form.removeprefix("marey.")
     return None if kind in (form, "motion") else kind
+
+
+def describe_other(path: str | os.PathLike[str]) -> str | None:
+    """Return the kind of a NumPy file that holds no motion, such as ``"graph"``; None for motions and other suffixes.
+
+    Reads only headers. Files that cannot be read count as motions, so loading them raises the error that explains it.
+    """
+    import zipfile
+
+    suffix = split_name(path)[1]
+    if suffix not in (".npy", ".npz") or not os.path.isfile(path):  # a pipe would wait
+        return None
+    try:
+        if suffix == ".npy":
+            from marey.io.npy import is_motion
+
+            head = read_npy_head(path)
+            return None if is_motion(head.shape) else f"NumPy array of shape {head.shape}"
+        if (kind := result_kind(path)) is not None:
+            return kind
+        if not read_format(path):
+            from marey.io.kimodo import is_kimodo
+            from marey.io.smpl import is_smpl
+
+            with zipfile.ZipFile(path) as archive:
+                names = [name.removesuffix(".npy") for name in archive.namelist()]
+            return None if is_smpl(names) or is_kimodo(names) else "set of arrays of another program"
+    except (MareyError, OSError, zipfile.BadZipFile, ValueError, RuntimeError, NotImplementedError):
+        return None
+    return None
 
 
 def free_name(name: str, is_taken: Callable[[str], bool], fit: Callable[[str], str] = str, gap: str = " ") -> str:
@@ -68,7 +98,7 @@ def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str], *,
 
 @contextmanager
 def hidden_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Create a hidden folder in `folder` for files that are moved when they are complete; remove it at the end."""
+    """Context manager: create a hidden folder in `folder` for incomplete files, and remove it at the end."""
     sweep_parts(os.path.abspath(folder))
     try:
         hidden = tempfile.TemporaryDirectory(prefix=".", suffix=PART_SUFFIX, dir=folder, ignore_cleanup_errors=True)

@@ -12,11 +12,11 @@ __all__ = ["FORMATS", "FileKind"]
 class FileKind:
     """A file format.
 
-    name : what people call it.
-    suffixes : how names of such files end.
-    reads : what `load` returns; "" if it is not read.
+    name : common name of the format.
+    suffixes : suffixes of the file names.
+    reads : what `load` returns; "" if the format cannot be read.
     writes : whether `save` writes it.
-    note : what is special about it.
+    note : special features and limits.
     """
 
     name: str

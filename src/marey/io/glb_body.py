@@ -17,7 +17,7 @@ WAIST = 0.22
 # The head's minimum height as a fraction of the body's size, and its radius as a fraction of its height.
 HEAD_SIZE = 0.085
 HEAD_THICKNESS, HEAD_WAIST = 0.38, 0.55
-# A skeleton without bones is drawn as one shape with this radius in meters.
+# Radius in meters of the single shape that stands for a skeleton without bones.
 LUMP = 0.05
 _SHORTEST = 1e-5
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -94,22 +95,20 @@ def _read_clip(gltf: Gltf, animation: Json | None, fps: float | None) -> RawMoti
     motion.unit, motion.up = 1.0, "y"
     motion.evidence.append(found)
     if gltf.objects("skins") and gltf.objects("meshes") and gltf.document["asset"].get("generator") != "marey":
-        motion.evidence.append(MESH_NOTE)
+        motion.evidence.append("a mesh, which is kept when the motion is saved as GLB")
+        motion.source = replace(motion.source, character=os.path.abspath(path) if path else "")
     motion.roles = _name_roles(gltf, joints, motion.names)
     if motion.roles:
         motion.evidence.append("roles from the file's VRM bones")
     return motion
 
 
-MESH_NOTE = "a mesh, which `character=` keeps when the motion is saved"
-"""Evidence for the mesh of another program's file, which a motion does not contain."""
-
-
 class Rig(NamedTuple):
     """The nodes of a GLB file that are the joints of its skeleton, at rest.
 
-    joints : node of each joint. above : nodes above the first joint, from the top. transforms : of all these nodes.
-    names : names of the joints, as `read_glb` gives them.
+    joints : node of each joint. above : nodes above the first joint, from the top. transforms : the transforms of all
+        these nodes.
+    names : names of the joints, as in `read_glb`.
     """
 
     nodes: Nodes

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.errors import LimitExceeded, ParseError
+from marey.errors import ParseError
 from marey.io import limits
 from marey.io.node_tree import Nodes, build_nodes
 from marey.maths import quat
@@ -375,12 +375,7 @@ class Gltf:
     def _spend(self, n_bytes: int, where: str) -> None:
         """Limit the decoded size to a multiple of the file size: accessors may overlap, or be zeros without data."""
         self._spent += n_bytes
-        if self._spent > limits.MAX_EXPANSION * self.size + limits.EXPANSION_FLOOR:
-            raise LimitExceeded(
-                f"with '{where}' the animation would take {self._spent / 2**20:.0f} MB, too much for a file of "
-                f"{self.size / 2**20:.2f} MB; its counts are implausible",
-                path=self.path,
-            )
+        limits.check_expansion(f"the data up to '{where}'", self._spent, self.size, self.path)
 
 
 def read_nodes(gltf: Gltf) -> Nodes:

@@ -32,17 +32,33 @@ _FILE = FileFormat(
     },
     is_json=True,
 )  # fmt: skip
-# Radians: an ASF file may state infinite limits.
+# Radians that replace infinite limits of an ASF file.
 _NO_LIMIT = 2.0 * math.pi
 
 
 def save_joint_limits(limits: JointLimits, path: str | os.PathLike[str]) -> None:
-    """Write joint limits to a JSON file."""
+    """Write joint limits to a JSON file.
+
+    Examples
+    --------
+    >>> limits = marey.core.learn_joint_limits([walk, run, kick])
+    >>> marey.io.save_joint_limits(limits, "limits.json")
+    >>> marey.io.load_joint_limits("limits.json").names == limits.names
+    True
+    """
     _FILE.write(path, {name: getattr(limits, name) for name in _FILE.parts})
 
 
 def load_joint_limits(path: str | os.PathLike[str]) -> JointLimits:
-    """Read joint limits from a JSON file, or those that an .asf file states for its bones."""
+    """Read joint limits from a JSON file, or those that an .asf file states for its bones.
+
+    Examples
+    --------
+    >>> marey.io.save_joint_limits(marey.core.learn_joint_limits([walk, run]), "limits.json")
+    >>> limits = marey.io.load_joint_limits("limits.json")
+    >>> limits.low.shape == (len(limits.names), 3)  # radians
+    True
+    """
     name = os.fspath(path)
     if not name.lower().endswith(".asf"):
         with _FILE.open(path) as parts:
@@ -60,7 +76,10 @@ def _read_asf_limits(skeleton: AsfSkeleton, up: str) -> JointLimits:
         if ranges is None or not turning:
             continue
         stated = ["xyz".index(skeleton.dofs[i][k][1]) for k in turning]
-        order = [*stated, *(axis for axis in range(3) if axis not in stated)]  # the others do not move
+        order = [
+            *stated,
+            *(axis for axis in range(3) if axis not in stated),
+        ]  # no rotation about the others
         limits = np.zeros((3, 2))
         limits[: len(turning)] = ranges[turning]
         axes = np.eye(3)[:, order]
@@ -77,7 +96,8 @@ def _read_asf_limits(skeleton: AsfSkeleton, up: str) -> JointLimits:
 
 
 def _read_ranges(words: tuple[str, ...], bone: int, skeleton: AsfSkeleton) -> Floats | None:
-    """Return the limits (n, 2) in radians of a bone's n degrees of freedom; None, perhaps with a warning, if none."""
+    """Return the limits (n, 2) in radians of a bone's n degrees of freedom; None if it has none, or, with a warning, if
+    they are malformed."""
     if not words:
         return None
     dofs = skeleton.dofs[bone]

@@ -1,7 +1,7 @@
 """Read motions of Kimodo (NVIDIA) as NPZ: rotation matrices and joint positions of its SOMA or SMPL-X skeleton.
 
-The file has neither names nor offsets: the number of joints tells the skeleton, and the offsets follow from positions
-and rotations. Y is up, lengths are in meters, the rate is 30 Hz.
+The file has neither names nor offsets: the number of joints determines the skeleton, and offsets are computed from
+positions and rotations. Y is up, lengths are in meters, the rate is 30 Hz.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from marey.maths import quat
 
 _ROTATIONS, _POSITIONS, _ROOT = "local_rot_mats", "posed_joints", "root_positions"
 _FPS = 30.0
-# Meters by which positions may differ from those that rotations and constant bones give.
+# Maximum distance in meters between stored positions and those computed from rotations and constant bones.
 _LOOSE = 0.01
 _TRUNK = ("Hips", "Spine1 Hips", "Spine2 Spine1", "Chest Spine2", "Neck1 Chest", "Neck2 Neck1", "Head Neck2")
 _FACE = ("Jaw Head", "LeftEye Head", "RightEye Head")

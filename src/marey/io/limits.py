@@ -13,11 +13,12 @@ MAX_JOINTS = 20_000
 MAX_DEPTH = 10_000
 MAX_FRAMES = 20_000_000
 MAX_MARKERS = 20_000
-# Frames per second. The range includes rates that come from a frame time in milliseconds, or from a rate in its place.
+# Frames per second. The range includes the rates of files that state a frame time in milliseconds, or a rate in place
+# of the frame time.
 MIN_FPS, MAX_FPS = 1e-5, 1e5
 # Largest coordinate of a joint, in meters. Beyond it, single precision cannot resolve a step, and squares may overflow.
 MAX_METERS = 1e7
-# Largest finite number in an array of a built result, and the most frames that one motion of a space may have.
+# Largest finite number in an array of a built result, and maximum number of frames of one motion of a space.
 MAX_NUMBER = 1e12
 MAX_BLEND_FRAMES = 50_000
 
@@ -55,12 +56,20 @@ def check_markers(n_markers: int, path: object) -> None:
 
 
 def check_size(n_frames: int, n_joints: int, file_bytes: int, path: object) -> None:
-    """Raise LimitExceeded for content that would take far more memory than the file itself."""
+    """Raise LimitExceeded for a motion that would take far more memory than the file itself."""
     needed = 32 * n_frames * n_joints
-    if needed > MAX_EXPANSION * file_bytes + EXPANSION_FLOOR:
+    check_expansion(f"{n_frames} frames of {n_joints} joints", needed, file_bytes, path)
+
+
+def check_expansion(what: str, n_bytes: int, file_bytes: int, path: object) -> None:
+    """Raise LimitExceeded for content that would take far more memory than the file itself.
+
+    what : name of the content. n_bytes : its size in memory.
+    """
+    if n_bytes > MAX_EXPANSION * file_bytes + EXPANSION_FLOOR:
         raise LimitExceeded(
-            f"{n_frames} frames of {n_joints} joints would take {needed / 2**20:.0f} MB, too much for a file of "
-            f"{file_bytes / 2**20:.2f} MB; the number of joints or frames is implausible",
+            f"{what} would take {n_bytes / 2**20:.0f} MB, too much for a file of {file_bytes / 2**20:.2f} MB; it "
+            "may be damaged",
             path=path,
         )
 
@@ -80,7 +89,7 @@ def check_toml(text: str, path: object) -> None:
 
 
 def check_blend_frames(seconds: float, fps: float) -> None:
-    """Raise InvalidValue for a space whose motions would last `seconds` and have more frames than any action."""
+    """Raise InvalidValue if the motions of a space, which last `seconds`, would have too many frames."""
     if not 0.0 <= seconds * fps <= MAX_BLEND_FRAMES:
         raise InvalidValue(
             f"motions of a space may have at most {MAX_BLEND_FRAMES} frames, got {seconds:.4g} s at {fps:.4g} Hz"
@@ -88,7 +97,7 @@ def check_blend_frames(seconds: float, fps: float) -> None:
 
 
 def check_motion(motion: Motion, path: object) -> None:
-    """Raise LimitExceeded for a frame rate or coordinates that no recording has."""
+    """Raise LimitExceeded if the frame rate or a coordinate is outside the range of real recordings."""
     check_fps(motion.fps, path)
     for what, values in (
         ("a root position", motion.root_positions),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 StrPath = str | os.PathLike[str]
 
-# The formats that each option applies to; with other formats it raises an error.
+# The formats to which each option applies; with other formats, the option raises an error.
 _OPTIONS = {
     "root": (".bvh",),
     "clip": MULTI_CLIP_SUFFIXES,
@@ -62,8 +62,11 @@ def load(path: StrPath, settings: LoadSettings) -> Any:
 
     Examples
     --------
-    >>> walk = marey.load("walk.bvh")                            # doctest: +SKIP
-    >>> walk = marey.load("walk.bvh", unit="cm", fps=30)         # doctest: +SKIP
+    >>> marey.save(walk, "walk.bvh")
+    >>> marey.load("walk.bvh")
+    <Motion 'walk': 241 frames at 60 Hz, 27 joints>
+    >>> marey.load("walk.bvh", unit="cm", fps=30).duration
+    4.0
     """
     suffix = _suffix(path)
     if suffix not in MARKER_SUFFIXES:
@@ -76,7 +79,15 @@ def load(path: StrPath, settings: LoadSettings) -> Any:
 
 @operation(LoadSettings)
 def load_motion(path: StrPath, settings: LoadSettings) -> Motion:
-    """Load a motion with its annotations, in meters, Y up."""
+    """Load a motion with its annotations, in meters, Y up.
+
+    Examples
+    --------
+    >>> marey.save(walk, "walk.glb")
+    >>> motion = marey.load_motion("walk.glb")
+    >>> motion.rotations.shape, motion.source.format
+    ((241, 27, 4), 'glb')
+    """
     suffix = _suffix(path)
     for name, suffixes in _OPTIONS.items():
         if getattr(settings, name) is not None and suffix in MOTION_SUFFIXES and suffix not in suffixes:
@@ -86,7 +97,8 @@ def load_motion(path: StrPath, settings: LoadSettings) -> Motion:
     raw = _read(path, suffix, settings)
     role_map = read_roles(settings.roles)
     motion = to_motion(raw, settings.unit, settings.up, role_map)
-    has_sidecar = os.path.isfile(os.path.splitext(os.fspath(path))[0] + SIDECAR_SUFFIX)
+    whole = os.fspath(path)
+    has_sidecar = any(os.path.isfile(start + SIDECAR_SUFFIX) for start in (os.path.splitext(whole)[0], whole))
     if has_sidecar:
         from marey.io.sidecar import annotate, describes_added_clip
 
@@ -102,7 +114,18 @@ def load_motion(path: StrPath, settings: LoadSettings) -> Motion:
 
 @operation(AxesSettings)
 def load_markers(path: StrPath, settings: AxesSettings) -> Markers:
-    """Load the markers of a C3D or TRC file, in meters, Y up; `unit` and `up` override the file's."""
+    r"""Load the markers of a C3D or TRC file, in meters, Y up; `unit` and `up` override the file's.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> rows = ["PathFileType 4 (X/Y/Z) head.trc", "DataRate NumFrames NumMarkers Units", "60 2 1 mm"]
+    >>> rows += ["Frame# Time HEAD", "  X1 Y1 Z1", "1 0.000 0 1700 0", "2 0.017 0 1701 20"]
+    >>> size = Path("head.trc").write_text("\n".join(rows).replace(" ", "\t"))
+    >>> markers = marey.load_markers("head.trc", up="y")
+    >>> markers.names, markers.positions[1]  # meters
+    (('HEAD',), array([[0.   , 1.701, 0.02 ]]))
+    """
     suffix = _suffix(path)
     if suffix not in MARKER_SUFFIXES:
         raise UnknownFormat(f"markers can only be loaded from {', '.join(MARKER_SUFFIXES)} files", path=path)
@@ -116,7 +139,16 @@ def load_markers(path: StrPath, settings: AxesSettings) -> Markers:
 
 
 def clip_names(path: StrPath) -> tuple[str, ...]:
-    """Return the names of the motions in a file: the animations of an FBX or GLB file, else the file's own name."""
+    """Return the names of the motions in a file: the animations of an FBX or GLB file, else the file's own name.
+
+    Examples
+    --------
+    >>> marey.save([walk, run], "gaits.glb")
+    >>> marey.clip_names("gaits.glb")
+    ('walk', 'run')
+    >>> marey.load("gaits.glb", clip="run").name
+    'run'
+    """
     suffix = _suffix(path)
     if suffix in GLTF_SUFFIXES:
         from marey.io import glb_read

@@ -84,7 +84,7 @@ def build_nodes(children: list[list[int]], fail: Callable[[str], NoReturn]) -> N
 
 
 def order_joints(nodes: Nodes, rank: Mapping[int, int], name: Callable[[int], str], warnings: list[str]) -> list[int]:
-    """Return the joints of the tree with the most wanted nodes: parents first, otherwise by rank.
+    """Return the joints of the tree with the most wanted nodes: parents first, otherwise sorted by rank.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def split_scale(scale: Floats) -> tuple[Floats, Floats]:
     """Split a scale into a rotation followed by a stretch that is all positive or all negative.
 
     Flipping two axes is a half turn. Flipping one axis is a half turn followed by flipping all three. A scale of -1
-    along all axes commutes with rotations, like any uniform scale. So mirrored nodes are exact too.
+    along all axes commutes with rotations, like any uniform scale. Therefore mirrored nodes are converted exactly, too.
     """
     signs = np.where(scale < 0.0, -1.0, 1.0)
     signs *= signs.prod()

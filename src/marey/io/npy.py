@@ -7,6 +7,7 @@ positions by its authors, so positions are used. They are in meters, Y up, at 20
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,11 @@ from marey.io.raw import RawMotion
 from marey.maths import quat
 
 _HUMANML_WIDTH, _N_JOINTS, _HUMANML_FPS = 263, 22, 20.0
+
+
+def is_motion(shape: Sequence[int]) -> bool:
+    """Return whether an array of this shape is read as a motion."""
+    return tuple(shape[1:]) in ((smpl.MOTION_X_WIDTH,), (_HUMANML_WIDTH,), (_N_JOINTS, 3))
 
 
 def read_npy_motion(data: bytes, path: str, *, fps: float | None = None, body_model: Any = None) -> RawMotion:

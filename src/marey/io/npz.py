@@ -63,7 +63,7 @@ _OPTIONAL = (
 )
 _CHANNELS = {f"{axis}{kind}" for axis in "XYZ" for kind in ("position", "rotation")}
 
-# Quaternions stored as float32 deviate from unit length by at most this; larger deviations are errors.
+# Maximum deviation from unit length of quaternions stored as float32; larger deviations are errors.
 _NEARLY_UNIT = 1e-3
 _UNIT = 1e-6
 

@@ -12,7 +12,7 @@ from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.maths import quat
 
-# A joint's stated offset is that at rest if it deviates by at most this fraction of it, in most frames.
+# A joint's stated offset is its rest offset if most frames deviate from it by at most this fraction of its length.
 _MAX_STRETCH = 0.3
 # In an inserted pose most joints are exactly at rest, and the next frame is far from it.
 _STIFF_SHARE = 0.5
@@ -49,6 +49,15 @@ def starts_with_rest_pose(motion: Motion) -> bool:
     It is one if the root and at least half of all joints are exactly at rest, and the step to frame 1 (mean rotation
     over the joints) exceeds both 3 degrees and four times the 80th percentile of the next steps. The percentile
     tolerates a few glitches at the start of a capture.
+
+    Examples
+    --------
+    >>> marey.io.starts_with_rest_pose(walk)
+    False
+    >>> root_positions = np.insert(walk.root_positions, 0, 0.0, axis=0)
+    >>> rotations = np.insert(walk.rotations, 0, marey.maths.quat.identity(27), axis=0)
+    >>> marey.io.starts_with_rest_pose(marey.Motion(walk.skeleton, root_positions, rotations, fps=60.0))
+    True
     """
     if len(motion) < 3:
         return False
@@ -62,7 +71,16 @@ def starts_with_rest_pose(motion: Motion) -> bool:
 
 
 def trim_rest_pose(motion: Motion) -> Motion:
-    """Drop a leading rest pose and note this in ``source.evidence``; without one, return the motion itself."""
+    """Drop a leading rest pose and note this in ``source.evidence``; without one, return the motion itself.
+
+    Examples
+    --------
+    >>> root_positions = np.insert(walk.root_positions, 0, 0.0, axis=0)
+    >>> rotations = np.insert(walk.rotations, 0, marey.maths.quat.identity(27), axis=0)
+    >>> clip = marey.Motion(walk.skeleton, root_positions, rotations, fps=60.0)
+    >>> len(clip), len(marey.io.trim_rest_pose(clip))
+    (242, 241)
+    """
     if not starts_with_rest_pose(motion):
         return motion
     trimmed = motion[1:]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from marey.core.arrays import check_list
+from marey.core.arrays import check_list, check_type
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
-from marey.errors import InvalidValue, UnknownFormat, warn_user
-from marey.io import recognize
+from marey.errors import InvalidValue, MareyError, UnknownFormat, warn_user
+from marey.io import unit_detection
 from marey.io.files import (
     GLTF_SUFFIXES,
     MULTI_CLIP_SUFFIXES,
@@ -34,19 +35,30 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
     A file named ``*.amass.npz`` is written for programs that read AMASS. It holds the joints of a SMPL model: retarget
     other motions first, ``marey.edit.retarget(motion, marey.io.smpl_skeleton())``.
 
-    Contacts, labels and other annotations go into the sidecar next to the file. After a failure at any time, the old
-    motion is there with its annotations, or the new one.
+    Contacts, labels and other annotations go into the sidecar next to the file. If saving fails at any point, either
+    the old motion or the new one is complete, with its annotations.
 
     Parameters
     ----------
-    motion : the motion, or several of them.
+    motion : a motion, or a list of motions.
     path : the file to write.
+
+    Examples
+    --------
+    >>> marey.save(walk, "walk.bvh")
+    >>> marey.save([walk, run], "gaits.glb")
+    >>> marey.load("walk.bvh").contacts.names  # from the sidecar walk.marey.json
+    ('left_heel', 'left_ball', 'right_heel', 'right_ball')
     """
-    motions = [motion] if isinstance(motion, Motion) else check_list(motion, Motion, "motion")
+    several = not isinstance(motion, Motion) and isinstance(motion, Iterable)
+    motions = check_list(motion, Motion, "motion") if several else (check_type(motion, Motion, "motion"),)
     suffix = split_name(path)[1]
+    own: list[bytes] = []
     if settings.character is not None:
         _check_character(settings.character, suffix)
-    elif suffix not in SAVE_SUFFIXES:
+    elif suffix in GLTF_SUFFIXES and settings.body and any(motion.source.character for motion in motions):
+        own = _write_own_character(motions, os.fspath(path), settings)
+    if settings.character is None and not own and suffix not in SAVE_SUFFIXES:
         shown = f"as {suffix!r}" if suffix else "to a file name without a suffix"
         hint = {".vrm": "; a .vrm file needs `character=`", ".usd": "; write .usda", ".usdc": "; write .usda"}
         known = ", ".join((*SAVE_SUFFIXES, ".amass.npz"))
@@ -64,17 +76,33 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
         plan_sidecar(motions[0], path)  # raises before anything is written
     elif any(motion.contacts is not None or motion.labels for motion in motions):
         warn_user(f"{os.fspath(path)}: contacts and labels were not saved, because a sidecar describes only one motion")
-    if suffix in GLTF_SUFFIXES and settings.character is None:
-        from marey.io.glb_read import MESH_NOTE
-
-        if any(MESH_NOTE in motion.source.evidence for motion in motions):
-            warn_user(f"{os.fspath(path)}: the mesh is replaced by a simple body; `character=` keeps that of a file")
+    parts = own or _parts(motions, suffix, is_amass_name(path), settings)
     with Writing() as writing:
-        staged = writing.stage(path, _parts(motions, suffix, is_amass_name(path), settings))
+        staged = writing.stage(path, parts)
         if len(motions) == 1:
             commit_with_sidecar(motions[0], staged, writing)
         else:
             writing.commit(staged)
+
+
+def _write_own_character(motions: Sequence[Motion], path: str, settings: SaveSettings) -> list[bytes]:
+    """Return the bytes of the skeleton's own GLB or VRM file, mesh included, with these motions in it.
+
+    Returns [], with a warning, if the file is missing or does not fit.
+    """
+    from marey.io.glb_character import write_character
+
+    files = {motion.source.character for motion in motions}
+    if settings.rigid:
+        motions = [replace(motion, bone_offsets=None) for motion in motions]
+    try:
+        if len(files) > 1:
+            raise InvalidValue("the motions come from different files")
+        (character,) = files
+        return [write_character(motions, read_bytes(character), character, replaces=True)]
+    except MareyError as error:
+        warn_user(f"{path}: the mesh is replaced by a simple body ({error}); `character=` keeps that of a file")
+        return []
 
 
 def _check_character(character: str | os.PathLike[str], suffix: str) -> None:
@@ -93,17 +121,16 @@ def is_amass_name(path: str | os.PathLike[str]) -> bool:
 def _parts(motions: Sequence[Motion], suffix: str, is_amass: bool, settings: SaveSettings) -> Iterable[bytes]:
     """Return the file's content in parts; each writer is imported only when needed."""
     if settings.rigid:
-        from dataclasses import replace
-
         motions = [replace(motion, bone_offsets=None) for motion in motions]
     if suffix == ".bvh":
         from marey.io.bvh_write import write_bvh
 
         source = motions[0].source
-        # Programs that read BVH usually expect centimeters and Y up. Files with those of their own keep them.
+        # Programs that read BVH usually expect centimeters and Y up. Motions from BVH files keep the unit and axis of
+        # their file.
         is_usual = source.format in ("", "fbx", "glb", "kimodo", "npy", "npz", "smpl")
-        own, up = (recognize.UNITS["cm"], "y") if is_usual else (source.unit, source.up)
-        meters = own if settings.unit is None else recognize.parse_unit(settings.unit)
+        own, up = (unit_detection.UNITS["cm"], "y") if is_usual else (source.unit, source.up)
+        meters = own if settings.unit is None else unit_detection.parse_unit(settings.unit)
         return write_bvh(motions[0], unit=meters, up=settings.up or up, rigid=settings.rigid)
     if settings.character is not None:
         from marey.io.glb_character import write_character

@@ -23,7 +23,7 @@ class AxesSettings(Settings):
     def convert(options: dict[str, Any]) -> dict[str, Any]:
         """Accept an up axis in upper case or with a plus sign, and check the unit."""
         from marey.io.axes import check_up
-        from marey.io.recognize import parse_unit
+        from marey.io.unit_detection import parse_unit
 
         up, unit = options.get("up"), options.get("unit")
         if unit is not None:
@@ -121,5 +121,8 @@ class SolveSettings(AxesSettings):
         default=0.5, help="Longest gap in the path of a point that is filled.", label="Longest gap", unit="s", min=0
     )
     strength: float = option(
-        default=0.8, help="Smoothing of the positions, relative to their noise; 0 for none.", min=0, max=10
+        default=1.0,
+        help="Strength of smoothing of the positions: 1 suits their measured noise, 0 is none.",
+        min=0,
+        max=10,
     )

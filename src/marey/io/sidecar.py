@@ -1,6 +1,7 @@
 """The sidecar: a JSON file with annotations that the motion's file format cannot hold.
 
-``walk.marey.json`` belongs to ``walk.bvh`` in the same folder (and to ``walk.glb``, if that is the same motion)::
+``walk.marey.json`` belongs to ``walk.bvh`` in the same folder (and to ``walk.glb``, if that is the same motion; another
+motion in ``walk.glb`` has a sidecar of its own, ``walk.glb.marey.json``)::
 
     {"format": "marey.sidecar", "version": 1,
      "files": ["walk.bvh"], "sha256": {"walk.bvh": "60db..."}, "frames": 472,
@@ -16,8 +17,8 @@ offsets in meters in the joint's own coordinate frame.
 
 With "sha256", annotations apply only to files with this content, whatever their name; without it, to the files in
 "files" or, if that is missing too, to every motion of the same name. When `save` replaces a motion, it first writes a
-sidecar that describes both the old and the new content ("previous"), then the motion, then the final sidecar. So the
-annotations of whichever motion is there are found at any time.
+sidecar that describes both the old and the new content ("previous"), then the motion, then the final sidecar. So at any
+time, the annotations match the motion that is on the disk.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from typing import Any
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, ParseError, UnwritableFile, warn_user
+from marey.errors import InvalidValue, ParseError, warn_user
 from marey.io.archive import encode_json, read_json, write_json
 from marey.io.files import MOTION_SUFFIXES, SIDECAR_SUFFIX, Staged, Writing, file_digest, remove_file
 
@@ -43,8 +44,20 @@ _KEYS = {"format", "version", "files", "sha256", "frames", "previous"} | _ANNOTA
 
 
 def sidecar_path(path: str | os.PathLike[str]) -> Path:
-    """Return the sidecar's path: ``folder/walk.marey.json`` for ``folder/walk.bvh``."""
-    return Path(path).with_suffix(SIDECAR_SUFFIX)
+    """Return the sidecar's path: ``folder/walk.marey.json`` for ``folder/walk.bvh``, or the file's own if it has one.
+
+    Examples
+    --------
+    >>> marey.io.sidecar_path("clips/walk.bvh").name
+    'walk.marey.json'
+    """
+    own = own_sidecar_path(path)
+    return own if os.path.isfile(own) else Path(path).with_suffix(SIDECAR_SUFFIX)
+
+
+def own_sidecar_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of the sidecar that no other file shares: ``folder/walk.bvh.marey.json``."""
+    return Path(f"{os.fspath(path)}{SIDECAR_SUFFIX}")
 
 
 def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
@@ -231,10 +244,10 @@ def list_annotations(motion: Motion) -> dict[str, Any]:
 def write_sidecar(motion: Motion, path: str | os.PathLike[str]) -> Path | None:
     """Write, share or remove the sidecar of the file `path` that holds `motion`; return its path if it exists.
 
-    Files of the same motion in other formats may share it. The sidecar of another motion is not overwritten.
+    Files of the same motion in other formats may share it. The sidecar of another motion is not overwritten: the file
+    then gets its own.
     """
-    plan = plan_sidecar(motion, path, file_digest(path))
-    side = sidecar_path(path)
+    side, plan = plan_sidecar(motion, path, file_digest(path))
     if plan is None:
         return None
     if not plan:
@@ -245,14 +258,15 @@ def write_sidecar(motion: Motion, path: str | os.PathLike[str]) -> Path | None:
 
 
 def commit_with_sidecar(motion: Motion, staged: Staged, writing: Writing) -> None:
-    """Replace a motion file by the staged one and its sidecar by that of `motion`, as the module's docstring says."""
-    path, side = Path(staged.target), sidecar_path(staged.target)
+    """Replace a motion file and its sidecar by the staged file and the sidecar of `motion`, in the order given in the
+    module's docstring."""
+    path = Path(staged.target)
     old = read_sidecar(path)
     if old is None and not list_annotations(motion):
         writing.commit(staged)
         return
     digest = staged.sha256
-    plan = plan_sidecar(motion, path, digest)
+    side, plan = plan_sidecar(motion, path, digest)
     if plan is None:
         writing.commit(staged)
         return
@@ -272,10 +286,10 @@ def commit_with_sidecar(motion: Motion, staged: Staged, writing: Writing) -> Non
         remove_file(side)
 
 
-def plan_sidecar(motion: Motion, path: str | os.PathLike[str], digest: str = "") -> dict[str, Any] | None:
-    """Return the sidecar's new content; {} to remove an outdated one, None if nothing needs to change.
+def plan_sidecar(motion: Motion, path: str | os.PathLike[str], digest: str = "") -> tuple[Path, dict[str, Any] | None]:
+    """Return the sidecar's path and its new content; {} to remove an outdated one, None if nothing needs to change.
 
-    Raises `UnwritableFile` if the sidecar belongs to another file and has other content.
+    If the sidecar describes another file and has other content, this is the path of the file's own sidecar.
 
     digest : the SHA-256 digest of the file `path`.
     """
@@ -289,24 +303,22 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str], digest: str = "")
         old_annotations = {key: old[key] for key in _ANNOTATIONS & set(old)}
         if not annotations:
             if name not in old.get("files", ()):
-                return None
-            return _state_owners({key: old[key] for key in old if key != "previous"}, digests)
+                return side, None
+            return side, _state_owners({key: old[key] for key in old if key != "previous"}, digests)
         if json.dumps(old_annotations, sort_keys=True) != json.dumps(annotations, sort_keys=True) or old.get(
             "frames"
         ) != len(motion):
-            raise UnwritableFile(
-                f"already holds the annotations of {', '.join(map(str, others))}; save under a name other than {name}",
-                path=side,
-            )
+            side, old, digests = own_sidecar_path(path), None, {}
     if not annotations:
         is_stale = old is not None and name in old.get("files", [name])
-        return {} if is_stale else None
+        return side, {} if is_stale else None
     content = {"format": FORMAT, "version": VERSION, "files": [], "sha256": {}, "frames": len(motion), **annotations}
-    return _state_owners(content, {**digests, name: digest})
+    return side, _state_owners(content, {**digests, name: digest})
 
 
 def _state_owners(content: dict[str, Any], digests: Mapping[str, str | None]) -> dict[str, Any]:
-    """Return the content of a sidecar with other owners: their names, and the digests that are known."""
+    """Return the content of a sidecar with its owners replaced by these: their names, and the digests that are
+    known."""
     known = {file: digest for file, digest in digests.items() if digest}
     return {**content, "files": list(digests), "sha256": known}
 

@@ -1,8 +1,8 @@
 """Motion of the SMPL family of body models: AMASS files and dictionaries of video capture as NPZ, Motion-X arrays.
 
 The pose of a frame is one rotation vector per joint, in the order of the model. SMPL, SMPL-H and SMPL-X share their
-first 22 joints; hands, jaw and eyes follow. Such a file has no bone lengths: they come from the body model, a file of
-its owners that the user gives, or are those of an average body scaled by the first shape parameter.
+first 22 joints; hands, jaw and eyes follow. These files have no bone lengths: they come from a body model file given by
+the user, or from an average body scaled by the first shape parameter.
 
 AMASS files are written from motions with these joints; `smpl_skeleton` is a skeleton to retarget others to. Files named
 ``*.amass.npz`` are AMASS files, all other NPZ files that marey writes have its own arrays.
@@ -53,9 +53,9 @@ _MEAN_STATURE, _PER_SHAPE, _TABLE_STATURE = 1.66, 0.1, 1.7
 _MAX_SHAPE = 10.0
 # Parameters of an AMASS file besides the pose: of the shape, and of soft tissue in each frame.
 _N_SHAPE, _N_DMPL = 16, 8
-# Bones are those of the average body if their lengths have its proportions to this fraction.
+# Tolerance, as a fraction of a bone's length, within which a skeleton has the proportions of the average body.
 _SAME_PROPORTIONS = 1e-6
-# Meters by which joints may move without a warning when bones get a constant length.
+# Maximum distance in meters that joints may move without a warning when bone lengths are made constant.
 _UNSEEN = 1e-3
 
 
@@ -143,7 +143,7 @@ def read_smpl(
     ----------
     path : the file name, for messages.
     names : the names of all arrays in the file.
-    fps : frames per second, if the file states none or wrong ones.
+    fps : frames per second, if the file states no rate or a wrong one.
     body_model : path of the model's NPZ file, with ``v_template``, ``shapedirs`` and ``J_regressor``.
     """
     hands = tuple(name for group in _HANDS for name in group)
@@ -180,8 +180,10 @@ def smpl_skeleton(*, n_joints: int = 52, body_model: Any = None) -> Skeleton:
 
     Examples
     --------
-    >>> person = marey.edit.retarget(walk, marey.io.smpl_skeleton())    # doctest: +SKIP
-    >>> marey.save(person, "walk.amass.npz")                            # doctest: +SKIP
+    >>> person = marey.edit.retarget(walk, marey.io.smpl_skeleton(n_joints=22))
+    >>> person.rotations.shape
+    (241, 22, 4)
+    >>> marey.save(person, "walk.amass.npz")
     """
     if n_joints not in _MODELS:
         raise InvalidValue(

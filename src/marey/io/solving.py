@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Bools, Floats
-from marey.core.denoise import measure_noise, smooth_adaptively
+from marey.core.denoise import measure_noise, smooth_white_noise
 from marey.core.markers import Markers
 from marey.core.motion import Motion
-from marey.core.profiles import POINT_SETS
+from marey.core.role_profiles import POINT_SETS
 from marey.core.settings import operation
 from marey.core.solve import BODY, fit_skeleton, pose_points
 from marey.core.source import Source
@@ -28,9 +28,9 @@ from marey.io.loading import StrPath, load_markers, read_roles
 from marey.io.raw import RawMotion
 from marey.io.settings import SolveSettings
 
-# Seconds of the longest window of the smoothing.
+# Length of the longest smoothing window in seconds.
 _MAX_WINDOW = 0.5
-# Fraction of the noise that is left after smoothing.
+# Fraction of the noise that remains after smoothing.
 _LEFT = 0.4
 
 
@@ -92,15 +92,27 @@ def solve(positions: Markers | ArrayLike | StrPath, settings: SolveSettings) -> 
 
     Examples
     --------
-    >>> walk = marey.solve(array, names="mediapipe", file_fps=30)                     # doctest: +SKIP
-    >>> walk = marey.solve(marey.load("walk.trc"), joints={"RKNE": "right_lower_leg"})  # doctest: +SKIP
+    >>> points = walk.world().positions  # (F, P, 3) meters, as from a pose estimator
+    >>> joints = {walk.skeleton.names[joint]: role for role, joint in walk.skeleton.roles.joints.items()}
+    >>> solved = marey.solve(points, names=walk.skeleton.names, joints=joints, file_fps=60)
+    >>> solved.rotations.shape
+    (241, 25, 4)
     """
     return solve_with_report(positions, settings=settings).motion
 
 
 @operation(SolveSettings)
 def solve_with_report(positions: Markers | ArrayLike | StrPath, settings: SolveSettings) -> SolveResult:
-    """Turn positions into motion like `solve`, but also return errors, bone lengths and gaps."""
+    """Turn positions into motion like `solve`, but also return errors, bone lengths and gaps.
+
+    Examples
+    --------
+    >>> joints = {walk.skeleton.names[joint]: role for role, joint in walk.skeleton.roles.joints.items()}
+    >>> points, names = walk.world().positions, walk.skeleton.names
+    >>> result = marey.io.solve_with_report(points, names=names, joints=joints, file_fps=60)
+    >>> result.mean_error < 0.01, result.gaps  # meters
+    (True, ())
+    """
     points = _read_points(positions, settings)
     solved = solve_points(points, settings)
     motion = to_motion(solved.raw, None if points.is_canonical else settings.unit, settings.up)
@@ -126,7 +138,8 @@ def solve_with_report(positions: Markers | ArrayLike | StrPath, settings: SolveS
 
 
 class Points(NamedTuple):
-    """Positions to solve. set_name : the set that they are, if any. is_canonical : they are in meters, Y up."""
+    """Positions to solve. set_name : name of their set of points, if any. is_canonical : whether they are in meters, Y
+    up."""
 
     markers: Markers
     set_name: str | None
@@ -134,7 +147,8 @@ class Points(NamedTuple):
 
 
 class _SolvedPoints(NamedTuple):
-    """The motion; positions of the joints as given, and in its pose; where they were seen. In the points' unit."""
+    """The motion, the given and the solved positions of its joints, and where they were seen, in the unit of the
+    points."""
 
     raw: RawMotion
     given: Mapping[str, Floats]
@@ -160,7 +174,8 @@ def solve_points(points: Points, settings: SolveSettings) -> _SolvedPoints:
     noise = measure_noise(array)
     usual = left = float(np.median(noise))
     if settings.strength > 0.0:
-        array, _ = smooth_adaptively(array, _MAX_WINDOW * markers.fps, settings.strength, np.maximum(noise, usual))
+        level = settings.strength * np.maximum(noise, usual)
+        array = smooth_white_noise(array, _MAX_WINDOW * markers.fps, level)
         left = _LEFT * usual
     solved = fit_skeleton(dict(zip(filled, array.transpose(1, 0, 2), strict=True)), left, markers.fps)
     used = {name for names in joints.values() for name in names}
@@ -251,7 +266,9 @@ def find_point_names(names: Sequence[str] | str | None, n_points: int) -> tuple[
                 f"no set of points {names!r}; sets are {', '.join(POINT_SETS)}{similar(names, POINT_SETS)}"
             )
         if sizes[names] != n_points:
-            raise InvalidValue(f"the set {names!r} has {sizes[names]} points, got {n_points}", parameter="names")
+            raise InvalidValue(
+                f"the set {names!r} has {sizes[names]} points, but the data has {n_points}", parameter="names"
+            )
         return POINT_SETS[names].names, names
     listed = tuple(names)
     if len(listed) != n_points:
@@ -305,7 +322,7 @@ def read_joints(path: str | os.PathLike[str]) -> dict[str, str]:
             if len(cells) != 2 or not all(cells):
                 raise ParseError(f"expected a point and a joint, got {','.join(cells)[:60]!r}", path=path, line=number)
             if cells[0] in table:
-                raise ParseError(f"point {cells[0]!r} has two joints", path=path, line=number)
+                raise ParseError(f"point {cells[0]!r} is assigned to two joints", path=path, line=number)
             table[cells[0]] = cells[1]
     except csv.Error as error:
         raise ParseError(f"not a readable CSV file ({error})", path=path) from None

@@ -52,7 +52,7 @@ class Part:
     kind : "float", "integer", "flag", "text", or "json" for nested values.
     shape : length of each axis; a name stands for any length, the same wherever the name appears in the file. ``()``
         is a single value, None any shape. A text of one axis is a tuple of strings.
-    optional : whether files may lack the part; None is not written.
+    optional : whether the part may be missing from files; a value of None is not written.
     stored_as : NumPy type in the file, if it is smaller than the returned one, such as "f4".
     is_raw : whether the type in the file is returned.
     is_finite : whether infinite numbers and NaN are errors.
@@ -90,7 +90,7 @@ class Part:
         return value if self.kind == "json" else np.asarray(value).tolist()
 
     def from_json(self, value: Any, name: str, lengths: dict[int | str, int]) -> Any:
-        """Return the value that numbers, strings and lists of a JSON file stand for; see `check` for the lengths."""
+        """Convert numbers, strings and lists of a JSON file to the value of this part; see `check` for the lengths."""
         if self.kind == "json":
             return value
         array = np.array(value)
@@ -100,7 +100,7 @@ class Part:
         return self.from_array(array, name)
 
     def check(self, dtype: np.dtype[Any], shape: tuple[int, ...], name: str, lengths: dict[int | str, int]) -> None:
-        """Raise InvalidValue for another type or shape than declared. `lengths` collects the lengths by their names."""
+        """Raise InvalidValue unless type and shape are as declared. `lengths` collects the lengths of named axes."""
         kinds, words, _ = _KINDS[self.kind]
         if dtype.kind not in kinds:
             found = next((each[1] for each in _KINDS.values() if dtype.kind in each[0]), "nested values")
@@ -201,7 +201,7 @@ class Stored:
     FILE: ClassVar[FileFormat]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file that holds everything: nothing has to be built again."""
+        """Write everything to a file; after loading it, nothing has to be built again."""
         self.FILE.write(path, self._to_parts())
 
     @classmethod

@@ -5,7 +5,6 @@ from .gaze_capture import gaze_example as gaze_example
 from .gaze_map import GazeMap as GazeMap
 from .gaze_model import GazeShift as GazeShift
 from .gaze_track import GazeTrack as GazeTrack
-from .phase import TimeMap as TimeMap
 from .player import Splicer as Splicer
 from .runtime import SpliceSet as SpliceSet
 from .settings import GazeSettings as GazeSettings
@@ -18,6 +17,7 @@ from .steadiness import neck_deviation as neck_deviation
 from .steadiness import neck_path as neck_path
 from .steadiness import phase_errors as phase_errors
 from .steadiness import wobble as wobble
+from .time_alignment import TimeMap as TimeMap
 from .timeline import Timeline as Timeline
 from .transplanting import LIMBS as LIMBS
 from .transplanting import transplant as transplant

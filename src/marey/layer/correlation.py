@@ -26,8 +26,9 @@ _DEGREE = 8
 _MAX_DEGREE = 150
 # Standard deviation, in gait cycles, of the Gaussian that extracts slow changes before curves are compared.
 _DRIFT = 0.5
-# Frames in which the heading changes by this much more or less per cycle than usual, in radians, are part of a turn:
-# the trunk leads into it, by more than it moves with the steps. They are not compared, if enough others remain.
+# Frames in which the change of heading per cycle differs from the usual by more than this, in radians, are part of a
+# turn. The trunk leads into a turn by more than it moves with the steps, so these frames are not compared, if enough
+# others remain.
 _TURN = np.radians(30.0)
 # Curves with a smaller amplitude (half of peak to peak) than this, in radians, are noise.
 _MIN_SWING = np.radians(0.5)
@@ -88,6 +89,12 @@ class Correlations:
     motion : the motion.
     hips : left and right swing of the upper legs, relative to the body's heading.
     trends : trend of every joint of the upper body about every axis; global trends first, then local ones.
+
+    Examples
+    --------
+    >>> found = marey.layer.find_correlations(walk)
+    >>> found.hips[0].values.shape, found.trends[0].kind
+    ((241,), 'global')
     """
 
     motion: Motion
@@ -111,6 +118,12 @@ def find_correlations(motion: Motion) -> Correlations:
 
     Slow changes, which are the mean over a gait cycle around each frame, do not count. Neither do frames in which the
     body turns far more than in most of the clip, such as a turn at the end of the room.
+
+    Examples
+    --------
+    >>> found = marey.layer.find_correlations(walk)
+    >>> len(found.hips), found.trends[0].values.shape  # radians
+    (2, (241,))
     """
     gait = find_gait(motion, "the clip", "correlations are with the legs of a clip that walks, runs or climbs")
     halves = split_body(motion.skeleton)

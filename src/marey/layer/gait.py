@@ -100,7 +100,7 @@ def find_gait(motion: Motion, what: str, instead: str = "transplant the joints w
     gait = track_legs(motion)
     if gait.run is None:
         raise NotBlendable(
-            f"{what} {motion.name!r} must have at least 2 consecutive steps to be aligned, but none were found in its "
+            f"{what} {motion.name!r} must have at least 2 consecutive steps, but none were found in its "
             f"{motion.duration:.1f} s",
             remedy=instead,
         )

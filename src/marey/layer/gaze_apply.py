@@ -67,9 +67,9 @@ _ROUND = 0.1
 # Yaw in radians up to which the gaze follows a point that moves behind the body, before it switches to the other side.
 _BEHIND = np.pi + np.radians(20.0)
 _ON_EDGE = np.radians(0.1)
-# Radians: a goal that the gaze misses by more than this is reported.
+# A goal that the gaze misses by more than this angle, in radians, is reported.
 _MISSED = np.radians(1.0)
-# Radians: a head that rotates farther than this from its slow movement is looking somewhere, not bobbing.
+# If the head rotates by more than this angle from its slow movement, in radians, it is looking somewhere, not bobbing.
 _BOB = np.radians(4.0)
 # Mean yaw of the head over a clip, relative to its rest pose, in radians. Above the first angle, the clip looks to the
 # side; above the second, the rest pose is unusable.

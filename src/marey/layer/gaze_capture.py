@@ -69,6 +69,14 @@ def gaze_example(source: Markers | Motion, goal: ArrayLike, settings: GazeExampl
     ------
     NoResult : if no rest is found, or if the eyes would have to rotate by more than 55 degrees in the head, in which
         case the goal must be wrong. Above 35 degrees there is a `MareyWarning`.
+
+    Examples
+    --------
+    >>> from marey.samples.gaze import gaze_take
+    >>> look = gaze_take(yaw=0.8, pitch=0.1)  # radians
+    >>> shift = marey.gaze_example(look.motion, look.goal)
+    >>> shift.pose.shape, bool(abs(shift.length - look.length) < 0.2)  # seconds
+    ((5, 4), True)
     """
     angles = check_goal(goal)
     facing = settings.facing

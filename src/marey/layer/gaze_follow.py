@@ -1,8 +1,9 @@
 """Let neck and trunk follow a goal that the eyes cannot reach by themselves.
 
-The gaze map rotates the body as for a look from straight ahead. In a clip whose own head looks elsewhere, or for a goal
-outside the map, that leaves more than the eyes can do. Once a look has settled, the neck takes over what the eyes lack,
-up to its limit, and the trunk what the neck lacks, up to its own.
+The gaze map rotates the body as for a look that begins straight ahead. If the head of the clip already looks elsewhere,
+or if the goal is outside the map, the remaining angle may be too large for the eyes. Once a look has settled, the neck
+covers the angle that the eyes cannot, up to its limit, and the trunk covers what exceeds the limit of the neck, up to
+its own limit.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ __all__ = ["follow_goals"]
 # Largest yaw and pitch in radians of the head relative to the chest, and of the chest relative to the heading: a little
 # less than people can do (neck 80 and 60 degrees; spine and hips on standing feet 50 each to the side).
 _NECK, _TRUNK = np.radians([75.0, 55.0]), np.radians([95.0, 35.0])
-# The body follows before the eyes are at their limit, by this many radians: its curves are smooth and pass peaks by.
+# The body starts to follow when the eyes are this many radians below their limit: its curves are smooth and do not
+# reach peaks.
 _MARGIN = np.radians(7.0)
-# Standard deviation in seconds of the Gaussian that smooths how the body follows.
+# Standard deviation in seconds of the Gaussian that smooths the additional rotation of the body.
 _SMOOTH = 0.12
-# Number of times that the body is corrected. Each time removes most of what is left.
+# Number of corrections of the body; each removes most of the remaining angle.
 _N_PASSES = 10
 
 
@@ -81,7 +83,7 @@ def _find_lacking(motion: GazeMotion, out: GazeOutput, limit: float) -> Floats:
 def _share_out(motion: GazeMotion, out: GazeOutput, lacking: Floats, forward: Floats) -> Floats:
     """Divide rotations of the head (F, 3), in B, among pelvis, lower spine, upper spine and neck, (F, 4, 3).
 
-    The neck takes what its limit allows, the trunk of the rest what its own limit allows.
+    The neck takes as much as its limit allows; the trunk takes as much of the rest as its own limit allows.
     """
     body = quat.from_axis_angle([0.0, 1.0, 0.0], motion.heading)
     chain = _find_chain_rotations(motion, out)
@@ -92,7 +94,7 @@ def _share_out(motion: GazeMotion, out: GazeOutput, lacking: Floats, forward: Fl
     neck = neck_turn[:, None] * lacking
     rest = lacking - neck
     rest = _find_allowed(trunk, body, quat.rotate(body, rest), _TRUNK)[:, None] * rest
-    # The rotation of the neck is relative to the trunk that carries it.
+    # The rotation of the neck is relative to the trunk.
     carried = quat.mul_inv(chain[:, chest], motion.world[:, motion.chain[chest]])
     carried = quat.inv_mul(body, quat.mul(carried, body))
     return np.stack([rest / 3.0, rest / 3.0, rest / 3.0, quat.inv_rotate(carried, neck)], axis=1)
@@ -114,7 +116,7 @@ def _find_allowed(face: Floats, frame: Floats, rotation: Floats, limits: Floats)
     change = there - here
     change[:, 0] -= 2.0 * np.pi * np.rint(change[:, 0] / (2.0 * np.pi))
     here, change = here / limits, change / limits
-    # Where the straight way from here leaves the unit circle: |here + t change| = 1.
+    # Solve |here + t change| = 1 for t: where the line leaves the unit circle.
     a, b, c = (np.sum(x * y, axis=1) for x, y in ((change, change), (here, change), (here, here)))
     root = np.sqrt(np.maximum(b * b - a * (c - 1.0), 0.0))
     fraction = np.divide(root - b, a, where=a > 1e-12, out=np.ones(len(face)))
@@ -133,7 +135,8 @@ def _find_chain_rotations(motion: GazeMotion, out: GazeOutput) -> Floats:
 
 
 def _hold_between(raw: Floats, latest: Ints, progress: Floats, fps: float) -> Floats:
-    """Smooth `raw` (F, 4, 3), which is 0 where a look begins, and let the end of the look before it fade out there."""
+    """Smooth `raw` (F, 4, 3). It is 0 at the start of each look; the values at the end of the previous look fade out
+    there."""
     total = raw.copy()
     begins: Sequence[int] = (np.flatnonzero(np.diff(latest) > 0) + 1).tolist()
     for start, stop in zip(begins, [*begins[1:], len(raw)], strict=True):

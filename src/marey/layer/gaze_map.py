@@ -57,6 +57,15 @@ class GazeMap(FrozenRecord):
     table : (ny, np, 22) shifts at the ny x np grid points; see `GazeShift.to_row`.
     seed : random seed of the sampled blends.
     widest_eyes : largest rotation of the eyes in the head in any example, with overshoot, in radians.
+
+    Examples
+    --------
+    >>> gaze = marey.GazeMap.default()
+    >>> looking = gaze.apply(walk, [(1.0, 0.8, 0.1)])  # at 1 s, yaw and pitch in radians
+    >>> len(looking) == len(walk)
+    True
+    >>> gaze.look_at(walk, [(1.0, (2.0, 1.5, 3.0))]).name  # at 1 s, a point in meters
+    'walk'
     """
 
     examples: tuple[GazeShift, ...]
@@ -94,6 +103,15 @@ class GazeMap(FrozenRecord):
         Parameters
         ----------
         examples : at least two gaze shifts with different goals. The one straight ahead is always generated.
+
+        Examples
+        --------
+        >>> from marey.samples.gaze import gaze_take
+        >>> goals = [(0.0, 0.0), (0.6, 0.0), (-0.6, 0.0), (0.0, 0.3), (0.0, -0.3)]
+        >>> takes = [gaze_take(*goal) for goal in goals]
+        >>> gaze = marey.GazeMap.build([marey.gaze_example(take.motion, take.goal) for take in takes])
+        >>> len(gaze.examples), gaze.region.shape[1]
+        (5, 2)
         """
         given = _check_examples(examples)
         neighbors, rng = settings.k, settings.rng
@@ -142,6 +160,14 @@ class GazeMap(FrozenRecord):
         """Project a goal (yaw and pitch in radians) into the map.
 
         Returns the goal, or the nearest goal inside the map, (2,), and whether it was outside.
+
+        Examples
+        --------
+        >>> gaze = marey.GazeMap.default()
+        >>> gaze.project((0.5, 0.1))
+        (array([0.5, 0.1]), False)
+        >>> gaze.project((3.0, 0.1))[1]  # behind the back
+        True
         """
         given = check_goal(goal)
         inside, apart = project_into_region(given[None], self.region)
@@ -155,6 +181,11 @@ class GazeMap(FrozenRecord):
         goal : yaw and pitch in radians; a goal outside the map is projected, see `project`.
         method : "grid" interpolates between grid points and corrects the result once. "neighbors" averages the k
             nearest blends (Heck 5.2.2); the result misses the goal by a few degrees.
+
+        Examples
+        --------
+        >>> marey.GazeMap.default().shift((0.5, 0.1)).goal.round(3)  # radians
+        array([0.5, 0.1])
         """
         angles, _ = self.project(goal)
         if method == "neighbours":
@@ -187,6 +218,12 @@ class GazeMap(FrozenRecord):
         -------
         GazeTrack. Where the map and the eyes do not reach a goal, neck and trunk follow up to their limits. Goals that
         are missed by more than a degree cause a `MareyWarning` and are listed in `notes`.
+
+        Examples
+        --------
+        >>> track = marey.GazeMap.default().trace(walk, [(1.0, 0.8, 0.1)])
+        >>> track.motion.rotations.shape, track.eyes.shape
+        ((241, 27, 4), (241, 4))
         """
         return trace_gaze(self, motion, goals, settings)
 
@@ -200,6 +237,11 @@ class GazeMap(FrozenRecord):
         goals : list of ``(time, yaw, pitch)`` in seconds and radians, relative to the body's heading, yaw positive to
             the left and pitch upward; ``(time, None)`` returns to the original motion. Points as in `look_at` are also
             allowed.
+
+        Examples
+        --------
+        >>> marey.GazeMap.default().apply(walk, [(1.0, 0.8, 0.1), (2.5, -0.8, 0.0)])  # seconds, yaw, pitch
+        <Motion 'walk': 241 frames at 60 Hz, 27 joints>
         """
         return trace_gaze(self, motion, goals, settings).motion
 
@@ -211,6 +253,11 @@ class GazeMap(FrozenRecord):
         ----------
         motion : motion of the body; hips and legs do not change.
         points : list of ``(time, (x, y, z))`` in seconds and meters.
+
+        Examples
+        --------
+        >>> marey.GazeMap.default().look_at(walk, [(1.0, (2.0, 1.5, 3.0))])  # seconds, point in meters
+        <Motion 'walk': 241 frames at 60 Hz, 27 joints>
         """
         for entry in points:
             if len(tuple(entry)) != 2:

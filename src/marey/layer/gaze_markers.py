@@ -35,9 +35,8 @@ TRIADS_FORMAT, TRIADS_VERSION = "marey.gaze_triads", 1
 # Speed in m/s below which the body counts as still (Heck 5.2.2.1), and the longest movement, in seconds, that does not
 # end a rest.
 STILL, _JOIN = 0.006, 1.0 / 6.0
-# Longest gap that is filled, in seconds.
-_LONGEST_GAP = 0.5
-_SMOOTH = 0.03
+# Longest gap that is filled, and standard deviation of the smoothing, in seconds.
+_LONGEST_GAP, _SMOOTH = 0.5, 0.03
 # The markers of a triad must not be collinear: minimum spread across their line, in meters.
 _SPREAD = 0.004
 # For a skeletal clip, virtual markers are placed at this distance from a joint, in meters.

@@ -54,6 +54,12 @@ class GazeShift(FrozenRecord):
     peak : time of the largest overshoot, as a fraction of `length`.
     overshoot : fraction of its final rotation by which each part overshoots at the peak.
     name : name of the take.
+
+    Examples
+    --------
+    >>> shift = marey.GazeMap.default().shift((0.8, 0.1))
+    >>> shift.pose.shape, shift.rotations_at(np.linspace(0.0, shift.length, 20)).shape
+    ((5, 4), (20, 5, 4))
     """
 
     goal: Floats

@@ -50,6 +50,14 @@ class GazeTrack:
     places : (F, 3) world positions of the eyes, in meters.
     looks : the looks in order of time; a point that passes behind the body causes an additional look.
     notes : sentences about goals that were not met.
+
+    Examples
+    --------
+    >>> track = marey.GazeMap.default().trace(walk, [(1.0, 0.8, 0.1)])
+    >>> track.eyes.shape, track.gaze.shape
+    ((241, 4), (241, 2))
+    >>> bool(np.nanmin(track.misses()) < 0.05)  # radians
+    True
     """
 
     motion: Motion

@@ -10,9 +10,9 @@ from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.layer.halves import split_body
-from marey.layer.phase import TimeMap
 from marey.layer.posture import Transfer, check_posture
 from marey.layer.runtime_kernels import FULL, NO_TRANSFER, PITCH, FrameTable, LoopRange, SplicePlan, splice_frame
+from marey.layer.time_alignment import TimeMap
 from marey.layer.timeline import Timeline
 
 _TRANSFERS = {None: NO_TRANSFER, "pitch": PITCH, "full": FULL}
@@ -24,6 +24,14 @@ class Splicer:
     """Plays a splice of the clips `lower` and `upper`; created by `SpliceSet.splicer`.
 
     Frames may be requested in any order. The running average of the posture covers the frames requested so far.
+
+    Examples
+    --------
+    >>> clips = marey.layer.SpliceSet.build([walk, marey.samples.sample("carry_box", seconds=4.0).motion])
+    >>> splicer = clips.splicer("walk", "carry_box")
+    >>> root, rotations = splicer.frame(0)
+    >>> root.shape, rotations.shape
+    ((3,), (27, 4))
     """
 
     def __init__(

@@ -16,14 +16,14 @@ from marey.core.protocols import Clips
 from marey.core.settings import operation
 from marey.errors import InvalidValue, NotBlendable, UnknownName, similar
 from marey.io.stored import FileFormat, Part, Stored
-from marey.layer.cells import CELL_RATE, Cells, find_best_path
+from marey.layer.alignment_path import CELL_RATE, Cells, find_best_path
 from marey.layer.gait import Gait, find_gait
 from marey.layer.halves import BodySplit, get_bone_offsets, split_body
-from marey.layer.phase import TimeMap, interpolate_path, make_increasing
 from marey.layer.player import Splicer
 from marey.layer.posture import measure_posture, steady_hips
 from marey.layer.settings import SlopeSettings, SplicerSettings
 from marey.layer.splicing import UpperFrames, join_halves, splice
+from marey.layer.time_alignment import TimeMap, interpolate_path, make_increasing
 from marey.layer.timeline import Timeline, make_loop
 from marey.maths import quat
 
@@ -66,6 +66,14 @@ class SpliceSet(FrozenRecord, Stored):
         their rest length.
     base : index of the clip that all clips are aligned to.
     prepared : precomputed data of each clip.
+
+    Examples
+    --------
+    >>> clips = marey.layer.SpliceSet.build([walk, marey.samples.sample("carry_box", seconds=4.0).motion])
+    >>> clips.names
+    ('walk', 'carry_box')
+    >>> clips.splice("walk", "carry_box").rotations.shape
+    (241, 27, 4)
     """
 
     FILE = FileFormat(
@@ -100,6 +108,7 @@ class SpliceSet(FrozenRecord, Stored):
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of the clips."""
         return tuple(clip.name for clip in self.clips)
 
     @classmethod
@@ -112,6 +121,12 @@ class SpliceSet(FrozenRecord, Stored):
         clips : motions with steps, with the same skeleton and frame rate.
         base : index or name of the clip that all are aligned to; it should be a plain walk with at least one full gait
             cycle.
+
+        Examples
+        --------
+        >>> clips = marey.layer.SpliceSet.build([walk, run], base="walk")
+        >>> clips.names, clips.base
+        (('walk', 'run'), 0)
         """
         taken = tuple(bake_hips_into_root(clip) for clip in _list_clips(clips))
         _check_set(taken)

@@ -12,7 +12,7 @@ from marey.edit.settings import SkeletonSettings
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from marey.layer.phase import TimeMap
+    from marey.layer.time_alignment import TimeMap
 
 
 class SlopeSettings(Settings):
@@ -106,8 +106,8 @@ class GazeSettings(Settings):
         "(3,) in the head's local axes.",
     )  # fmt: skip
     eyes: str | Sequence[str] | None = option(
-        None, 'None for no eye joints; "add" to add a joint to the head that points where the eyes look; or names of '
-        "children of the head joint that should rotate with the eyes.",
+        None, '"add" adds a joint to the head that points where the eyes look; names of children of the head joint '
+        "rotate these with the eyes. By default there are no eye joints.",
     )  # fmt: skip
     smoothing: float = option(
         0.3, "Standard deviation of the Gaussian that extracts the slow rotation of body and head.",
@@ -119,8 +119,8 @@ class GazeMapSettings(Settings):
     """Settings of a gaze map."""
 
     k: int = option(
-        6, "Number of nearest blends that are averaged for a goal. The farthest one gets no weight, and two angles "
-        "need at least three.", label="Nearest blends", min=4, advanced=True,
+        6, "Number of nearest blends that are averaged for a goal, at least 4: the farthest of them gets no weight, "
+        "and yaw and pitch need three others.", label="Nearest blends", min=4, advanced=True,
     )  # fmt: skip
     rng: Seed = option(0, "Random seed of the sampled blends.", label="Random seed", min=0, advanced=True)
 
@@ -130,17 +130,18 @@ class GazeExampleSettings(Settings):
 
     triads: Mapping[str, Any] | str | os.PathLike[str] | None = positional_option(
         default=None,
-        help="The markers on each body part, as a mapping or a JSON file; see `check_triads`.",
+        help="The markers on each body part, as a mapping or a JSON file: base, one marker at the base of the spine; "
+        "pelvis, lower_spine, upper_spine and neck, at least three each; if known, front and back.",
         kw_only=False,
     )
     start: int | None = option(
-        None, "First frame of the look, for recordings in which no rest is found; its first and last 0.2 s are taken "
-        "as rest.", advanced=True,
+        None, "First frame of the recorded gaze movement, for recordings in which no rest is found; its first and last "
+        "0.2 s are taken as rest.", advanced=True,
     )  # fmt: skip
-    stop: int | None = option(None, "End of the frames of the look, exclusive.", advanced=True)
+    stop: int | None = option(None, "The frame after the last one of the recorded gaze movement.", advanced=True)
     facing: float | None = option(
         None, "Yaw of the body at rest in the world, to the left of +Z. By default it is taken from the clip, or from "
-        "the markers `front` and `back`, else 0.", unit="rad", advanced=True,
+        "the markers front and back, else 0.", unit="rad", advanced=True,
     )  # fmt: skip
     eye_lead: float = option(
         0.04, "How long before the first visible movement the eyes start.", unit="s", min=0, max=1, advanced=True

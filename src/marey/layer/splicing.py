@@ -14,13 +14,13 @@ from marey.core.kinematics import forward_kinematics
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.core.settings import operation
-from marey.edit.share import share_skeleton
+from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue
 from marey.layer.gait import track_legs
 from marey.layer.halves import SIDES, BodySplit, check_pair, get_bone_offsets
-from marey.layer.phase import TimeMap, align_times
 from marey.layer.posture import find_posture_rotation, measure_shoulders, steady_hips
 from marey.layer.settings import AlignSettings, NaiveSpliceSettings, SpliceSettings
+from marey.layer.time_alignment import TimeMap, align_times
 from marey.layer.timeline import Timeline, make_loop
 from marey.layer.trunk_kernels import ClipArrays, TrunkArrays, align_trunks
 from marey.maths import quat
@@ -47,6 +47,13 @@ def splice(lower: Motion, upper: Motion, settings: SpliceSettings) -> Motion:
     Raises
     ------
     NotBlendable : if the upper motion is shorter than the lower one and has too few steps to loop.
+
+    Examples
+    --------
+    >>> box = marey.samples.sample("carry_box", seconds=4.0).motion
+    >>> carrying = marey.splice(run, box)
+    >>> len(carrying) == len(run), carrying.source.provenance[-1]["op"]
+    (True, 'splice')
     """
     if settings.retarget is not False:
         lower, upper = share_skeleton((lower, upper), settings.retarget)
@@ -90,6 +97,13 @@ def splice_naive(lower: Motion, upper: Motion, settings: NaiveSpliceSettings) ->
     Parameters
     ----------
     lower, upper : motions with the same skeleton.
+
+    Examples
+    --------
+    >>> copied = marey.layer.splice_naive(run, walk)
+    >>> hand = run.skeleton.roles["left_hand"]
+    >>> np.array_equal(copied.rotations[:, hand], walk.rotations[:, hand])
+    True
     """
     halves = check_pair(lower, upper, "a splice")
     times = settings.times
@@ -104,7 +118,14 @@ def splice_naive(lower: Motion, upper: Motion, settings: NaiveSpliceSettings) ->
 
 @operation(AlignSettings)
 def align_motions(lower: Motion, upper: Motion, settings: AlignSettings) -> TimeMap:
-    """Find the time in `upper` for each frame of `lower`."""
+    """Find the time in `upper` for each frame of `lower`.
+
+    Examples
+    --------
+    >>> times = marey.layer.align_motions(run, walk)
+    >>> times.times.shape
+    (241,)
+    """
     halves = check_pair(lower, upper, "a splice")
     return align_times(track_legs(lower), track_legs(upper), upper, halves, settings)
 

@@ -9,7 +9,7 @@ from marey.core.motion import Motion
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue
 from marey.layer.gait import track_legs
-from marey.layer.phase import TimeMap
+from marey.layer.time_alignment import TimeMap
 from marey.maths import filters, quat, rigid2d
 from marey.measure.gait import stride_rate
 
@@ -25,6 +25,11 @@ def neck_path(motion: Motion) -> Floats:
 
     The axes follow the hips' heading, smoothed over half a second. They do not twist and tilt with the hips; in such
     axes, a trunk that is thrown about by the hips would appear to be still.
+
+    Examples
+    --------
+    >>> marey.layer.neck_path(walk).shape
+    (241, 3)
     """
     roles = motion.skeleton.roles
     at = motion.world().positions
@@ -43,6 +48,11 @@ def wobble(motion: Motion, stride: float | None = None) -> float:
     Parameters
     ----------
     stride : stride frequency in Hz; measured from the motion by default.
+
+    Examples
+    --------
+    >>> marey.layer.wobble(walk) < 1e-3  # square meters
+    True
     """
     rate = stride_rate(motion) if stride is None else stride
     if rate is None or not rate > 0.0:
@@ -65,6 +75,11 @@ def neck_deviation(motion: Motion, lower: Motion) -> float:
 
     Posture is one rotation and one offset per clip. It is removed by rotating the path about the hips until its mean
     points in the direction of the lower clip's mean, and then moving it onto that mean.
+
+    Examples
+    --------
+    >>> marey.layer.neck_deviation(walk, walk)  # meters
+    0.0
     """
     n = min(len(motion), len(lower))
     path, wanted = neck_path(motion)[:n], neck_path(lower)[:n]
@@ -81,6 +96,13 @@ def phase_errors(lower: Motion, upper: Motion, times: TimeMap) -> Floats:
     clips, outside the seams of a loop; there are none if a clip has no two consecutive steps.
 
     times : the time alignment.
+
+    Examples
+    --------
+    >>> times = marey.layer.align_motions(run, walk)
+    >>> errors = marey.layer.phase_errors(run, walk, times)
+    >>> bool(np.abs(errors).max() < 0.1)  # cycles
+    True
     """
     below, above = track_legs(lower), track_legs(upper)
     first, _, alpha = times.frames()

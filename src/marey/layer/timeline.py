@@ -36,6 +36,12 @@ class Timeline:
     n_frames : number of frames of the clip.
     start, stop : first and last frame of the loop, fractional; at the seam, `start` replaces `stop`.
     before, after : frames before and after the seam over which two passes of the loop are averaged.
+
+    Examples
+    --------
+    >>> timeline = marey.layer.Timeline(n_frames=100, start=20.0, stop=80.0)
+    >>> timeline.loops, timeline.n_passes(np.array([0.0, 150.0]))
+    (True, 2)
     """
 
     n_frames: int
@@ -46,6 +52,7 @@ class Timeline:
 
     @property
     def loops(self) -> bool:
+        """Whether a part of the clip repeats."""
         return self.stop > self.start
 
     def frames(self, times: Floats) -> tuple[Floats, Floats, Floats]:

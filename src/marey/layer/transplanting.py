@@ -16,7 +16,7 @@ from marey.core.motion import Motion
 from marey.core.roles import ROLE_NAMES
 from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
-from marey.edit.share import share_skeleton
+from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue, JointNotFound, similar
 from marey.layer.halves import check_bodies, get_bone_offsets
 from marey.layer.settings import TransplantSettings
@@ -55,6 +55,13 @@ def transplant(base: Motion, donor: Motion, settings: TransplantSettings) -> Mot
     Contacts of transplanted hands come from the donor. Transplanted feet have no contacts, because of foot skate; if
     that matters, put the base's upper body on the donor instead. The result has the labels of both motions. Provenance
     records the weights, the frames, and notes, for example if the end of the donor is cut off.
+
+    Examples
+    --------
+    >>> punch = marey.samples.sample("punch").motion
+    >>> both = marey.transplant(walk, punch, joints="right_arm", at=1.0)
+    >>> len(both) == len(walk), both.labels.names
+    (True, ('punch', 'walk'))
     """
     if settings.retarget is not False:
         base, donor = share_skeleton((base, donor), settings.retarget)

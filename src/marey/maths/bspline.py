@@ -35,7 +35,13 @@ def evaluate(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False) -
 
     Returns
     -------
-    (*u.shape, *points.shape[1:]) values.
+    ``(*u.shape, *points.shape[1:])`` values.
+
+    Examples
+    --------
+    >>> from marey.maths import bspline
+    >>> bspline.evaluate([0.0, 1.0, 2.0, 3.0], [0.0, 0.5, 1.0])
+    array([0.5, 1.5, 2.5])
     """
     control, at = _control(points, "bspline.evaluate"), as_floats(u, "bspline.evaluate", "u")
     if not cyclic:
@@ -46,7 +52,14 @@ def evaluate(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False) -
 
 
 def derivative(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False) -> FloatArray:
-    """Evaluate the first derivative of the spline with respect to u; parameters and shapes as in `evaluate`."""
+    """Evaluate the first derivative of the spline with respect to u; parameters and shapes as in `evaluate`.
+
+    Examples
+    --------
+    >>> from marey.maths import bspline
+    >>> bspline.derivative([0.0, 1.0, 2.0, 3.0], [0.0, 0.5])
+    array([2., 2.])
+    """
     control, at = _control(points, "bspline.derivative"), as_floats(u, "bspline.derivative", "u")
     if cyclic:
         at = at - np.floor(at)
@@ -68,6 +81,12 @@ def inverse(points: npt.ArrayLike, values: npt.ArrayLike, *, cyclic: bool = Fals
     Returns
     -------
     u : (...)
+
+    Examples
+    --------
+    >>> from marey.maths import bspline
+    >>> bspline.inverse([0.0, 1.0, 2.0, 3.0], [0.5, 1.5]).round(6)
+    array([0. , 0.5])
     """
     control, wanted = _control(points, "bspline.inverse"), as_floats(values, "bspline.inverse", "values")
     if control.ndim != 1 or not (np.diff(control) > 0.0).all():
@@ -95,12 +114,19 @@ def fit(
     n_points : K, the number of control points, at least 3; `n_points_for` chooses it.
     at : (N,) u of each sample, increasing; evenly from 0 to 1 by default.
     period : (...) makes the fit cyclic: the value at u + 1 is that at u plus this; 0 for a closed curve.
-    smooth : weight of the squared second differences of the control points, relative to a squared residual; 0 by
-        default.
+    smooth : weight of the squared second differences of the control points, relative to that of a squared residual; 0
+        by default.
 
     Returns
     -------
     (K, ...) control points. If there are too few samples to determine the spline, the straightest one is returned.
+
+    Examples
+    --------
+    >>> from marey.maths import bspline
+    >>> points = bspline.fit(np.linspace(0.0, 2.0, 20), 5)
+    >>> bspline.evaluate(points, [0.0, 0.5, 1.0]).round(6) + 0.0
+    array([0., 1., 2.])
     """
     columns, design, ties, tail = _prepared(samples, n_points, at, period, False, smooth, "bspline.fit")
     return fit_free(design, columns, ties).reshape(n_points, *tail)
@@ -125,6 +151,13 @@ def fit_increasing(
     exact_ends : make the values at u = 0 and 1 exactly the first and last sample (for a cyclic fit, the first).
     least : lower bound of the slope as a fraction of the mean slope, (last sample - first) or the period; in (0, 1),
         0.05 by default.
+
+    Examples
+    --------
+    >>> from marey.maths import bspline
+    >>> points = bspline.fit_increasing([0.0, 0.4, 0.3, 1.0], 4)
+    >>> bool((np.diff(points) > 0.0).all())
+    True
     """
     where = "bspline.fit_increasing"
     columns, design, ties, tail = _prepared(samples, n_points, at, period, exact_ends, smooth, where)
@@ -145,7 +178,14 @@ def fit_increasing(
 
 
 def n_points_for(n_samples: int, knot_every: float) -> int:
-    """Return the number of control points for about one knot per `knot_every` samples, at most `n_samples`."""
+    """Return the number of control points for about one knot per `knot_every` samples, at most `n_samples`.
+
+    Examples
+    --------
+    >>> from marey.maths import bspline
+    >>> bspline.n_points_for(100, knot_every=10)
+    12
+    """
     if not knot_every > 0:
         raise InvalidValue(f"bspline.n_points_for: knot_every must be greater than 0 samples, not {knot_every}")
     spans = max(1, math.ceil((n_samples - 1) / knot_every))
@@ -153,7 +193,14 @@ def n_points_for(n_samples: int, knot_every: float) -> int:
 
 
 def with_period(points: npt.ArrayLike, period: npt.ArrayLike) -> FloatArray:
-    """Replace the last two of the control points (K, ...) with the first two plus `period`: exactly cyclic."""
+    """Replace the last two of the control points (K, ...) with the first two plus `period`: exactly cyclic.
+
+    Examples
+    --------
+    >>> from marey.maths import bspline
+    >>> bspline.with_period([0.0, 1.0, 2.0, 2.9, 4.2], 3.0)
+    array([0., 1., 2., 3., 4.])
+    """
     control = _control(points, "bspline.with_period").copy()
     control[-2:] = control[:2] + as_floats(period, "bspline.with_period", "period")
     return control

@@ -23,7 +23,14 @@ _LOCK_COSINE = 1e-9
 
 
 def from_euler(angles: npt.ArrayLike, order: str) -> FloatArray:
-    """Convert angles (..., 3), in one of the 12 `ORDERS`, to quaternions (..., 4)."""
+    """Convert angles (..., 3), in one of the 12 `ORDERS`, to quaternions (..., 4).
+
+    Examples
+    --------
+    >>> from marey.maths import euler, quat
+    >>> quat.log(euler.from_euler([0.0, 0.5, 0.0], "ZYX")).round(6)
+    array([0. , 0.5, 0. ])
+    """
     _check_order(order, "euler.from_euler")
     given = with_tail(angles, (3,), "euler.from_euler", "angles")
     return _product(given, order)
@@ -36,6 +43,12 @@ def from_axes(angles: npt.ArrayLike, axes: str) -> FloatArray:
     ----------
     angles : (..., n) radians, one for each letter of `axes`.
     axes : n letters X, Y or Z, in any number and order, such as '' (the identity), 'Y' or 'ZXZY'.
+
+    Examples
+    --------
+    >>> from marey.maths import euler, quat
+    >>> quat.log(euler.from_axes([0.2, 0.3], "YY")).round(6)
+    array([0. , 0.5, 0. ])
     """
     given = with_tail(angles, (len(axes),), "euler.from_axes", "angles")
     if set(axes) - set("XYZ"):
@@ -51,6 +64,12 @@ def to_euler(q: npt.ArrayLike, order: str) -> FloatArray:
     First and third angle in (-pi, pi]; the second in [-pi/2, pi/2] if the three axes differ, in [0, pi] if the first
     axis repeats. In gimbal lock, where only the sum or difference of first and third is determined, the third is 0. The
     rotation is reproduced to better than 1e-9 rad in lock, to rounding elsewhere.
+
+    Examples
+    --------
+    >>> from marey.maths import euler, quat
+    >>> euler.to_euler(quat.exp([0.0, 0.5, 0.0]), "ZYX").round(6)
+    array([0. , 0.5, 0. ])
     """
     i, j, k, parity = _check_order(order, "euler.to_euler")
     given = with_tail(q, (4,), "euler.to_euler", "q")
@@ -91,6 +110,14 @@ def continuous(angles: npt.ArrayLike, order: str) -> FloatArray:
     Returns
     -------
     (F, ..., 3) angles.
+
+    Examples
+    --------
+    >>> from marey.maths import euler
+    >>> angles = np.array([[3.1, 0.0, 0.0], [-3.1, 0.0, 0.0]])
+    >>> euler.continuous(angles, "ZYX").round(2)
+    array([[3.1 , 0.  , 0.  ],
+           [3.18, 0.  , 0.  ]])
     """
     *_, parity = _check_order(order, "euler.continuous")
     given = with_tail(angles, (3,), "euler.continuous", "angles")

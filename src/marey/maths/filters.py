@@ -38,6 +38,12 @@ def gaussian(x: npt.ArrayLike, sigma: float, axis: int = 0) -> FloatArray:
     Returns
     -------
     float64 of x's shape. A non-finite value makes all results within its window non-finite.
+
+    Examples
+    --------
+    >>> from marey.maths import filters
+    >>> filters.gaussian(np.arange(5.0), sigma=1.0).round(6)  # a straight line stays as it is
+    array([0., 1., 2., 3., 4.])
     """
     columns, shape = _as_columns(x, axis, "filters.gaussian")
     if not (math.isfinite(sigma) and sigma >= 0.0):
@@ -60,6 +66,12 @@ def median(x: npt.ArrayLike, size: int, axis: int = 0) -> FloatArray:
     Returns
     -------
     float64 of x's shape; NaN where the window contains NaN.
+
+    Examples
+    --------
+    >>> from marey.maths import filters
+    >>> filters.median([1.0, 1.0, 9.0, 1.0, 1.0], size=3)
+    array([1., 1., 1., 1., 1.])
     """
     columns, shape = _as_columns(x, axis, "filters.median")
     if size != int(size) or size < 1 or size % 2 == 0:
@@ -106,7 +118,7 @@ def _taps(sigma: float, radius: int) -> FloatArray:
     return np.asarray(np.exp(-0.5 * (np.arange(radius + 1) / sigma) ** 2))
 
 
-# Motions are filtered with few different widths, and the ends of each take longer than all between them.
+# Cached, because motions are filtered with few different widths, and the weights near the ends take most of the time.
 @lru_cache(1024)
 def _line_weights(sigma: float, radius: int, start: int, stop: int) -> FloatArray:
     """Return weights of the offsets from `start` to `stop` for the value at offset 0 of a fitted line."""

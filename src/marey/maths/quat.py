@@ -67,32 +67,73 @@ _MATRIX_TOLERANCE = 0.01
 
 
 def identity(shape: int | tuple[int, ...] = ()) -> FloatArray:
-    """Return the identity rotation (1, 0, 0, 0) as an array of shape (*shape, 4)."""
+    """Return the identity rotation (1, 0, 0, 0) as an array of shape ``(*shape, 4)``.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.identity()
+    array([1., 0., 0., 0.])
+    >>> quat.identity(27).shape
+    (27, 4)
+    """
     out = np.zeros((*((shape,) if isinstance(shape, int) else shape), 4))
     out[..., 0] = 1.0
     return out
 
 
 def mul(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Return the product a * b, (..., 4): b first, then a."""
+    """Return the product a * b, (..., 4): b first, then a.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> left = quat.exp([0.0, np.pi / 2, 0.0])  # a quarter turn about +Y
+    >>> quat.log(quat.mul(left, quat.exp([0.0, 0.5, 0.0]))).round(3)
+    array([0.   , 2.071, 0.   ])
+    """
     left, right = _two(a, b, "quat.mul")
     return product(left, right)
 
 
 def inv_mul(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Return inv(a) * b, (..., 4): the orientation b as seen from a."""
+    """Return inv(a) * b, (..., 4): the orientation b as seen from a.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> left = quat.exp([0.0, np.pi / 2, 0.0])  # a quarter turn about +Y
+    >>> quat.inv_mul(left, left).round(6) + 0.0
+    array([1., 0., 0., 0.])
+    """
     left, right = _two(a, b, "quat.inv_mul")
     return product(left, right, invert_left=True)
 
 
 def mul_inv(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Return a * inv(b), (..., 4): the rotation that takes orientation b to a."""
+    """Return a * inv(b), (..., 4): the rotation that takes orientation b to a.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> left = quat.exp([0.0, np.pi / 2, 0.0])  # a quarter turn about +Y
+    >>> quat.mul_inv(left, left).round(6) + 0.0
+    array([1., 0., 0., 0.])
+    """
     left, right = _two(a, b, "quat.mul_inv")
     return product(left, right, invert_right=True)
 
 
 def inv(q: npt.ArrayLike) -> FloatArray:
-    """Return the inverse rotation, (..., 4): the conjugate."""
+    """Return the inverse rotation, (..., 4): the conjugate.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> left = quat.exp([0.0, np.pi / 2, 0.0])  # a quarter turn about +Y
+    >>> quat.log(quat.inv(left)).round(3) + 0.0
+    array([ 0.   , -1.571,  0.   ])
+    """
     given = with_tail(q, (4,), "quat.inv", "q")
     out = -given
     out[..., 0] = given[..., 0]
@@ -100,7 +141,15 @@ def inv(q: npt.ArrayLike) -> FloatArray:
 
 
 def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
-    """Rotate vectors v (..., 3) by q (..., 4): from the child's frame to the parent's."""
+    """Rotate vectors v (..., 3) by q (..., 4): from the child's frame to the parent's.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> left = quat.exp([0.0, np.pi / 2, 0.0])  # a quarter turn about +Y
+    >>> quat.rotate(left, [0.0, 0.0, 1.0]).round(6) + 0.0
+    array([1., 0., 0.])
+    """
     turn = with_tail(q, (4,), "quat.rotate", "q")
     vector = with_tail(v, (3,), "quat.rotate", "v")
     lead = lead_shape("quat.rotate", turn.shape[:-1], vector.shape[:-1])
@@ -108,7 +157,15 @@ def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
 
 
 def inv_rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
-    """Rotate vectors v (..., 3) by inv(q): from the parent's frame to the child's."""
+    """Rotate vectors v (..., 3) by inv(q): from the parent's frame to the child's.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> left = quat.exp([0.0, np.pi / 2, 0.0])  # a quarter turn about +Y
+    >>> quat.inv_rotate(left, [1.0, 0.0, 0.0]).round(6) + 0.0
+    array([0., 0., 1.])
+    """
     turn = with_tail(q, (4,), "quat.inv_rotate", "q")
     vector = with_tail(v, (3,), "quat.inv_rotate", "v")
     lead = lead_shape("quat.inv_rotate", turn.shape[:-1], vector.shape[:-1])
@@ -116,25 +173,53 @@ def inv_rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
 
 
 def normalize(q: npt.ArrayLike) -> FloatArray:
-    """Divide q (..., 4) by its length; a length that is zero or not finite raises InvalidValue."""
+    """Divide q (..., 4) by its length; a length that is zero or not finite raises InvalidValue.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.normalize([2.0, 0.0, 0.0, 0.0])
+    array([1., 0., 0., 0.])
+    """
     return unit(with_tail(q, (4,), "quat.normalize", "q"), "quat.normalize", "quaternions")
 
 
 def dot(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Return the dot product (...) of the four components: up to sign, the cosine of half the angle between a and b."""
+    """Return the dot product (...) of the four components: up to sign, the cosine of half the angle between a and b.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.dot(quat.identity(), quat.exp([[0.0, 0.0, 0.0], [np.pi, 0.0, 0.0]])).round(6)
+    array([1., 0.])
+    """
     left, right = _two(a, b, "quat.dot")
     return _dot(left, right)
 
 
 def angle(q: npt.ArrayLike) -> FloatArray:
-    """Return the rotation angle (...) in [0, pi] radians; q and -q give the same."""
+    """Return the rotation angle (...) in [0, pi] radians; q and -q give the same.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.angle(quat.exp([[0.0, 0.5, 0.0], [0.0, 0.0, -1.0]])).round(6)  # radians
+    array([0.5, 1. ])
+    """
     given = with_tail(q, (4,), "quat.angle", "q")
     # arccos(w) would lose half of the digits near 0; the arctangent is accurate at both ends.
     return np.asarray(2.0 * np.arctan2(length(given[..., 1:]), np.abs(given[..., 0])))
 
 
 def angle_between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Return the angle (...) in [0, pi] radians of the rotation that takes orientation a to b."""
+    """Return the angle (...) in [0, pi] radians of the rotation that takes orientation a to b.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.angle_between(quat.identity(), quat.exp([[0.0, 0.5, 0.0]])).round(6)  # radians
+    array([0.5])
+    """
     left, right = _two(a, b, "quat.angle_between")
     return angle(product(left, right, invert_left=True))
 
@@ -151,6 +236,13 @@ def slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     (..., 4); the ends are exact.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> left = quat.exp([0.0, np.pi / 2, 0.0])  # a quarter turn about +Y
+    >>> quat.log(quat.slerp(quat.identity(), left, [0.0, 0.5, 1.0]))[:, 1].round(3)  # radians about +Y
+    array([0.   , 0.785, 1.571])
     """
     left, right = _two(a, b, "quat.slerp")
     alpha = as_floats(t, "quat.slerp", "t")
@@ -171,6 +263,13 @@ def power(q: npt.ArrayLike, s: npt.ArrayLike) -> FloatArray:
 
     The scaled angle is the short one, in [0, pi], so q and -q give the same. At exactly pi, where both directions are
     equally short, the axis is the one whose first nonzero component is positive.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> left = quat.exp([0.0, np.pi / 2, 0.0])  # a quarter turn about +Y
+    >>> quat.log(quat.power(left, 2.0 / 3.0)).round(3)
+    array([0.   , 1.047, 0.   ])
     """
     given = short(with_tail(q, (4,), "quat.power", "q"))
     factor = as_floats(s, "quat.power", "s")
@@ -187,6 +286,12 @@ def log(q: npt.ArrayLike) -> FloatArray:
     """Return the rotation vector of q, (..., 3): axis times angle, of length at most pi; q and -q give the same.
 
     At exactly a half turn, the axis is the one whose first nonzero component is positive.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.log(quat.exp([0.1, 0.2, 0.3])).round(6)
+    array([0.1, 0.2, 0.3])
     """
     given = short(with_tail(q, (4,), "quat.log", "q"))
     sine = length(given[..., 1:])
@@ -195,7 +300,14 @@ def log(q: npt.ArrayLike) -> FloatArray:
 
 
 def exp(rotvec: npt.ArrayLike) -> FloatArray:
-    """Return the rotation (..., 4) about the axis along rotvec (..., 3) by its length in radians; inverts `log`."""
+    """Return the rotation (..., 4) about the axis along rotvec (..., 3) by its length in radians; inverts `log`.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.exp([0.0, np.pi, 0.0]).round(6)
+    array([0., 0., 1., 0.])
+    """
     vector = with_tail(rotvec, (3,), "quat.exp", "rotvec")
     turn = length(vector)
     out = np.empty((*turn.shape, 4))
@@ -205,7 +317,15 @@ def exp(rotvec: npt.ArrayLike) -> FloatArray:
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
-    """Return the right-handed rotation about `axis` (..., 3), of any nonzero length, by `angle` (...) radians."""
+    """Return the right-handed rotation about `axis` (..., 3), of any nonzero length, by `angle` (...) radians.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.log(quat.from_axis_angle([0.0, 2.0, 0.0], [0.1, 0.2])).round(6)
+    array([[0. , 0.1, 0. ],
+           [0. , 0.2, 0. ]])
+    """
     where = "quat.from_axis_angle"
     direction = unit(with_tail(axis, (3,), where, "axis"), where, "an axis")
     half = 0.5 * as_floats(angle, where, "angle")
@@ -221,6 +341,12 @@ def from_matrix(m: npt.ArrayLike) -> FloatArray:
 
     Matrices that are only approximately rotations (to 0.01, as in rounded text) are accepted; a scale, a reflection or
     a value that is not finite raises InvalidValue.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.from_matrix(np.eye(3))
+    array([1., 0., 0., 0.])
     """
     given = with_tail(m, (3, 3), "quat.from_matrix", "m")
     with np.errstate(invalid="ignore", over="ignore"):
@@ -237,7 +363,16 @@ def from_matrix(m: npt.ArrayLike) -> FloatArray:
 
 
 def to_matrix(q: npt.ArrayLike) -> FloatArray:
-    """Convert quaternions q (..., 4) to rotation matrices (..., 3, 3), which act on column vectors."""
+    """Convert quaternions q (..., 4) to rotation matrices (..., 3, 3), which act on column vectors.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.to_matrix(quat.exp([0.0, np.pi / 2, 0.0])).round(6) + 0.0
+    array([[ 0.,  0.,  1.],
+           [ 0.,  1.,  0.],
+           [-1.,  0.,  0.]])
+    """
     given = with_tail(q, (4,), "quat.to_matrix", "q")
     w, x, y, z = (given[..., i] for i in range(4))
     out = np.empty((*given.shape[:-1], 3, 3))
@@ -258,6 +393,13 @@ def between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
     Opposite directions give a half turn about the cross product of a and the coordinate axis least aligned with a (the
     first of x, y, z if several are). A vector of length 0 has no direction and gives the identity.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> turn = quat.between([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
+    >>> quat.log(turn).round(3) + 0.0
+    array([0.   , 1.571, 0.   ])
     """
     start = with_tail(a, (3,), "quat.between", "a")
     end = with_tail(b, (3,), "quat.between", "b")
@@ -283,6 +425,14 @@ def swing_twist(q: npt.ArrayLike, axis: npt.ArrayLike) -> tuple[FloatArray, Floa
     swing : (..., 4), its axis perpendicular to `axis`, w >= 0; it takes `axis` to where q takes it.
     twist : (..., 4), about `axis`, with the sign of q. A swing of a half turn leaves the twist undefined; it is then
         the identity or its negative, with the sign of q.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> q = quat.mul(quat.exp([0.3, 0.0, 0.0]), quat.exp([0.0, 0.5, 0.0]))
+    >>> swing, twist = quat.swing_twist(q, [0.0, 1.0, 0.0])
+    >>> quat.log(swing).round(3), quat.log(twist).round(3)
+    (array([0.3, 0. , 0. ]), array([0. , 0.5, 0. ]))
     """
     given, direction, along = _axis_parts(q, axis, "quat.swing_twist")
     size = np.hypot(given[..., 0], along)
@@ -298,6 +448,12 @@ def twist_angle(q: npt.ArrayLike, axis: npt.ArrayLike) -> FloatArray:
     """Return the signed angle (...) in (-pi, pi] radians of the twist of q about `axis` (in the child's frame).
 
     It is ``2 atan2(n . v, w)`` for q = (w, v) and the unit axis n, and 0 where the twist is undefined.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.twist_angle(quat.exp([[0.0, 0.5, 0.0], [0.0, -0.5, 0.0]]), [0.0, 1.0, 0.0]).round(6)
+    array([ 0.5, -0.5])
     """
     given, _, along = _axis_parts(q, axis, "quat.twist_angle")
     half = np.arctan2(np.where(given[..., 0] < 0.0, -along, along), np.abs(given[..., 0]))
@@ -322,6 +478,12 @@ def average(q: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = 
     -------
     (..., 4) without the sample axis, w >= 0. If the samples have no unique average (two that are a half turn apart
     with equal weights), one of the best is returned.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.log(quat.average(quat.exp([[0.0, 0.2, 0.0], [0.0, 0.4, 0.0]]))).round(6)
+    array([0. , 0.3, 0. ])
     """
     given = with_tail(q, (4,), "quat.average", "q")
     normalized, index = sample_weights(weights, given.shape[:-1], axis, "quat.average")
@@ -331,7 +493,15 @@ def average(q: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = 
 
 
 def unroll(q: npt.ArrayLike, axis: int = 0) -> FloatArray:
-    """Choose the signs of q so that neighbors along `axis` (time) agree; the first keeps its sign."""
+    """Choose the signs of q so that neighbors along `axis` (time) agree; the first keeps its sign.
+
+    Examples
+    --------
+    >>> from marey.maths import quat
+    >>> quat.unroll([[1.0, 0.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0]]) + 0.0
+    array([[1., 0., 0., 0.],
+           [1., 0., 0., 0.]])
+    """
     given = with_tail(q, (4,), "quat.unroll", "q")
     index = axis_index(axis, given.ndim, "quat.unroll")
     if index == given.ndim - 1:

@@ -35,23 +35,52 @@ _TURN = 2.0 * np.pi
 
 
 def identity(shape: int | tuple[int, ...] = ()) -> FloatArray:
-    """Return the identity as an array of shape (*shape, 3)."""
+    """Return the identity as an array of shape ``(*shape, 3)``.
+
+    Examples
+    --------
+    >>> from marey.maths import rigid2d
+    >>> rigid2d.identity(5).shape
+    (5, 3)
+    """
     return np.zeros((*((shape,) if isinstance(shape, int) else shape), 3))
 
 
 def compose(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Return a after b, (..., 3): ``apply(compose(a, b), p) == apply(a, apply(b, p))``."""
+    """Return a after b, (..., 3): ``apply(compose(a, b), p) == apply(a, apply(b, p))``.
+
+    Examples
+    --------
+    >>> from marey.maths import rigid2d
+    >>> turn, step = [np.pi / 2, 0.0, 0.0], [0.0, 0.0, 1.0]
+    >>> rigid2d.compose(turn, step).round(3) + 0.0
+    array([1.571, 1.   , 0.   ])
+    """
     after, before = _two(a, b, "rigid2d.compose")
     return _compose(after, before)
 
 
 def invert(t: npt.ArrayLike) -> FloatArray:
-    """Return the inverse of t, (..., 3)."""
+    """Return the inverse of t, (..., 3).
+
+    Examples
+    --------
+    >>> from marey.maths import rigid2d
+    >>> rigid2d.invert([0.0, 1.0, 2.0]) + 0.0
+    array([ 0., -1., -2.])
+    """
     return _invert(with_tail(t, (3,), "rigid2d.invert", "t"))
 
 
 def between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Return the transform that takes a to b, (..., 3): ``compose(between(a, b), a) == b``."""
+    """Return the transform that takes a to b, (..., 3): ``compose(between(a, b), a) == b``.
+
+    Examples
+    --------
+    >>> from marey.maths import rigid2d
+    >>> rigid2d.between([0.0, 1.0, 0.0], [0.0, 1.0, 2.0])
+    array([0., 0., 2.])
+    """
     start, end = _two(a, b, "rigid2d.between")
     return _compose(end, _invert(start))
 
@@ -67,17 +96,37 @@ def apply(t: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     Points with the same number of components.
+
+    Examples
+    --------
+    >>> from marey.maths import rigid2d
+    >>> rigid2d.apply([np.pi / 2, 1.0, 0.0], [0.0, 0.9, 1.0]).round(3) + 0.0  # x, y, z in meters
+    array([2. , 0.9, 0. ])
     """
     return _moved(t, points, "rigid2d.apply", shift=True)
 
 
 def apply_vector(t: npt.ArrayLike, vectors: npt.ArrayLike) -> FloatArray:
-    """Rotate vectors (velocities, directions) by t without translating them. Shapes are those of `apply`."""
+    """Rotate vectors (velocities, directions) by t without translating them. Shapes are those of `apply`.
+
+    Examples
+    --------
+    >>> from marey.maths import rigid2d
+    >>> rigid2d.apply_vector([np.pi / 2, 1.0, 0.0], [0.0, 1.0]).round(3) + 0.0
+    array([1., 0.])
+    """
     return _moved(t, vectors, "rigid2d.apply_vector", shift=False)
 
 
 def to_quat(t: npt.ArrayLike) -> FloatArray:
-    """Return the rotation of t about +Y as a quaternion, (..., 4) wxyz."""
+    """Return the rotation of t about +Y as a quaternion, (..., 4) wxyz.
+
+    Examples
+    --------
+    >>> from marey.maths import rigid2d
+    >>> marey.maths.quat.log(rigid2d.to_quat([0.5, 1.0, 2.0])).round(6)
+    array([0. , 0.5, 0. ])
+    """
     half = 0.5 * with_tail(t, (3,), "rigid2d.to_quat", "t")[..., 0]
     out = np.zeros((*half.shape, 4))
     out[..., 0] = np.cos(half)
@@ -99,6 +148,12 @@ def average(t: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = 
     -------
     (..., 3) without the sample axis. The circular mean is the direction of the weighted sum of the unit headings; where
     headings cancel (0 and pi with equal weights), it does not exist and the angle is arbitrary.
+
+    Examples
+    --------
+    >>> from marey.maths import rigid2d
+    >>> rigid2d.average([[0.1, 0.0, 0.0], [0.3, 0.0, 2.0]]).round(6)
+    array([0.2, 0. , 1. ])
     """
     given = with_tail(t, (3,), "rigid2d.average", "t")
     normalized, index = sample_weights(weights, given.shape[:-1], axis, "rigid2d.average")
@@ -112,7 +167,14 @@ def average(t: npt.ArrayLike, weights: npt.ArrayLike | None = None, axis: int = 
 
 
 def power(t: npt.ArrayLike, times: int) -> FloatArray:
-    """Return `t` (3,) applied `times` times, such as the transform of a loop after some cycles; negative inverts."""
+    """Return `t` (3,) applied `times` times, such as the transform of a loop after some cycles; negative inverts.
+
+    Examples
+    --------
+    >>> from marey.maths import rigid2d
+    >>> rigid2d.power([0.0, 0.0, 1.4], 3).round(6)
+    array([0. , 0. , 4.2])
+    """
     out = identity()
     step = with_tail(t, (3,), "rigid2d.power", "t") if times >= 0 else invert(t)
     for _ in range(abs(times)):
@@ -121,7 +183,14 @@ def power(t: npt.ArrayLike, times: int) -> FloatArray:
 
 
 def wrap_angle(angle: npt.ArrayLike) -> FloatArray:
-    """Wrap `angle` (...) into (-pi, pi] by adding a multiple of 2 pi; exact for angles already there."""
+    """Wrap `angle` (...) into (-pi, pi] by adding a multiple of 2 pi; exact for angles already there.
+
+    Examples
+    --------
+    >>> from marey.maths import rigid2d
+    >>> rigid2d.wrap_angle([0.5, 2.0 * np.pi + 0.5]).round(6)
+    array([0.5, 0.5])
+    """
     given = as_floats(angle, "rigid2d.wrap_angle", "angle")
     wrapped = given - _TURN * np.rint(given / _TURN)
     # Rounding may leave an angle slightly beyond either end.

@@ -8,13 +8,15 @@ the true rate of a recording, the point is outside most of the time, whatever th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from marey.core.arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats, Ints
 from marey.core.kinematics import World
 from marey.core.skeleton import Skeleton
 from marey.errors import MareyError
-from marey.io.recognize import STATURE, stature
+from marey.io.unit_detection import STATURE, stature
 from marey.maths import filters
 from marey.measure.subject import Subject
 
@@ -38,39 +40,45 @@ segments)."""
 _GRAVITY = 9.81
 # Seconds: standard deviation of the Gaussian by which the path of the center of mass is smoothed.
 _SMOOTH = 0.04
-# Meters for a body of usual height. Points this close to the height of the lowest one support the body; soles, others.
+# Meters, for a body of average height: points at most this far above the lowest point support the body; first for
+# soles, then for other points.
 _SUPPORT, _SUPPORT_BODY = 0.06, 0.12
-# Meters: the center of mass of a body that stands is at least this high. Meters per second squared: a body whose weight
-# is less than this is about to fly.
+# Minimum height in meters of the center of mass of a standing body; and minimum vertical force per mass in m/s^2, below
+# which the body is nearly in flight.
 _STANDING, _LIGHT = 0.5, 4.0
+# Frames per second that are enough for accelerations that are smoothed by that much.
+_RATE = 50.0
 # Number of directions in which the area of support is bounded.
 _N_DIRECTIONS = 16
 # Frames that are enough for a median, spread over the clip.
 _ENOUGH = 200
-# Seconds of standing that are needed; fraction of the clip.
-_MIN_SECONDS, _MIN_FRACTION = 1.5, 0.25
-# Meters by which the point is usually outside if the rate is wrong; fraction of that at half the rate.
+# Minimum time of standing, in seconds and as a fraction of the clip; and minimum number of frames.
+_MIN_SECONDS, _MIN_FRACTION, _FEWEST = 1.5, 0.25, 8
+# If the rate is wrong, the median distance of the point from the area of support exceeds this, in meters; at half the
+# rate, it is below this fraction of that distance.
 _OUTSIDE, _BETTER = 0.09, 0.4
 
 
 def find_center_of_mass(skeleton: Skeleton, world: World) -> Floats:
     """Return the path (F, 3) of the center of mass in meters, from the masses of body segments."""
-    roles, total, mass = skeleton.roles, np.zeros((len(world.positions), 3)), 0.0
+    roles, weights = skeleton.roles, np.zeros(len(skeleton))
     for start, stop, fraction, at in _SEGMENTS:
         a, b = roles.get(start), roles.get(stop)
         if a is None:
             continue
         # If the skeleton has no joint at the distal end, use the proximal end.
-        first, last = world.positions[:, a], world.positions[:, a if b is None else b]
-        total += fraction * (first + at * (last - first))
-        mass += fraction
-    return np.asarray(total / mass) if mass > 0.0 else world.positions[:, roles["hips"]]
+        weights[a] += fraction * (1.0 - at)
+        weights[a if b is None else b] += fraction * at
+    if not weights.any():
+        weights[roles["hips"]] = 1.0
+    return np.asarray(np.einsum("fjk,j->fk", world.positions, weights / weights.sum()))
 
 
 def is_unsupported(subject: Subject) -> bool:
-    """Return whether the feet cannot support the movements of the body at the clip's frame rate, but at half that rate.
+    """Return whether the feet cannot support the body's movements at the clip's frame rate, but could at half that
+    rate.
 
-    This shows a wrong frame rate. It needs no gait, but a body that stands on its feet for a while.
+    This indicates a wrong frame rate. No gait is needed, but the body must stand on its feet for a while.
     """
     try:
         contacts, _ = subject.foot_contacts
@@ -80,42 +88,66 @@ def is_unsupported(subject: Subject) -> bool:
     fps, size = subject.motion.fps, (stature(subject.motion.skeleton) or STATURE) / STATURE
     for glitch in subject.glitches:
         standing[max(glitch.start - 1, 0) : glitch.stop + 1] = False
-    if len(subject.motion) < 4 or standing.sum() < max(_MIN_SECONDS * fps, _MIN_FRACTION * len(standing)):
+    if len(subject.motion) < 4 * max(fps / _RATE, 1.0) or standing.sum() < max(
+        _MIN_SECONDS * fps, _MIN_FRACTION * len(standing)
+    ):
         return False
-    points = np.concatenate([subject.paths(contacts.points), subject.positions], axis=1)
-    lowest = points[:, : len(contacts.points), 1].min(axis=1)
-    reach = np.full(points.shape[1], _SUPPORT_BODY * size)
-    reach[: len(contacts.points)] = _SUPPORT * size
-    supports: Bools = points[:, :, 1] < lowest[:, None] + reach
-    center = filters.gaussian(find_center_of_mass(subject.motion.skeleton, subject.world), _SMOOTH * fps)
-    outside, halved = (
-        _measure_outside(center, points[:, :, [0, 2]], supports, lowest, standing, rate, size)
-        for rate in (fps, 0.5 * fps)
-    )
-    if outside is None or halved is None:
+    step = max(int(fps / _RATE), 1)
+    soles, fps, standing = subject.paths(contacts.points)[::step], fps / step, standing[::step]
+    world = World(subject.world.positions[::step], subject.world.rotations[::step])
+    lowest = soles[..., 1].min(axis=1)
+    center = filters.gaussian(find_center_of_mass(subject.motion.skeleton, world), _SMOOTH * fps)
+    push = np.gradient(np.gradient(center, axis=0), axis=0)
+    body = _Body(soles, world.positions, subject.joints, lowest, center, push, standing, size)
+    outside = _measure_outside(body, fps)
+    if outside is None or outside <= _OUTSIDE * size:
         return False
-    return outside > _OUTSIDE * size and halved < _BETTER * outside
+    halved = _measure_outside(body, 0.5 * fps)
+    return halved is not None and halved < _BETTER * outside
 
 
-def _measure_outside(
-    center: Floats, points: Floats, supports: Bools, lowest: Floats, standing: Bools, fps: float, size: float
-) -> float | None:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Body:
+    """A body in F frames.
+
+    soles, positions : (F, K, 3) points of its feet, (F, J, 3) joints, meters; `joints` (n,) are those that count.
+    lowest : (F,) height of the lowest sole.
+    center, push : (F, 3) center of mass, and its second difference over the frames, meters.
+    standing : (F,) whether a foot is in contact.
+    size : relative to a body of usual height.
+    """
+
+    soles: Floats
+    positions: Floats
+    joints: Ints
+    lowest: Floats
+    center: Floats
+    push: Floats
+    standing: Bools
+    size: float
+
+
+def _measure_outside(body: _Body, fps: float) -> float | None:
     """Return the median distance in meters by which the zero moment point is outside the area of support.
 
     It is negative inside. None if the body does not stand on its feet for long enough.
     """
-    push = np.gradient(np.gradient(center, axis=0), axis=0) * fps**2
-    height, weight = center[:, 1] - lowest, _GRAVITY + push[:, 1]
-    frames = np.flatnonzero(standing & (weight > _LIGHT) & (height > _STANDING * size))
+    height, weight = body.center[:, 1] - body.lowest, _GRAVITY + body.push[:, 1] * fps**2
+    frames = np.flatnonzero(body.standing & (weight > _LIGHT) & (height > _STANDING * body.size))
     if len(frames) < _MIN_SECONDS * fps:
         return None
     frames = frames[:: max(len(frames) // _ENOUGH, 1)]
-    lever = (height[frames] / weight[frames])[:, None]
-    point = center[frames][:, [0, 2]] - lever * push[frames][:, [0, 2]]
-    distance = np.full(len(frames), -np.inf)
-    for angle in np.linspace(0.0, 2.0 * np.pi, _N_DIRECTIONS, endpoint=False):
-        direction = np.array([np.cos(angle), np.sin(angle)])
-        edge = np.where(supports[frames], points[frames] @ direction, -np.inf).max(axis=1)
-        np.maximum(distance, point @ direction - edge, out=distance)
+    points = np.concatenate([body.soles[frames], body.positions[frames][:, body.joints]], axis=1)
+    reach = np.full(points.shape[1], _SUPPORT_BODY * body.size)
+    reach[: body.soles.shape[1]] = _SUPPORT * body.size
+    supports: Bools = points[:, :, 1] < body.lowest[frames, None] + reach
+    columns = supports.any(axis=0)
+    points, supports = points[:, columns], supports[:, columns]
+    lever = (height[frames] / weight[frames])[:, None] * fps**2
+    point = body.center[frames][:, ::2] - lever * body.push[frames][:, ::2]
+    angles = np.linspace(0.0, 2.0 * np.pi, _N_DIRECTIONS, endpoint=False)
+    directions = np.stack([np.cos(angles), np.sin(angles)])
+    edge = np.where(supports[:, :, None], points[:, :, ::2] @ directions, -np.inf).max(axis=1)
+    distance = (point @ directions - edge).max(axis=1)
     ordered, n = np.sort(distance), len(distance)  # np.median would import numpy.ma, which takes longer
     return float(0.5 * (ordered[(n - 1) // 2] + ordered[n // 2]))

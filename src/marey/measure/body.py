@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core.arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints, find_runs
 from marey.errors import InvalidValue
 from marey.measure.metrics import BODY_JOINTS, Reading, measures
 from marey.measure.subject import Subject, plural
 
-# Radians: smaller violations of joint limits are not counted.
+# Violations of joint limits below this angle, in radians, are not counted.
 LIMIT_SLACK = np.radians(1.0)
 # Meters: joints closer to their parent than this count as having no bone.
 _NO_BONE = 1e-3
@@ -59,7 +59,8 @@ def limb_change_max(subject: Subject) -> Reading:
     if change is None:
         return 0.0, "no bone changes"
     f, b = np.unravel_index(int(np.argmax(change)), change.shape)
-    return float(change[f, b]), f"{subject.motion.skeleton.names[int(bones[b])]}, frame {int(f)}"
+    joint = int(bones[b])
+    return float(change[f, b]), f"{subject.motion.skeleton.names[joint]}, {describe_plant(subject, joint, int(f))}"
 
 
 @measures("limb_change_mean", "fraction", definition=f"mean over bones and frames of {_CHANGE}", source=_KOVAR)
@@ -73,8 +74,9 @@ def length_changes(subject: Subject) -> tuple[Ints, Floats | None]:
     """Return the n bones, given by the joint at their far end, and their relative changes (F, n), or None if rigid."""
     skeleton, moving = subject.motion.skeleton, subject.motion.bone_offsets
     rest = skeleton.bone_lengths
-    below = [j for j in range(1, len(skeleton)) if j != subject.hips and subject.hips in skeleton.chain(j)]
-    bones: Ints = np.array([j for j in below if rest[j] >= _NO_BONE], dtype=np.int64)
+    below = skeleton.is_below(subject.hips) & (rest >= _NO_BONE)
+    below[[0, subject.hips]] = False
+    bones: Ints = np.flatnonzero(below)
     if bones.size == 0:
         raise InvalidValue("needs bones of at least 1 mm below the hips, and the skeleton has none")
     if moving is None:
@@ -82,15 +84,26 @@ def length_changes(subject: Subject) -> tuple[Ints, Floats | None]:
     return bones, np.abs(np.linalg.norm(moving[:, bones], axis=2) / rest[bones] - 1.0)
 
 
+def describe_plant(subject: Subject, joint: int, frame: int) -> str:
+    """Describe a frame by the plant of the limb or foot that a bone belongs to: its point and its frames, if any.
+
+    joint : the joint at the far end of the bone.
+    """
+    motion, contacts = subject.motion, subject.motion.contacts
+    for k, point in enumerate(() if contacts is None else contacts.points):
+        chain = motion.skeleton.chain(point.joint)
+        on_bone = joint in chain or motion.skeleton.parents[joint] == point.joint
+        if contacts is not None and on_bone and contacts.mask[frame, k]:
+            start, stop = next((a, b) for a, b in find_runs(contacts.mask[:, k]) if a <= frame < b)
+            return f"frame {frame}, while {point.name} is planted in frames {start}-{stop - 1}"
+    return f"frame {frame}"
+
+
+_LIMITS = "limits of an ASF file, or learned from clips (marey.core.learn_joint_limits)"
 _BROKEN = "angle from a joint's rotation to the nearest one that its limits allow, angle by angle"
 
 
-@measures(
-    "limit_excess_max",
-    "rad",
-    definition=f"largest over joints and frames of the {_BROKEN}",
-    source="limits of an ASF file, or learned from clips (marey.core.learn_joint_limits)",
-)
+@measures("limit_excess_max", "rad", definition=f"largest over joints and frames of the {_BROKEN}", source=_LIMITS)
 def limit_excess_max(subject: Subject) -> Reading:
     """Largest angle by which a joint exceeds its limits; the note gives the joint and the frame."""
     names, excess = subject.limit_excess
@@ -102,7 +115,7 @@ def limit_excess_max(subject: Subject) -> Reading:
     "limit_frames",
     "fraction",
     definition=f"fraction of the frames in which the {_BROKEN}, is over 1 degree for any joint",
-    source="limits of an ASF file, or learned from clips (marey.core.learn_joint_limits)",
+    source=_LIMITS,
 )
 def limit_frames(subject: Subject) -> Reading:
     """Fraction of the frames in which a joint exceeds its limits; the note counts the frames of the worst joints."""

@@ -44,7 +44,7 @@ _NOISE = {"mm": 1e-3, "mm/s": 1e-3, "mm/frame": 1e-3, "cm": 1e-4, "%": 1e-4, "de
 _TITLES = {
     "slide_weighted": "foot slide, weighted by height",
     "slide_weighted_speed": "foot slide speed, weighted by height",
-    "skate_ratio": "frames with foot skate",
+    "skate_ratio": "frames with a fast foot near the floor",
     "slide_contact": "foot slide while planted",
     "penetration_mean": "floor penetration, mean",
     "penetration_max": "floor penetration, maximum",

@@ -16,6 +16,8 @@ import numpy as np
 from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
+from marey.measure import gait_kernels
+from marey.measure.gait_kernels import DUTY, LARGER, LENGTH, SMALLER
 
 # Fraction of leg length: smaller movements of one ankle past the other, back and forth, are sway or shuffling.
 _SWING = 0.12
@@ -72,6 +74,14 @@ def stride_rate(motion: Motion) -> float | None:
     Parameters
     ----------
     motion : any motion; a body without legs has no gait.
+
+    Examples
+    --------
+    >>> from marey.measure import stride_rate
+    >>> round(stride_rate(walk), 1)  # strides per second
+    0.9
+    >>> stride_rate(kick) is None
+    True
     """
     return median_stride_rate(find_strides(motion), motion.fps)
 
@@ -90,6 +100,15 @@ def rate_finding(motion: Motion) -> str | None:
     rate. The duty factor distinguishes walks from runs. Only straight strides that move the body by at least 30 % of
     leg length count; at least two are needed. Legs swing like pendulums, so stride rates f compare as f sqrt(leg / g).
     Values above 0.41 in a walk (1.4 per second on legs of 0.85 m) or 0.71 in a run (2.4) are implausible.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from marey.measure import rate_finding
+    >>> rate_finding(walk) is None
+    True
+    >>> rate_finding(replace(walk, fps=240.0)) is None
+    False
     """
     return describe_rate_finding(find_strides(motion), motion)
 
@@ -154,6 +173,13 @@ def find_strides(motion: Motion) -> tuple[Stride, ...]:
     """Find all strides in order; each begins half a stride after the previous one. See `stride_rate`.
 
     Strides in which one foot moves much less than the other are left out.
+
+    Examples
+    --------
+    >>> from marey.measure import find_strides
+    >>> strides = find_strides(walk)
+    >>> len(strides), round(strides[0].length, 1)  # meters
+    (6, 1.4)
     """
     roles = motion.skeleton.roles
     if len(motion) < 3 or any(role not in roles for role in ("hips", *_ROLES)):
@@ -161,28 +187,27 @@ def find_strides(motion: Motion) -> tuple[Stride, ...]:
     leg = mean_leg_length(motion.skeleton)
     if leg <= 0.0:
         return ()
-    positions = motion.world().positions
-    floor = positions[:, :, [0, 2]]
-    hips = floor[:, roles["hips"]]
     ankles = [roles["left_foot"], roles["right_foot"]]
-    feet = floor[:, ankles]
-    across = floor[:, roles["left_upper_leg"]] - floor[:, roles["right_upper_leg"]]
+    balls = [roles.get(f"{side}_ball", roles[f"{side}_foot"]) for side in ("left", "right")]
+    needed = [*ankles, *balls, roles["hips"], roles["left_upper_leg"], roles["right_upper_leg"]]
+    positions = np.take(motion.world().positions, needed, axis=1)
+    floor = positions[:, :, ::2]
+    hips, feet, across = floor[:, 4], floor[:, :2], floor[:, 5] - floor[:, 6]
     facing, passes = ankle_passes(hips, across, feet, leg)
-    # A foot stands on its heel, which moves with the ankle, or on its ball: arrays (F, 2, 2) by point and foot.
-    soles = [ankles, [roles.get(f"{side}_ball", roles[f"{side}_foot"]) for side in ("left", "right")]]
-    heights, steps = positions[:, soles, 1], _lengths(np.diff(floor[:, soles], axis=0))
+    if len(passes) < 3:
+        return ()
+    spans = np.array([(math.floor(a), math.ceil(b)) for a, b in zip(passes[:-2], passes[2:], strict=True)])
+    # A foot stands on its heel, which moves with the ankle, or on its ball.
+    soles, body = np.ascontiguousarray(positions[:, :4]), np.ascontiguousarray(positions[:, 4])
+    measured = np.empty((len(spans), 4))
+    gait_kernels.measure_strides(spans, soles, body, _STILL, _LOW * leg, measured)
+    is_even = measured[:, SMALLER] >= np.maximum(_EVEN * measured[:, LARGER], 0.5 * _SWING * leg)
     strides = []
-    for start, stop in zip(passes[:-2], passes[2:], strict=True):
-        a, b = math.floor(start), math.ceil(stop)
-        moves = _lengths(np.ptp(feet[a : b + 1], axis=0))
-        if moves.min() < max(_EVEN * moves.max(), 0.5 * _SWING * leg):
-            continue
-        length = float(_lengths(hips[b] - hips[a]))
-        (x, z), (u, w) = facing[a].tolist(), facing[b].tolist()
-        still = steps[a:b] < _STILL * length / (b - a)
-        low = heights[a + 1 : b + 1] < heights[a : b + 1].min(axis=0) + _LOW * leg
-        duty = float((still & low).any(axis=1).mean())
-        strides.append(Stride(start, stop, length, math.atan2(z * u - x * w, x * u + z * w), duty))
+    for i in np.flatnonzero(is_even).tolist():
+        (x, z), (u, w) = facing[spans[i, 0]].tolist(), facing[spans[i, 1]].tolist()
+        length, duty = measured[i, [LENGTH, DUTY]].tolist()
+        turn = math.atan2(z * u - x * w, x * u + z * w)
+        strides.append(Stride(passes[i], passes[i + 2], length, turn, duty))
     return tuple(strides)
 
 
@@ -214,11 +239,6 @@ def find_passings(hips: Floats, across: Floats, ankles: Floats, leg: float, fps:
     before, after = (np.clip(np.rint(frames + d).astype(np.int64), 0, len(ankles) - 1) for d in (-near, near))
     moving: Ints = np.argmax(np.linalg.norm(ankles[after] - ankles[before], axis=-1), axis=1).reshape(-1)
     return frames, moving
-
-
-def _lengths(vectors: Floats) -> Floats:
-    """Return the lengths (...) of vectors (..., 2)."""
-    return np.asarray(np.hypot(vectors[..., 0], vectors[..., 1]))
 
 
 def _gait_axis(across: Floats, hips: Floats) -> tuple[Floats, Floats]:
@@ -256,24 +276,9 @@ def _passes(separation: Floats, swing: float) -> list[float]:
 
 def _extremes(values: Floats, swing: float) -> list[int]:
     """Find the frames of alternating maxima and minima of `values` (F,), with neighbors at least `swing` apart."""
-    extremes: list[int] = []
-    listed = values.tolist()
-    low = high = 0
-    rising = 0  # not known yet
-    for i, value in enumerate(listed):
-        if value > listed[high]:
-            high = i
-        if value < listed[low]:
-            low = i
-        if rising >= 0 and value <= listed[high] - swing:
-            extremes.append(high)
-            rising, low = -1, i
-        elif rising <= 0 and value >= listed[low] + swing:
-            extremes.append(low)
-            rising, high = 1, i
-    if rising:
-        extremes.append(high if rising > 0 else low)
-    return extremes
+    frames = np.empty(len(values) + 1, dtype=np.int64)
+    count = gait_kernels.find_extremes(np.ascontiguousarray(values), swing, frames)
+    return [int(frame) for frame in frames[:count]]
 
 
 def _median(values: Sequence[float]) -> float:

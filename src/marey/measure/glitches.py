@@ -1,4 +1,4 @@
-"""Find glitches: frames in which joints jump as no body can, because markers were swapped, lost or zeroed."""
+"""Find glitches: frames with impossible jumps of joints, because markers were swapped, lost or zeroed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 from marey.core.arrays import Bools, Floats, Ints
 from marey.core.motion import Motion, check_motion
 from marey.core.skeleton import Skeleton
-from marey.io.recognize import STATURE, stature
+from marey.io.unit_detection import STATURE, stature
 from marey.maths import quat
+from marey.measure import glitch_kernels
 
-# Between two frames, a joint jumps if its velocity changes by more than this acceleration (m/s^2) before and after.
-# Hands and feet in throws, punches and kicks reach 600 m/s^2, and only in one direction for several frames.
+# A joint jumps between two frames if the acceleration before and after the step exceeds this (m/s^2). Hands and feet in
+# throws, punches and kicks reach 600 m/s^2, and only in one direction for several frames.
 _IMPOSSIBLE, _UNUSUAL = 1000.0, 200.0
 # It must also exceed the usual accelerations of the joint in the same clip by these factors. The usual level is a high
 # quantile, with up to 1 % of the frames, or this many frames, above it.
@@ -72,8 +73,8 @@ class _Jumps:
     """Jumps of n joints, one row per pair of neighboring frames.
 
     joints : (n,) their indices.
-    steps : (F - 1, n, 3) how far they move, meters.
-    jump : (F - 1, n) how far that is from a steady motion, meters.
+    steps : (F - 1, n, 3) movement from frame to frame, meters.
+    jump : (F - 1, n) deviation of the movement from a steady motion, meters.
     cosines : (F - 1, n) cosines of half the angles by which they rotate.
     is_jump, is_flip : (F - 1, n) whether position or rotation jump.
     fps : frames per second.
@@ -89,23 +90,46 @@ class _Jumps:
 
 
 def find_glitches(motion: Motion) -> tuple[Glitch, ...]:
-    """Find the frames in which joints jump as no body can, in order.
+    """Find the frames in which joints make impossible jumps, in order.
 
     A joint jumps between two frames if its velocity changes abruptly before and after: faster than any body can
-    accelerate, and much faster than usual in this clip; an impact changes it only once. A joint flips if it rotates by
-    more than 60 degrees in the same way. Fingers and toes do not count; see `find_loose_joints`.
+    accelerate, and much faster than usual in this clip; an impact changes it only once. A joint flips if its rotation
+    jumps in this way by more than 60 degrees. Fingers and toes do not count; see `find_loose_joints`.
 
     Jumps close together, or close to an end of the clip, enclose broken frames.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from marey.measure import find_glitches
+    >>> turned = walk.rotations.copy()
+    >>> turned[90, 1:] = turned[0, 1:]  # a broken frame
+    >>> [(glitch.kind, glitch.start, glitch.stop) for glitch in find_glitches(replace(walk, rotations=turned))]
+    [('broken', 90, 91)]
     """
     if len(check_motion(motion)) < 4:
+        return ()
+    joints, balls, nearest = _choose_joints(motion)
+    turning = np.setdiff1d(joints, balls)
+    if not _any_jumps(motion, joints, nearest) and not _any_flips(motion, turning).any():
         return ()
     return _group_jumps(_find_jumps(motion), motion)
 
 
 def find_loose_joints(motion: Motion) -> LooseJoints:
-    """Find fingers and toes that flip by more than 60 degrees from one frame to the next."""
+    """Find fingers and toes that flip by more than 60 degrees from one frame to the next.
+
+    Examples
+    --------
+    >>> from marey.measure import find_loose_joints
+    >>> find_loose_joints(walk)
+    LooseJoints(joints=(), frames=())
+    """
     joints = np.flatnonzero(_extremities(motion.skeleton) & ~motion.skeleton.is_end_site)
     if len(check_motion(motion)) < 4 or not joints.size:
+        return LooseJoints((), ())
+    joints = joints[_any_flips(motion, joints)]
+    if not joints.size:
         return LooseJoints((), ())
     flips = _find_flips(motion, joints)[1]
     found = joints[flips.any(axis=0)]
@@ -131,21 +155,46 @@ def _extremities(skeleton: Skeleton) -> Bools:
     return found
 
 
-def _find_jumps(motion: Motion) -> _Jumps:
-    skeleton, fps = motion.skeleton, motion.fps
+def _choose_joints(motion: Motion) -> tuple[Ints, Ints, float]:
+    """Return the joints whose positions count, those of them whose rotations do not, and the smallest jump in meters.
+
+    Rotations of fingers and toes are loose, but the positions of the balls show where the feet are.
+    """
+    skeleton = motion.skeleton
     loose = _extremities(skeleton)
     balls = [skeleton.roles[role] for role in ("left_ball", "right_ball") if role in skeleton.roles]
-    loose[balls] = False  # the positions of the balls show where the feet are
-    joints = np.flatnonzero(~loose & ~skeleton.is_end_site)
+    loose[balls] = False
     size = (stature(skeleton) or STATURE) / STATURE
+    smallest = max(_UNUSUAL / motion.fps**2, _MIN_JUMP) * size
+    return np.flatnonzero(~loose & ~skeleton.is_end_site), np.array(balls, dtype=np.int64), smallest
+
+
+def _any_jumps(motion: Motion, joints: Ints, smallest: float) -> bool:
+    found = np.zeros(len(joints), dtype=bool)
+    glitch_kernels.find_moving_joints(motion.world().positions, joints, smallest, found)
+    return bool(found.any())
+
+
+def _any_flips(motion: Motion, joints: Ints) -> Bools:
+    """Return (n,) whether joints rotate far enough between two frames to flip."""
+    found = np.zeros(len(joints), dtype=bool)
+    rotations = np.ascontiguousarray(motion.rotations)
+    glitch_kernels.find_flipping_joints(rotations, joints, math.cos(0.5 * _FLIP), found)
+    return found
+
+
+def _find_jumps(motion: Motion) -> _Jumps:
+    fps = motion.fps
+    joints, balls, smallest = _choose_joints(motion)
+    size = (stature(motion.skeleton) or STATURE) / STATURE
     steps = np.diff(motion.world().positions[:, joints], axis=0)
     bends = np.diff(steps, axis=0)
     change = np.sqrt(np.einsum("fjk,fjk->fj", bends, bends))
     jump = np.empty(steps.shape[:2])
     jump[0], jump[-1] = change[0], change[-1]
     np.minimum(change[:-1], change[1:], out=jump[1:-1])
-    impossible, unusual = (limit * size / fps**2 for limit in (_IMPOSSIBLE, _UNUSUAL))
-    is_jump = jump > max(unusual, _MIN_JUMP * size)
+    impossible = _IMPOSSIBLE * size / fps**2
+    is_jump = jump > smallest
     if is_jump.any():
         usual = usual_level(jump)
         is_jump &= ((jump > impossible) & (jump > _ABOVE_USUAL * usual)) | (jump > _FAR_ABOVE_USUAL * usual)
@@ -161,13 +210,17 @@ def _find_flips(motion: Motion, joints: Ints) -> tuple[Floats, Bools]:
     is_flip = cosines < math.cos(0.5 * _FLIP)
     if not is_flip.any():
         return cosines, is_flip
-    usual = {int(j): _to_angle(-usual_level(-cosines[:, [j]])[0]) for j in np.flatnonzero(is_flip.any(axis=0))}
+    usual = np.full(len(joints), np.pi)
+    for j in np.flatnonzero(is_flip.any(axis=0)).tolist():
+        usual[j] = _to_angle(-usual_level(-cosines[:, [j]])[0])
+    rows, columns = np.nonzero(is_flip)
+    # How much the rotation from frame to frame changes, before or after, whichever is less.
     last = len(cosines) - 1
-    for b, j in np.argwhere(is_flip).tolist():
-        turns = {k: _rotation_step(rotations[:, j], k) for k in (b - 1, b, b + 1) if 0 <= k <= last}
-        change = min(float(np.linalg.norm(turns[b] - turns[k])) for k in turns if k != b)
-        is_fast = _to_angle(cosines[b, j]) * motion.fps > _FASTEST
-        is_flip[b, j] = change > _FLIP and (is_fast or change > _FAR_ABOVE_USUAL * usual[j])
+    before, here, after = (_rotation_steps(rotations, (rows + k).clip(0, last), columns) for k in (-1, 0, 1))
+    changes = [np.linalg.norm(here - each, axis=1) for each in (before, after)]
+    change = np.minimum(np.where(rows > 0, changes[0], np.inf), np.where(rows < last, changes[1], np.inf))
+    is_fast = 2.0 * np.arccos(np.minimum(cosines[rows, columns], 1.0)) * motion.fps > _FASTEST
+    is_flip[rows, columns] = (change > _FLIP) & (is_fast | (change > _FAR_ABOVE_USUAL * usual[columns]))
     return cosines, is_flip
 
 
@@ -175,9 +228,9 @@ def _to_angle(cosine: float) -> float:
     return 2.0 * math.acos(min(float(cosine), 1.0))
 
 
-def _rotation_step(rotations: Floats, boundary: int) -> Floats:
-    """Return the rotation vector (3,) from a frame to the next."""
-    return quat.log(quat.inv_mul(rotations[boundary], rotations[boundary + 1]))
+def _rotation_steps(rotations: Floats, frames: Ints, columns: Ints) -> Floats:
+    """Return the rotation vectors (n, 3) of joints from a frame to the next."""
+    return quat.log(quat.inv_mul(rotations[frames, columns], rotations[frames + 1, columns]))
 
 
 def _group_jumps(jumps: _Jumps, motion: Motion) -> tuple[Glitch, ...]:

@@ -31,6 +31,12 @@ class Metric:
     note : where the value occurs, what it was measured on, or why there is none.
     against : the same metric of the reference clip; None without one, or if it cannot be measured.
     against_note : note of that metric.
+
+    Examples
+    --------
+    >>> metric = marey.measure(walk)["slide_contact"]
+    >>> metric.name, metric.unit
+    ('slide_contact', 'm/s')
     """
 
     name: str
@@ -69,6 +75,13 @@ class Measure:
     """A function from a motion to a metric. Its docstring contains the unit, definition and source.
 
     Created by the decorator `measures`.
+
+    Examples
+    --------
+    >>> from marey.measure import MEASURES
+    >>> jitter = next(each for each in MEASURES if each.name == "jitter")
+    >>> jitter(walk).unit
+    '10^2 m/s^3'
     """
 
     def __init__(

@@ -10,7 +10,8 @@ from marey.core.joint_limits import JointLimits, check_joint_limits
 from marey.core.motion import Motion, check_motion
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
-from marey.measure import body, skate, smooth, travel, visibility
+from marey.measure import body, skate, smoothness, travel, visibility
+from marey.measure.display import shown_metric
 from marey.measure.metrics import Measure, Metric
 from marey.measure.subject import Subject, plural
 
@@ -21,12 +22,12 @@ MEASURES: tuple[Measure, ...] = (
     skate.slide_contact,
     body.penetration_mean,
     body.penetration_max,
-    smooth.jitter,
-    smooth.acceleration_rms,
+    smoothness.jitter,
+    smoothness.acceleration_rms,
     body.limb_change_max,
     body.limb_change_mean,
-    smooth.angular_velocity_max,
-    smooth.angular_velocity_p999,
+    smoothness.angular_velocity_max,
+    smoothness.angular_velocity_p999,
     travel.path_length,
     travel.path_net,
     travel.speed_mean,
@@ -51,6 +52,14 @@ class Report(Mapping[str, Metric]):
     metrics : all metrics, in display order.
     motion : name, frames, fps and seconds of the motion.
     against : the same for the reference clip, or None.
+
+    Examples
+    --------
+    >>> report = marey.measure(walk)
+    >>> "skate_ratio" in report, report.motion["frames"]
+    (True, 241)
+    >>> round(report["path_length"].value, 1), report["path_length"].unit
+    (5.2, 'm')
     """
 
     metrics: tuple[Metric, ...]
@@ -77,6 +86,18 @@ class Report(Mapping[str, Metric]):
     def __contains__(self, name: object) -> bool:
         return any(metric.name == name for metric in self.metrics)
 
+    def _repr_html_(self) -> str:
+        from marey.core.notebook import show_table
+
+        names = ("motion",) if self.against is None else ("motion", "reference")
+        shown = ((metric, shown_metric(metric.name, metric.unit)) for metric in self.metrics)
+        rows = (
+            (how.title, *(how.format(each) for each in (metric.value, metric.against)[: len(names)]), how.unit)
+            for metric, how in shown
+        )
+        title, facts = str(self.motion["name"]) or "motion", f"{len(self.metrics)} metrics"
+        return show_table(title, facts, ("metric", *names, "unit"), rows)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON: the motion, the reference clip, and each metric with unit and definition."""
         return {
@@ -102,6 +123,14 @@ def measure(motion: Motion, against: Motion | None = None, *, joint_limits: Join
     Raises
     ------
     InvalidValue : if nothing can be measured, for example on one frame or one joint.
+
+    Examples
+    --------
+    >>> report = marey.measure(marey.clean(walk), against=walk)
+    >>> report["stride_rate"].unit
+    '1/s'
+    >>> round(report["path_length"].value, 1), round(report["path_length"].against, 1)  # meters
+    (5.2, 5.2)
     """
     for clip in (motion,) if against is None else (motion, against):
         if len(check_motion(clip, "motion" if clip is motion else "against")) < 2:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from marey.errors import InvalidValue, JointNotFound, MareyError
 from marey.maths import quat
 from marey.measure.gait import Stride, find_strides
 from marey.measure.glitches import Glitch, find_glitches
+
+if TYPE_CHECKING:
+    from marey.clean.track import PointTrack
 
 _SIDES = ("left", "right")
 
@@ -30,6 +35,7 @@ class Subject:
         self.motion = motion
         self.joint_limits = joint_limits
         self.source = source
+        self._last_paths: tuple[tuple[ContactPoint, ...], Floats] | None = None
 
     def need_frames(self, n: int) -> None:
         """Raise an error if the motion has fewer than n frames."""
@@ -71,7 +77,7 @@ class Subject:
 
     @cached_property
     def turning(self) -> Floats:
-        """(F - 1, n) angular velocities of `joints` from frame to frame, rad/s."""
+        """(F - 1, n) angular speeds of the n `joints` between frames, rad/s."""
         return quat.angle_between(self.orientations[:-1], self.orientations[1:]) * self.motion.fps
 
     @cached_property
@@ -123,12 +129,22 @@ class Subject:
         # Cache a failure too: several metrics need contacts, and every attempt takes as long.
         if self.motion.contacts is not None:
             return self.motion
-        from marey.clean import detect_contacts
+        from marey.clean.contacts import find_contacts_of
+        from marey.clean.settings import ContactSettings
 
         try:
-            return detect_contacts(self.motion)
+            found = find_contacts_of(self.motion, self.foot_track, ContactSettings())
         except MareyError as error:
             return error
+        source = replace(self.motion.source, floor=found.floor)
+        return replace(self.motion, contacts=found.contacts, source=source)
+
+    @cached_property
+    def foot_track(self) -> PointTrack:
+        """Paths and speeds of the points of the feet."""
+        from marey.clean.track import choose_points, track_points
+
+        return track_points(self.motion, choose_points(self.motion))
 
     @cached_property
     def foot_points(self) -> tuple[ContactPoint, ...]:
@@ -136,7 +152,10 @@ class Subject:
 
         Otherwise those of `marey.clean.contact_points`.
         """
-        carried = self.motion.contacts
+        try:
+            carried = self.annotated.contacts
+        except MareyError:
+            carried = self.motion.contacts
         points: tuple[ContactPoint, ...] = () if carried is None else carried.points
         names = {point.name for point in points}
         if not all(f"{side}_ball" in names for side in _SIDES):
@@ -166,11 +185,14 @@ class Subject:
         return Contacts(points, carried.mask[:, columns]), whose
 
     def paths(self, points: tuple[ContactPoint, ...]) -> Floats:
-        """Return the world positions (F, K, 3) of K contact points, meters."""
-        joints = [point.joint for point in points]
-        offsets = np.array([point.offset for point in points]).reshape(-1, 3)
-        turned = quat.rotate(self.world.rotations[:, joints], offsets)
-        return np.asarray(self.world.positions[:, joints] + turned)
+        """Return the world positions (F, K, 3) of K contact points, meters. Those of the last points are cached."""
+        if self._last_paths is not None and self._last_paths[0] == points:
+            return self._last_paths[1]
+        from marey.clean import point_paths
+
+        paths = point_paths(self.motion, points)
+        self._last_paths = (points, paths)
+        return paths
 
     def above_floor(self, paths: Floats) -> Floats:
         """Return the paths with y measured from the floor."""

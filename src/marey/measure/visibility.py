@@ -1,7 +1,7 @@
 """How visible an edit is: an estimate of perceived error, from studies of what viewers notice.
 
-Every frame of an edited motion is compared with the same frame of its source in three ways, each as a multiple of what
-a viewer who looks for it can just notice:
+Every frame of an edited motion is compared with the same frame of its source in three ways, each as a multiple of the
+smallest change that an attentive viewer can notice:
 
 - stretch: a bone changes its length by 3 %. Viewers who watch a limb notice 3 %; others miss changes of 20 % (Harrison,
   Rensink, van de Panne: Obscuring Length Changes During Animated Motion, SIGGRAPH 2004).
@@ -48,7 +48,7 @@ _SOURCE = (
     "edit_visible", "fraction", definition=f"fraction of the frames with a value over 1 {_DEFINITION}", source=_SOURCE
 )
 def edit_visible(subject: Subject) -> Reading:
-    """Fraction of the frames in which a viewer can notice the edit; the note says by what."""
+    """Fraction of the frames in which a viewer can notice the edit; the note gives the causes."""
     parts = measure_visibility(subject)
     noticed = {name: float((part > 1.0).mean()) for name, part in parts.items()}
     listed = ", ".join(f"{name} {100 * each:.3g} %" for name, each in noticed.items() if each)
@@ -59,14 +59,15 @@ def edit_visible(subject: Subject) -> Reading:
     "edit_visibility_max", "times threshold", definition=f"largest value over frames {_DEFINITION}", source=_SOURCE
 )
 def edit_visibility_max(subject: Subject) -> Reading:
-    """How far the most visible frame of the edit is above what can be noticed; the note says what and where."""
+    """Visibility of the edit in its most visible frame, as a multiple of what can be noticed; the note gives cause and
+    frame."""
     parts = measure_visibility(subject)
     name = max(parts, key=lambda each: float(parts[each].max()))
     return float(parts[name].max()), f"{name}, frame {int(parts[name].argmax())}"
 
 
 def measure_visibility(subject: Subject) -> dict[str, Floats]:
-    """Return how visible stretch, slide and change of velocity are in each frame (F,), 1 where they can be noticed."""
+    """Return the visibility (F,) of stretch, slide and velocity changes in each frame; 1 is just noticeable."""
     if subject.source is None:
         raise InvalidValue("needs the source of the motion", parameter="against", remedy="pass `against=`")
     motion, source = subject.motion, subject.source.motion
@@ -79,7 +80,7 @@ def measure_visibility(subject: Subject) -> dict[str, Floats]:
 
 
 def _find_stretch(subject: Subject) -> Floats:
-    """Compare each bone with its length in the source's frame; a skeleton with other bones is another body."""
+    """Return the visibility (F,) of changes of bone length relative to the same frame of the source."""
     assert subject.source is not None
     if not subject.motion.skeleton.fits(subject.source.motion.skeleton):
         raise InvalidValue("needs the joints of its source")
@@ -90,7 +91,8 @@ def _find_stretch(subject: Subject) -> Floats:
 
 
 def _find_slide(subject: Subject) -> Floats:
-    """Compare how far each planted point is from the middle of its plant with the same frames of the source."""
+    """Return the visibility (F,) of foot slide: distance of planted points from the middle of their plant, relative to
+    the source."""
     assert subject.source is not None
     contacts, _ = subject.foot_contacts
     out = np.zeros(len(subject.motion))
@@ -108,7 +110,7 @@ def _find_slide(subject: Subject) -> Floats:
 
 
 def _find_velocity(subject: Subject) -> Floats:
-    """Compare the velocities of the hips."""
+    """Return the visibility (F,) of changes of the hips' velocity relative to the source."""
     assert subject.source is not None
     fps = subject.motion.fps
     reach = max(round(0.5 * _SPAN * fps), 1)

@@ -14,7 +14,7 @@ from marey.core.arrays import Floats, Ints, convert_array, freeze_array, set_rea
 from marey.core.clips import list_clips, name_clip
 from marey.core.motion import Motion
 from marey.core.settings import operation
-from marey.edit.share import share_skeleton
+from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue, MareyError, NotBlendable
 from marey.parametric.dense import upsample
 from marey.parametric.features import Feature, as_features
@@ -75,6 +75,12 @@ def build_space(cls: type[ParametricMotion], examples: object, settings: SpaceSe
     Warns
     -----
     MareyWarning : if examples are left out because they cannot be registered; `notes` lists them too.
+
+    Examples
+    --------
+    >>> space = marey.ParametricMotion.build(kicks, "position:right_ball@highest")
+    >>> space.names, space.parameters.shape
+    (('right_ball x', 'right_ball y', 'right_ball z'), (5, 3))
     """
     given, parents, reg = _unpack_examples(examples)
     if reg is None:

@@ -73,6 +73,14 @@ class Feature:
     which : "mean", "min" or "max" for speeds; "path" or "net" for distances; components of a position, such as "xy".
     call : the function, for kind "function".
     names, units : names and units of the d numbers.
+
+    Examples
+    --------
+    >>> feature = marey.parametric.position("right_ball", "highest", axes="y")
+    >>> feature.n_dims, feature.units
+    (1, ('m',))
+    >>> 0 < feature.find_frame(kick) < len(kick)
+    True
     """
 
     kind: str
@@ -86,6 +94,7 @@ class Feature:
 
     @property
     def n_dims(self) -> int:
+        """Number of numbers d."""
         return len(self.names)
 
     @property
@@ -207,6 +216,14 @@ def position(joint: str, moment: str | float = "farthest", *, moment_joint: str 
     moment : one of `MOMENTS`, or a time in seconds in the reference motion.
     moment_joint : joint whose extreme defines the moment, if it is not `joint`.
     axes : components to use: any of "x", "y" and "z", such as "xy".
+
+    Examples
+    --------
+    >>> feature = marey.parametric.position("right_ball", "highest", axes="xy")
+    >>> feature.names, feature.units
+    (('right_ball x', 'right_ball y'), ('m', 'm'))
+    >>> marey.ParametricMotion.build(kicks, feature).parameters.shape
+    (5, 2)
     """
     if not axes or any(axis not in _AXES for axis in axes) or len(set(axes)) != len(axes):
         raise InvalidValue(f"axes must be any of 'x', 'y' and 'z', each at most once, not {axes!r}")
@@ -224,35 +241,76 @@ def orientation(joint: str, moment: str | float = "farthest", *, moment_joint: s
     joint : role or joint name.
     moment : one of `MOMENTS`, or a time in seconds in the reference motion.
     moment_joint : joint whose extreme defines the moment, if it is not `joint`.
+
+    Examples
+    --------
+    >>> feature = marey.parametric.orientation("right_foot", "highest")
+    >>> feature.n_dims, feature.units
+    (3, ('rad', 'rad', 'rad'))
     """
     names = tuple(f"{joint} turn {axis}" for axis in _AXES)
     return Feature("orientation", joint, _check_moment(moment), moment_joint, "", None, names, ("rad",) * 3)
 
 
 def speed(joint: str = "hips", which: str = "mean") -> Feature:
-    """Speed of a joint in m/s: "mean", "min" or "max" of the motion. For the hips, only horizontal movement counts."""
+    """Speed of a joint in m/s: "mean", "min" or "max" of the motion. For the hips, only horizontal movement counts.
+
+    Examples
+    --------
+    >>> feature = marey.parametric.speed()
+    >>> feature.measure_whole(walk, None).round(1), feature.units
+    (array([1.3]), ('m/s',))
+    """
     return _make_motion_feature("speed", joint, _check_which(which))
 
 
 def angular_speed(joint: str, which: str = "mean") -> Feature:
-    """Angular speed of a joint in the world, in rad/s: "mean", "min" or "max" of the motion."""
+    """Angular speed of a joint in the world, in rad/s: "mean", "min" or "max" of the motion.
+
+    Examples
+    --------
+    >>> feature = marey.parametric.angular_speed("right_lower_leg", "max")
+    >>> feature.measure_whole(kick, None).round(), feature.units
+    (array([11.]), ('rad/s',))
+    """
     return _make_motion_feature("angular_speed", joint, _check_which(which))
 
 
 def traveled(which: str = "path") -> Feature:
-    """Horizontal distance that the hips travel, in meters: along the "path", or "net" distance from start to end."""
+    """Horizontal distance that the hips travel, in meters: along the "path", or "net" distance from start to end.
+
+    Examples
+    --------
+    >>> feature = marey.parametric.traveled("net")
+    >>> feature.measure_whole(walk, None).round(1), feature.units
+    (array([5.2]), ('m',))
+    """
     if which not in ("path", "net"):
         raise InvalidValue(f"which must be 'path' or 'net', not {which!r}")
     return _make_motion_feature("traveled", "", which)
 
 
 def turn() -> Feature:
-    """Change of heading from start to end, in radians, positive to the left."""
+    """Change of heading from start to end, in radians, positive to the left.
+
+    Examples
+    --------
+    >>> feature = marey.parametric.turn()
+    >>> feature.measure_whole(turning, None).round(1), feature.units
+    (array([2.]), ('rad',))
+    """
     return _make_motion_feature("turn")
 
 
 def curvature() -> Feature:
-    """Change of heading per meter of path, in rad/m, positive to the left."""
+    """Change of heading per meter of path, in rad/m, positive to the left.
+
+    Examples
+    --------
+    >>> feature = marey.parametric.curvature()
+    >>> feature.measure_whole(turning, None).round(1), feature.units
+    (array([0.4]), ('rad/m',))
+    """
     return _make_motion_feature("curvature")
 
 
@@ -260,6 +318,12 @@ def step_height(joint: str = "") -> Feature:
     """Height that a foot rises above its lowest position, in meters; by default, the larger of both feet.
 
     joint : role or joint name of the foot.
+
+    Examples
+    --------
+    >>> feature = marey.parametric.step_height("left_foot")
+    >>> bool(0.1 < feature.measure_whole(walk, None)[0] < 0.2), feature.units
+    (True, ('m',))
     """
     return _make_motion_feature("step_height", joint)
 
@@ -268,6 +332,12 @@ def duration() -> Feature:
     """Duration from the first frame to the last, in seconds.
 
     Motions have whole frames, so a requested duration is met only to within half a frame.
+
+    Examples
+    --------
+    >>> feature = marey.parametric.duration()
+    >>> feature.measure_whole(walk, None), feature.units
+    (array([4.]), ('s',))
     """
     return _make_motion_feature("duration")
 
@@ -280,6 +350,12 @@ def function(call: Callable[[Motion], ArrayLike], names: Iterable[str] = (), uni
     call : takes a Motion and returns one number or several.
     names : names of the numbers; by default, one number with the name of the function.
     units : units of the numbers, such as "m" or "rad"; any text is allowed.
+
+    Examples
+    --------
+    >>> top = marey.parametric.function(lambda motion: motion.travel[:, 1].max(), names=["top"], units=["m"])
+    >>> top.measure_whole(kick, None).shape, top.names
+    ((1,), ('top',))
     """
     if not callable(call):
         raise InvalidValue(f"call must be a function of a motion, not {call!r}")
@@ -310,6 +386,12 @@ def parse_features(text: str) -> tuple[Feature, ...]:
 
     Commas separate features, and colons separate kind, joint and `which`. The moment follows ``@``: one of `MOMENTS`,
     or a time in seconds in the reference motion.
+
+    Examples
+    --------
+    >>> features = marey.parametric.parse_features("position:right_foot@highest,duration")
+    >>> [(feature.kind, feature.n_dims) for feature in features]
+    [('position', 3), ('duration', 1)]
     """
     return tuple(_parse_feature(part.strip()) for part in str(text).split(",") if part.strip()) or _raise_no_feature(
         text

@@ -16,7 +16,7 @@ from marey.core.arrays import Bools, Floats, FrozenRecord, freeze_array, set_rea
 
 __all__ = ["Region"]
 
-# Distance outside, relative to the size of the region, up to which a point counts as inside: rounding errors.
+# Points outside by at most this distance, relative to the size of the region, count as inside, because of rounding.
 _SLACK = 1e-9
 # Singular values below this fraction of the largest are 0: the examples do not differ in that direction.
 _FLAT = 1e-9
@@ -199,9 +199,10 @@ class Region(FrozenRecord):
         return np.asarray(out)
 
     def list_ends(self, n: int) -> Floats:
-        """Return at most n points at the ends of the region: what is nearest to the corners of its box, then vertices.
+        """Return at most n points at the ends of the region: first those nearest to the corners of its box, then
+        vertices.
 
-        Vertices are taken in order of their distance from those before.
+        Each next vertex is the one farthest from all points chosen before.
         """
         ends = np.unique(self.project(list_corners(self.low, self.high)), axis=0)[:n]
         left = self.vertices[self.contains(self.vertices)] if len(self.vertices) else self.vertices

@@ -22,10 +22,10 @@ class SpaceSettings(PairSettings, ProgressSettings):
         kw_only=False,
     )  # fmt: skip
     values: ArrayLike | None = option(
-        None, "(n, d) or (n,) numbers given by hand instead of `feature`, such as 0 for sad and 1 for happy. They "
-        "cannot be measured, so the space is not sampled (Kovar 6.4.2), and errors are unknown.",
+        None, "Numbers given by hand for each motion, (n, d) or (n,), instead of a feature, such as 0 for sad and 1 "
+        "for happy. They cannot be measured, so the space is not sampled (Kovar 6.4.2), and errors are unknown.",
     )  # fmt: skip
-    names: Iterable[str] = option((), "Names of the d numbers in `values`.")
+    names: Iterable[str] = option((), "Names of the numbers that are given by hand.")
     samples: int = option(1000, "Number of blends to sample; 0 for none.", label="Sampled blends", min=0, max=1_000_000)
     crop: Literal["auto"] | None = option(
         "auto", '"auto" crops a list of walks or runs to an equal number of half cycles around the middle of each, '
@@ -60,7 +60,7 @@ class SpaceSettings(PairSettings, ProgressSettings):
         label="Enlarge sampled range", unit="fraction", min=0, advanced=True,
     )  # fmt: skip
     scale: ArrayLike | None = option(
-        None, "(d,) distance in each dimension that counts as one unit. A target within one unit of a sample is "
+        None, "Distance in each dimension that counts as one unit. A target within one unit of a sample is "
         "reachable. The default depends on the dimension's unit: 3 cm, 3 degrees, 0.05 m/s and so on.",
     )  # fmt: skip
     spacing: float = option(
@@ -78,7 +78,7 @@ class WeightSettings(Settings):
     """Settings of the blend weights for a target."""
 
     refine: bool | int = option(
-        False, "Refine the weights to bring the motion closer to the target: True for 4 steps, or the number of steps."
+        False, "Refine the weights to bring the motion closer to the target, in 4 steps or a given number of steps."
     )
     feet: Literal["clean"] | None = option(
         "clean", '"clean" keeps planted feet in place by enforcing the contacts of the blend.'

@@ -36,8 +36,8 @@ __all__ = ["ParametricMotion", "ReachResult", "Reachable"]
 # Default number of Gauss-Newton steps.
 _STEPS = 4
 _MAX_STEPS = 50
-# In units of the scale: how far a target may move before it counts as projected, and the largest error of a refined
-# motion if its target moved by less than that.
+# In units of the scale: a target counts as projected if projection moves it by more than the first value, or if it
+# moves less but the refined motion misses it by more than the second.
 _MOVED, _MISSED = 0.1, 0.5
 # Default start: at the origin, facing +Z. Requested positions are then world positions.
 _START = (0.0, 0.0, 0.0)
@@ -53,6 +53,14 @@ class Reachable:
     low, high : (d,) bounding box of the samples.
     within : (d,) distance from a sample, in each dimension, within which a target counts as reachable.
     by_hand : whether the parameters were given by hand instead of measured; the entire box is then reachable.
+
+    Examples
+    --------
+    >>> reachable = space.reachable()
+    >>> reachable.low.shape, reachable.distance([1.0]) < 1.0
+    ((1,), True)
+    >>> reachable.distance([3.0]) > 1.0
+    True
     """
 
     names: tuple[str, ...]
@@ -105,6 +113,14 @@ class ReachResult:
     weights : (n,) blend weights of the examples.
     projected : whether the target was unreachable: the projection moved it by more than 0.1 units of `scale`, or it
         moved less but the refined motion misses it by more than 0.5 units.
+
+    Examples
+    --------
+    >>> result = space.synthesize([1.0], refine=True)
+    >>> result.distances()["m"] < 0.01, result.projected  # meters
+    (True, False)
+    >>> result.weights.shape
+    (5,)
     """
 
     target: Floats
@@ -186,6 +202,16 @@ class ParametricMotion(FrozenRecord):
     k : number of nearest samples that determine the weights for a target.
     notes : sentences on what was done and what was left out.
     example_indices : (n,) indices of the examples among the motions given to `build`.
+
+    Examples
+    --------
+    >>> space = marey.ParametricMotion.build(kicks, marey.parametric.position("right_ball", axes="y"))
+    >>> space.names, space.units
+    (('right_ball y',), ('m',))
+    >>> result = space.synthesize([1.0])
+    >>> result.motion().rotations.shape[1:], round(float(result.reached[0]), 1)  # meters
+    ((27, 4), 1.0)
+    >>> space.save("kicks.npz")
     """
 
     registration: RegistrationCurve
@@ -247,6 +273,7 @@ class ParametricMotion(FrozenRecord):
 
     @property
     def n_dims(self) -> int:
+        """Number of parameters d."""
         return len(self.names)
 
     @property
@@ -254,7 +281,14 @@ class ParametricMotion(FrozenRecord):
         return self.features[0].kind == "given"
 
     def reachable(self) -> Reachable:
-        """Return the parameters that can be requested."""
+        """Return the parameters that can be requested.
+
+        Examples
+        --------
+        >>> reachable = space.reachable()
+        >>> bool(reachable.low[0] < 1.0 < reachable.high[0]), reachable.units
+        (True, ('m',))
+        """
         return Reachable(
             self.names,
             self.units,
@@ -273,6 +307,12 @@ class ParametricMotion(FrozenRecord):
         continuously toward the weighted mean of the nearest samples, and equals it from two units on. A target counts
         as projected if it moved by more than 0.1 units. Parameters given by hand are clamped to their bounding box
         instead.
+
+        Examples
+        --------
+        >>> nearest, is_projected = space.project([3.0])
+        >>> nearest.shape, is_projected
+        ((1,), True)
         """
         given = self._check_target(target)
         if self._by_hand:
@@ -296,6 +336,12 @@ class ParametricMotion(FrozenRecord):
         """Return the blend weights (n,) of the examples for a target (d,), most of them 0; their sum is 1.
 
         They lie within [-delta, 1 + delta].
+
+        Examples
+        --------
+        >>> weights = space.weights([1.0])
+        >>> weights.shape, round(float(weights.sum()), 6)
+        ((5,), 1.0)
         """
         which, weights, _ = self._solve_weights(self._check_target(target), settings)
         out = np.zeros(self.registration.n_motions)
@@ -323,6 +369,12 @@ class ParametricMotion(FrozenRecord):
         Parameters
         ----------
         target : (d,) one number for each of `names`. An unreachable target is projected; see `project`.
+
+        Examples
+        --------
+        >>> result = space.synthesize([1.0], refine=True)
+        >>> result.reached.round(2), result.units
+        (array([1.]), ('m',))
         """
         blend = self._blend_target(target, settings)
         reached = own = np.full(self.n_dims, np.nan)
@@ -374,6 +426,12 @@ class ParametricMotion(FrozenRecord):
         Parameters
         ----------
         feature : as given to `build`; needed only if it contains Python functions, which cannot be saved.
+
+        Examples
+        --------
+        >>> space.save("kicks.npz")
+        >>> marey.ParametricMotion.load("kicks.npz").names
+        ('right_ball y',)
         """
         from marey.parametric.files import load_space
 

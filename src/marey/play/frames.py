@@ -29,6 +29,13 @@ class SourceFrame(NamedTuple):
     contacts : (K,) True for the contact points that touch the floor; None if unknown.
     bones : (J, 3) bone offsets in meters if they change over time, else None.
     labels : names of what is played. origin : a motion whose name and source the frame keeps, or None.
+
+    Examples
+    --------
+    >>> from marey.play import SourceFrame
+    >>> frame = SourceFrame(walk.root_positions[0], walk.rotations[0], walk.contacts.mask[0])
+    >>> frame.root.shape, frame.rotations.shape, frame.contacts.shape
+    ((3,), (27, 4), (4,))
     """
 
     root: Floats
@@ -40,7 +47,15 @@ class SourceFrame(NamedTuple):
 
 
 def take_frame(motion: Motion, frame: int = 0) -> SourceFrame:
-    """Return one frame of a motion."""
+    """Return one frame of a motion.
+
+    Examples
+    --------
+    >>> from marey.play import take_frame
+    >>> frame = take_frame(walk, 30)
+    >>> frame.root.shape, frame.rotations.shape
+    ((3,), (27, 4))
+    """
     return SourceFrame(
         motion.root_positions[frame],
         motion.rotations[frame],
@@ -66,6 +81,13 @@ def stack_frames(
     ----------
     frames : at least one frame. points : the contact points of their flags.
     skeleton, fps, name, source : as in `Motion`.
+
+    Examples
+    --------
+    >>> from marey.play import stack_frames, take_frame
+    >>> frames = [take_frame(walk, i) for i in range(10)]
+    >>> stack_frames(frames, walk.skeleton, walk.fps, walk.contacts.points)
+    <Motion '': 10 frames at 60 Hz, 27 joints>
     """
     roots, rotations, contacts, bones, labels, _ = zip(*frames, strict=True)
     flags = [each for each in contacts if each is not None]
@@ -86,7 +108,15 @@ def stack_frames(
 
 
 def join_frames(motions: Sequence[Motion]) -> Motion:
-    """Return the first frame of each motion as one motion, such as the frames that a stream returned."""
+    """Return the first frame of each motion as one motion, such as the frames that a stream returned.
+
+    Examples
+    --------
+    >>> from marey.play import join_frames
+    >>> stream = character.stream(marey.control.FollowDirection(0.0))
+    >>> join_frames([stream.frame() for i in range(10)])
+    <Motion 'walker': 10 frames at 30 Hz, 27 joints>
+    """
     first = motions[0]
     points = () if first.contacts is None else first.contacts.points
     return stack_frames([take_frame(motion) for motion in motions], first.skeleton, first.fps, points, name=first.name)

@@ -29,6 +29,17 @@ class FrameSource(Protocol):
 
     skeleton : skeleton of the frames. fps : frames per second. points : the contact points whose flags come with each
     frame. floor : height of the floor in meters, or None if unknown.
+
+    Examples
+    --------
+    >>> from marey.play import Player, take_frame
+    >>> class Still:
+    ...     skeleton, fps, points, floor = walk.skeleton, walk.fps, walk.contacts.points, 0.0
+    ...
+    ...     def next_frame(self):
+    ...         return take_frame(walk, 0)
+    >>> len(Player(Still(), feet=None).record(1.0))
+    60
     """
 
     @property
@@ -63,8 +74,6 @@ class Player:
     Examples
     --------
     >>> from marey.play import Player, take_frame
-    >>> from marey.samples import sample
-    >>> walk = sample("walk", seconds=4.0).motion
     >>> class Film:
     ...     skeleton, fps, points, floor = walk.skeleton, walk.fps, walk.contacts.points, 0.0
     ...     frames = iter(range(len(walk)))
@@ -72,10 +81,8 @@ class Player:
     ...     def next_frame(self):
     ...         return take_frame(walk, next(self.frames))
     >>> player = Player(Film(), feet="lock")
-    >>> player.delay
-    0.0
-    >>> len(player.record(2.0))
-    120
+    >>> player.delay, len(player.record(2.0))
+    (0.0, 120)
     """
 
     def __init__(
@@ -111,7 +118,7 @@ class Player:
             self._cleaner = clean_stream(source.skeleton, source.fps, source.points, floor=floor, settings=settings)
 
     def _decide_feet(self, *, is_recording: bool) -> None:
-        """Decide what ``"auto"`` means, also for the stream whose frames the source changes."""
+        """Resolve ``"auto"``, also in the player of a wrapped stream."""
         self._is_open = False
         inner = getattr(getattr(self.source, "stream", None), "player", None)
         if isinstance(inner, Player) and inner._is_open:
@@ -138,7 +145,7 @@ class Player:
         n = _count_frames(seconds, n_frames, self.source.fps)
         if self._is_open:
             self._decide_feet(is_recording=True)
-        n_joints = len(getattr(self.source, "skeleton", None) or ())  # streams of others may not know it yet
+        n_joints = len(getattr(self.source, "skeleton", None) or ())  # streams written by users may not have it
         check_frame_count(n, n_joints, parameter="seconds", remedy="lower `seconds=`")
         frames, source = [self.next_frame() for _ in range(n)], self.source
         name = self.name if frames[0].origin is None else frames[0].origin.name

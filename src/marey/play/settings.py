@@ -19,6 +19,6 @@ class LiveSettings(Settings):
     )  # fmt: skip
     feet: Literal["auto", "clean", "lock"] | None = option(
         "auto", '"clean" removes foot skate and delays the output. "lock" holds planted feet without a delay by '
-        'rotating the legs. "auto" cleans recordings and locks feet in live control. Otherwise the feet stay as they '
+        'rotating the legs. "auto" cleans recordings and locks feet in live control. With none, the feet stay as they '
         "are.",
     )  # fmt: skip

@@ -23,11 +23,28 @@ class PlayedStream(ABC):
     ----------
     skeleton : skeleton of the frames. fps : frames per second. points : the contact points whose flags come with each
         frame. floor : height of the floor in meters, or None if unknown.
+
+    Examples
+    --------
+    >>> from marey.play import PlayedStream, Player, take_frame
+    >>> class Film(PlayedStream):
+    ...     def __init__(self, motion):
+    ...         super().__init__(motion.skeleton, motion.fps, motion.contacts.points, 0.0)
+    ...         self.frames = (take_frame(motion, i) for i in range(len(motion)))
+    ...         self.player = Player(self, feet=None)
+    ...
+    ...     def request(self, **command):
+    ...         pass
+    ...
+    ...     def next_frame(self):
+    ...         return next(self.frames)
+    >>> len(Film(walk).record(2.0))
+    120
     """
 
     player: Player
     input_delay = 0.0
-    """Seconds by which the frames of `next_frame` are late; above 0 only if they come from another stream."""
+    """Delay of the frames of `next_frame` in seconds; above 0 only if they come from another stream."""
 
     def __init__(self, skeleton: Skeleton, fps: float, points: tuple[ContactPoint, ...], floor: float | None) -> None:
         self.skeleton, self.fps, self.points, self.floor = skeleton, fps, points, floor
@@ -58,6 +75,20 @@ class WrappedStream(PlayedStream):
     """Base class of streams that change the frames of another stream.
 
     Skeleton and contact points may be unknown before the first frame.
+
+    Examples
+    --------
+    >>> from marey.play import Player, WrappedStream
+    >>> class Lifted(WrappedStream):
+    ...     def __init__(self, stream):
+    ...         super().__init__(stream)
+    ...         self.player = Player(self, feet=None)
+    ...
+    ...     def next_frame(self):
+    ...         frame = super().next_frame()
+    ...         return frame._replace(root=frame.root + [0.0, 0.1, 0.0])
+    >>> len(Lifted(character.stream(marey.control.FollowDirection(0.0))).record(1.0))
+    30
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -67,7 +98,7 @@ class WrappedStream(PlayedStream):
         player = stream.player if isinstance(stream, PlayedStream) else None
         self.input_delay = getattr(stream, "delay", 0) / stream.fps if player is None else player.delay
         self.name = "" if player is None else player.name
-        """Name of the stream's motions; those of other streams bring their own."""
+        """Name of the stream's motions, unless the wrapped stream names them."""
 
     def request(self, **command: Any) -> None:
         """Pass a command to the stream."""
@@ -76,7 +107,7 @@ class WrappedStream(PlayedStream):
     def next_frame(self) -> SourceFrame:
         """Return the next frame of the stream."""
         stream = self.stream
-        if isinstance(stream, PlayedStream):  # no motion is made that would be taken apart again
+        if isinstance(stream, PlayedStream):  # avoid building a motion of one frame only to take it apart
             frame = stream.player.next_frame()
             self.skeleton, self.points = stream.skeleton, stream.points
             return frame
@@ -94,6 +125,13 @@ class LockedStream(WrappedStream):
     ----------
     stream : a stream whose frames have contacts.
     half_life, max_offset : seconds and meters; see `marey.clean.foot_lock.FootLock`.
+
+    Examples
+    --------
+    >>> from marey.play import LockedStream
+    >>> stream = LockedStream(character.stream(marey.control.FollowDirection(0.0), feet=None))
+    >>> len(stream.record(1.0))
+    30
     """
 
     @renamed_parameters(furthest="max_offset")

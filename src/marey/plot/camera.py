@@ -15,7 +15,7 @@ from marey.plot.body import UP, Body, forward, mean_heading
 
 CameraKind = Literal["follow", "side", "front", "top", "turntable"]
 
-# Vertical field of view, radians: the studio's.
+# Vertical field of view in radians, as in the studio.
 FIELD_OF_VIEW = math.radians(40.0)
 # Angle around the character from its front, and above the horizon, in radians.
 _ANGLES: dict[CameraKind, tuple[float, float]] = {
@@ -25,7 +25,7 @@ _ANGLES: dict[CameraKind, tuple[float, float]] = {
     "front": (0.0, math.radians(4.0)),
     "top": (math.pi, math.radians(89.9)),
 }
-# Seconds over which the path of a moving camera is smoothed, so that steps do not shake it.
+# Seconds over which the path of a moving camera is smoothed, so that it does not shake with every step.
 _SMOOTHING = 0.35
 # Fraction of the picture that stays free around the bodies.
 _MARGIN = 0.15

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# What is shown of heights (cm) and speeds (m/s): what happens near the floor, not how high and fast a foot swings.
-# If a point is planted above the floor (stairs, hands), the height axis goes up to this multiple of that height.
+# Upper limits of the axes, heights (cm) and speeds (m/s): they show what happens near the floor, not the full swing of
+# a foot. If a point is planted above the floor (stairs, hands), the height axis goes up to this multiple of that
+# height.
 _HIGHEST, _DEEPEST, _FASTEST = 10.0, -6.0, 1.0
 _ABOVE_PLANTS = 1.25
-_PANEL = {True: 0.78, False: 1.12}  # inches of one panel, where there are many or few
+_PANEL = {True: 0.78, False: 1.12}  # height of one panel in inches, if there are many or few
 
 
 @style.plot_function

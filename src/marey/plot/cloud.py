@@ -32,6 +32,12 @@ def cloud(
     Parameters
     ----------
     start, stop : frames, `stop` exclusive. Default: the middle 0.5 s. If only `start` is given, `stop` is the end.
+
+    Examples
+    --------
+    >>> figure = marey.plot.draw_cloud(walk)
+    >>> len(figure.axes)
+    3
     """
     first, last = cloud_window(motion) if start is None and stop is None else span(motion, start or 0, stop)
     body = see_body(motion)

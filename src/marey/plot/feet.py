@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SMOOTHING = 0.012  # seconds, standard deviation of the Gaussian under the speeds
-# Ball solid and dark, heel dashed and lighter: apart in print too.
+# Ball solid and dark, heel dashed and lighter, so that they differ in print too.
 _LOOKS = {"ball": {"ls": "-", "lw": 1.5}, "heel": {"ls": (0, (3.2, 1.3)), "lw": 1.3}}
 
 
@@ -35,6 +35,12 @@ def feet(motion: Motion, path: style.StrPath | None = None, *, start: int = 0, s
     ----------
     start, stop : frames, `stop` exclusive; default: the whole motion. Floor and contacts are detected in the whole
         motion.
+
+    Examples
+    --------
+    >>> figure = marey.plot.draw_feet(walk, "feet.png")
+    >>> len(figure.axes)
+    6
     """
     first, last = span(motion, start, stop)
     contacts, floor, source = _contacts(motion)
@@ -118,7 +124,8 @@ def _contacts(motion: Motion) -> tuple[Contacts, float, str]:
 
 
 def _points(motion: Motion) -> tuple[ContactPoint, ...]:
-    """Build heel and ball points for a motion that is too short or too restless for contact detection."""
+    """Build heel and ball points for a motion in which contacts cannot be detected, because it is too short or never at
+    rest."""
     try:
         return contact_points(motion.skeleton, standing=motion)
     except InvalidValue:
@@ -165,7 +172,7 @@ def _draw_lanes(axes: Axes, contacts: Contacts, names: list[str], fps: float, fi
 
 
 def _set_common_limits(panels: list[Axes]) -> None:
-    """The same scale for both feet, so that they can be compared."""
+    """Set the same scale for both feet, so that they can be compared."""
     low = min(panel.get_ylim()[0] for panel in panels)
     high = max(panel.get_ylim()[1] for panel in panels)
     for panel in panels:

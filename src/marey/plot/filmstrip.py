@@ -21,18 +21,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_POSES = 60
-_TALLEST = 6.0  # inches of a whole plot
-_TALLEST_STACKED = 7.4  # where side view and plan are above one another, so that a winding path fills the width
+_TALLEST = 6.0  # height of a whole plot in inches
+_TALLEST_STACKED = 7.4  # the same if side view and plan are stacked, so that a winding path fills the width
 _MARGIN = (0.72, 0.15, 0.42, 0.50)  # inches: left, right, top, bottom
 _ROW_GAP = 0.22  # inches between rows of poses
-_LARGEST = 2.7  # inches of a standing body
-_GAP = 0.95  # inches between side view and plan where they are side by side
-_GHOSTS, _GHOST_STEP = 3, 0.1  # before each pose, and at most this many seconds apart
-# A motion is drawn where it went if it goes one way for this far, in meters; else its poses stand side by side.
+_LARGEST = 2.7  # height of a standing body in inches
+_GAP = 0.95  # inches between side view and plan if they are side by side
+_GHOSTS, _GHOST_STEP = 3, 0.1  # number of ghosts before each pose, and maximum seconds between them
+# Poses are drawn at their positions if the motion travels at least this far in one direction, in meters; else side by
+# side.
 _TRAVEL = (1.0, 12.0)
-_LONG_WAIT = 0.8  # seconds between poses beyond which how it begins and ends says little
+_LONG_WAIT = 0.8  # seconds between poses above which the first and the last pose are not especially informative
 _PLAN = 1.75  # inches of the plan next to rows of poses
-_LABEL = 0.5  # inches that the time of a pose takes
+_LABEL = 0.5  # width of the time below a pose in inches
 
 
 @style.plot_function
@@ -56,6 +57,12 @@ def filmstrip(
     n_poses : number of poses, 1 to 60; default: as many as fit.
     start, stop : frames, `stop` exclusive; default: the whole motion.
     front : add a row with the same poses from the front.
+
+    Examples
+    --------
+    >>> figure = marey.plot.draw_filmstrip(walk, n_poses=5)
+    >>> len(figure.axes)
+    2
     """
     first, last = span(motion, start, stop)
     if n_poses is not None and not 1 <= check_index(n_poses, "n_poses") <= MOST_POSES:
@@ -200,7 +207,7 @@ class _Row:
             frame = strip.frames[k]
             own = np.concatenate([outline(strip.body, f, view) for f in (*strip.ghosts[k], frame)])
             hips = float(strip.body.travel[frame] @ view.right)
-            # Some room around the hips, or a row of thin poses looks crowded.
+            # Leave some room around the hips; otherwise a row of thin poses looks crowded.
             left = min(own[:, 0].min() - hips, -0.16 * size)
             right = max(own[:, 0].max() - hips, 0.16 * size)
             self.shifts[k, 0] = edge - left - hips
@@ -239,7 +246,7 @@ def _rows(strip: _Strip, views: Sequence[View], wide: float, tall: float) -> tup
             (tall - gaps) / sum(row.size[1] for row in flat),
             _LARGEST / strip.body.size,
         )
-        if fits > 1.25 * scale:  # a second row has to be worth its height
+        if fits > 1.25 * scale:  # use a second row only if it makes the poses clearly larger
             best, scale = rows, fits
     return best, scale
 
@@ -272,7 +279,7 @@ def _draw_side_by_side(strip: _Strip, front: bool) -> Figure:
         if len(views) > 1 and k % len(rows[0]) == 0:
             axes.set_title(("from the side", "from the front")[k // len(rows[0])], size=10)
         y -= gap
-    # The plan stands at the right, level with the top, as large as has room.
+    # Place the plan at the top right, as large as the space allows.
     x = left + max(row.size[0] for row in flat) * scale + before_plan
     extent = high - low
     room = np.array([style.WIDTH - right - x, total - head - foot])
@@ -381,7 +388,7 @@ def _labels(
         selected = np.unique(np.linspace(0, len(order) - 1, most).round().astype(int))
         order, places = [order[i] for i in selected], places[selected]
     if len(order) > 1:
-        # Without the widths that lie to the left of each label, they only have to stay in order.
+        # After subtracting the total width of the labels to the left, the positions only have to be nondecreasing.
         room = width * np.arange(len(order))
         spread = np.clip(_in_order(places - room), low, max(high - room[-1], low))
         places = spread + room

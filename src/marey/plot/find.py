@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LABEL = 2.05  # inches for the name of a row
 _HEAD, _FOOT, _RIGHT = 0.52, 0.12, 0.12  # inches around the rows
-_ROWS = (0.62, 1.5)  # inches, least and most, that a row is high
+_ROWS = (0.62, 1.5)  # minimum and maximum height of a row in inches
 _TALLEST = 11.0
 _LATER = style.SERIES[2]  # color of tiers from the second on
 
@@ -101,7 +101,7 @@ def _frames_like(found: MatchResult, k: int, frames: list[int]) -> list[int]:
         return frames
     try:
         cells = found.aligned(found.matches[0], found.matches[k]).cells
-    except MareyError:  # too different in length for any timewarp: spread evenly
+    except MareyError:  # too different in length for a timewarp: use evenly spaced frames
         last = len(found.motions[k]) - 1
         return [round(frame * last / max(len(found.motions[0]) - 1, 1)) for frame in frames]
     return [int(np.median(cells[cells[:, 0] == frame, 1])) for frame in frames]
@@ -141,7 +141,7 @@ def _head(figure: Figure, found: MatchResult, n_rows: int) -> None:
     n = len(found) - 1
     title = f"{n} match{'' if n == 1 else 'es'} within {100.0 * found.threshold:.3g} cm{part}"
     figure.text(0.12 / style.WIDTH, 1.0 - 0.1 / height, title, size=11, va="top")
-    note = "poses below one another belong together in time"
+    note = "poses in the same column correspond in time"
     if max(match.tier for match in found) > 1:
         note += "; distances are sums along the path from match to match"
     figure.text(0.12 / style.WIDTH, 1.0 - 0.32 / height, note, size=style.NOTE_SIZE, color=style.NOTE, va="top")
@@ -312,7 +312,7 @@ def thresholds(suggestion: Suggestion, path: style.StrPath | None = None, *, cho
     figure = style.new_figure(3.5)
     axes = figure.add_axes((0.075, 0.17, 0.90, 0.70))
     far = max(float(steps[-1]), 100.0 * (chosen or 0.0))
-    # Nothing is known between two thresholds that were searched with: the line leads from the one to the other.
+    # Counts between two tried thresholds are unknown, so the line interpolates.
     axes.plot(np.append(steps[0], steps), np.append(0, counts), color=style.RIGHT, lw=1.8, zorder=3)
     low, high = (100.0 * edge for edge in suggestion.plateau)
     if suggestion.has_plateau:
@@ -322,7 +322,7 @@ def thresholds(suggestion: Suggestion, path: style.StrPath | None = None, *, cho
         marks.append((100.0 * chosen, f"chosen: {100.0 * chosen:.3g} cm", style.MIDDLE, 0.88))
     for place, text, color, height in marks:
         axes.axvline(place, color=color, lw=1.3, ls=(0, (3, 2)), zorder=2)
-        # Away from the other line, or else to where there is room.
+        # Place the label away from the other line, or else where there is room.
         others = [other for other, *_ in marks if other != place]
         right = place < others[0] if others and 0.15 * far < place < 0.85 * far else place > 0.7 * far
         axes.annotate(text, (place, height), (-6 if right else 6, 0), xycoords=("data", "axes fraction"),
@@ -331,7 +331,7 @@ def thresholds(suggestion: Suggestion, path: style.StrPath | None = None, *, cho
                       bbox={"fc": "white", "ec": "none", "pad": 1.0, "alpha": 0.8})  # fmt: skip
     below = suggestion.n_matches
     axes.plot(100.0 * suggestion.threshold, below, "o", ms=6, mfc="white", mec=style.LEFT, mew=1.5, zorder=4)
-    # Beyond the level stretch anything will do: how steeply it rises there says all.
+    # Beyond the plateau, exact counts do not matter; cut off the steep rise.
     top = min(int(counts.max()), max(3 * below, 10))
     axes.set(xlim=(0.0, 1.08 * far), ylim=(0.0, 1.3 * top), xlabel="threshold (cm)", ylabel="matches")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))

@@ -134,7 +134,11 @@ def _draw_angles(figure: Figure, cell: object, track: GazeTrack, look: int, firs
         goal = np.where(times >= chosen.time, goal, np.nan)
         axes.plot(times, goal, color=style.FLOOR, lw=1.2, ls=(0, (5, 2)), label="goal")
         axes.plot(
-            times, np.degrees(track.model[first : last + 1, k]), color=style.SERIES[4], lw=1.2, label="by the map alone"
+            times,
+            np.degrees(track.model[first : last + 1, k]),
+            color=style.SERIES[4],
+            lw=1.2,
+            label="by the gaze map alone",
         )
         axes.plot(times, gaze, color=(style.SERIES[1], style.SERIES[0])[k], lw=1.8, label="gaze")
         for at in (chosen.time, chosen.time + chosen.shift.peak * chosen.shift.length, chosen.end):

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PATH, _GONE = "#f2c14e", style.MIDDLE
-# More arcs than this hide one another; some of every likeness are drawn.
+# Maximum number of arcs, because more would hide one another; if there are more, a selection over all distances is
+# drawn.
 _MOST_ARCS = 500
 
 
@@ -35,7 +36,7 @@ def graph(motion_graph: MotionGraph, path: style.StrPath | None = None) -> Figur
     clips = [motion_graph.clips[k] for k in played]
     figure = style.new_figure(1.1 + float(np.clip(14.0 / len(clips), 0.22, 0.55)) * len(clips))
     names = style.shown_names(clips)
-    # Names are as wide as they are; 0.075 inches is about a letter.
+    # Reserve room for the names: about 0.075 inches per letter.
     left = min(0.3, 0.03 + 0.075 * max(map(len, names)) / style.WIDTH)
     axes = figure.add_axes((left, 0.62 / figure.get_figheight(), 0.97 - left, 1.0 - 1.1 / figure.get_figheight()))
     rows = np.full(len(motion_graph.clips), np.nan)
@@ -83,7 +84,7 @@ def _draw_arcs(axes: Axes, motion_graph: MotionGraph, rows: Floats) -> int:
     middle = motion_graph.half_width
     lines = []
     for e in jumps:
-        # From where a clip is left to where another is entered, whatever is played between.
+        # Draw from where one clip is left to where the other is entered, also for transitions with their own motion.
         (a, i), (b, j) = motion_graph.nodes[edges.tails[e]], motion_graph.nodes[edges.heads[e]]
         x = (i + middle) / motion_graph.fps, (j - middle - 1) / motion_graph.fps
         if a == b:
@@ -120,7 +121,7 @@ def threshold(motion_graph: MotionGraph, path: style.StrPath | None = None) -> F
     beyond = limits[-1] > own * (1.0 + 1e-9)
     columns = 5
     legend_rows = -(-(len(alive) + 1) // columns)
-    # Below the panels: what the lines are, and a note where it is needed.
+    # Below the panels: the legend, and a note if needed.
     below = 0.2 * legend_rows + (0.0 if beyond else 0.22)
     height = 3.3 + below
     figure = style.new_figure(height)
@@ -185,11 +186,11 @@ def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
     high = np.maximum(course.max(axis=0), walked.max(axis=0)) + 0.4
     width, height = high - low
     inches = float(np.clip(7.6 * height / width, 2.2, 6.5))
-    figure = style.new_figure(inches + 1.1)
-    axes = figure.add_axes((0.08, 0.6 / (inches + 1.1), 0.89, inches / (inches + 1.1)))
-    axes.plot(course[:, 0], course[:, 1], color=_PATH, lw=7.0, solid_capstyle="round", label="wanted", zorder=1)
+    figure = style.new_figure(inches + 1.25)
+    axes = figure.add_axes((0.08, 0.6 / (inches + 1.25), 0.89, inches / (inches + 1.25)))
+    axes.plot(course[:, 0], course[:, 1], color=_PATH, lw=7.0, solid_capstyle="round", label="requested", zorder=1)
     if not found.styles:
-        axes.plot(walked[:, 0], walked[:, 1], color=_GONE, lw=1.4, label="gone", zorder=3)
+        axes.plot(walked[:, 0], walked[:, 1], color=_GONE, lw=1.4, label="walked", zorder=3)
     for k, each in enumerate(found.styles):
         part = walked[each.start : each.stop + 1]
         named = each.label not in [other.label for other in found.styles[:k]]
@@ -210,13 +211,10 @@ def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
     axes.grid(True)
     axes.legend(loc="best", fontsize=style.NOTE_SIZE)
     axes.set_title(
-        f"{walk.duration:.1f} s, from the path {format_distance(found.mean_distance)} on average, "
-        f"{format_distance(found.largest_distance)} at most"
+        f"{walk.duration:.1f} s, distance from the path {format_distance(found.mean_distance)} on average, "
+        f"{format_distance(found.largest_distance)} at most,\n"
+        f"{format_distance(found.end_distance)} between the ends"
     )
-    axes.text(
-        1.0, 1.01, f"ends {format_distance(found.end_distance)} from the path's end",
-        transform=axes.transAxes, ha="right", va="bottom", fontsize=style.NOTE_SIZE, color=style.NOTE,
-    )  # fmt: skip
     return figure
 
 

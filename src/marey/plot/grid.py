@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Dark is near, as in Kovar's figures; bright marks stand out where they are wanted.
+# Dark means similar, as in Kovar's figures, so that bright marks stand out there.
 _COLORS = "cividis"
 _MINIMUM, _PATH, _REFUSED = "#ff9d2e", "#ffffff", "#c9ccd1"
-# Cells drawn along the longer side at most; of larger grids, each square of cells is drawn as its smallest.
+# Maximum number of cells drawn along the longer side; in larger grids, each square of cells is drawn as its minimum.
 _FINEST = 1500
 _MARGIN = (0.72, 1.0, 0.62, 0.56)  # inches: left, right with the scale of distances, top, bottom
 _TALLEST, _FLATTEST = 7.2, 1.6

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_PANELS = 16
-# What people call joints, and the roles that turn there.
+# Everyday names of joints, and the roles whose rotation they mean.
 EVERYDAY = {"hip": "upper_leg", "knee": "lower_leg", "ankle": "foot", "elbow": "forearm", "wrist": "hand"}
 DEFAULT = ("knee", "elbow", "hip")
-# A limb's bend is that between the bone above and the bone below.
+# The flexion of a limb is the angle between the bone above and the bone below.
 _HINGES = {"lower_leg": ("upper_leg", "foot", "knee"), "forearm": ("upper_arm", "hand", "elbow")}
 _DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.4)))
 
@@ -49,6 +49,12 @@ def joints(
         ankle, elbow, wrist), or names of joints. Default: knees, elbows and hips; if the roles are unknown, the four
         joints that rotate most.
     start, stop : frames, `stop` exclusive; default: the whole motion.
+
+    Examples
+    --------
+    >>> figure = marey.plot.draw_joints(walk, names=["knee", "elbow"])
+    >>> len(figure.axes)
+    2
     """
     first, last = span(motion, start, stop)
     panels = _panels(motion, names)
@@ -65,7 +71,7 @@ def joints(
         axes.set_title(panel.title, size=10)
         axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=3, borderaxespad=0.0)
         low, high = axes.get_ylim()
-        if high - low < 10.0:  # noise about a constant should not fill a panel
+        if high - low < 10.0:  # noise around a constant should not fill a panel
             axes.set_ylim(0.5 * (low + high) - 5.0, 0.5 * (low + high) + 5.0)
     style.time_axes(figure, list(rows), float(times[0]), float(times[-1]))
     figure.suptitle(
@@ -84,7 +90,7 @@ def rotation_vectors(rotations: Floats) -> Floats:
     before = vectors[0]
     for f, vector in enumerate(vectors):
         angle = float(np.linalg.norm(vector))
-        # At no turn at all every axis will do for a full one: the one that it was on.
+        # At zero rotation the axis of a full turn is arbitrary; keep the previous axis.
         axis = vector / angle if angle > 1e-6 else before / max(float(np.linalg.norm(before)), 1e-12)
         n_turns = np.rint((before @ axis - angle) / (2 * np.pi))
         before = vector + 2 * np.pi * n_turns * axis
@@ -175,7 +181,7 @@ def _resolve(motion: Motion, name: str) -> list[str]:
     if name in motion.skeleton.names:
         return [name]
     if part in ROLE_NAMES:
-        roles[part]  # raises where it was not found, and says how to map it
+        roles[part]  # raises an error that explains how to map a missing role
         return [part]
     side, _, rest = part.partition("_")
     if side in ("left", "right") and rest in EVERYDAY:
@@ -196,7 +202,7 @@ def _default_roles(motion: Motion) -> list[str]:
     found = [role for role in both if role in roles]
     if found:
         return found
-    # Without roles: the joints that turn most.
+    # Without roles, use the joints that rotate most.
     swept = quat.angle_between(motion.rotations, motion.rotations[:1]).max(axis=0)
     most = sorted(np.argsort(-swept, kind="stable")[:4].tolist())
     return [motion.skeleton.names[joint] for joint in most]

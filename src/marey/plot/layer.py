@@ -78,7 +78,7 @@ def correlation(found: Correlations, path: style.StrPath | None = None) -> Figur
         for k, trend in enumerate(shown):
             look = {"color": style.SERIES[k % len(style.SERIES)], "ls": _LOOKS[trend.relation]}
             axes.plot(times, np.degrees(trend.curve), label=f"{trend.joint} {trend.axis}, {trend.relation}", **look)
-        what = "as the heading sees them" if kind == "global" else "as their parents see them"
+        what = "relative to the heading" if kind == "global" else "relative to their parents"
         axes.set_title(f"{kind.capitalize()}: joints in time with the legs, {what}", size=10)
         if shown:
             low, high = np.degrees(np.quantile([trend.curve for trend in shown], [0.002, 0.998]))
@@ -92,7 +92,7 @@ def correlation(found: Correlations, path: style.StrPath | None = None) -> Figur
             axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     style.time_axes(figure, list(rows), 0.0, float(times[-1]))
     name = f"{style.shown_name(found.motion)}: {style.length_text(found.motion)}"
-    figure.suptitle(f"What moves in time with the legs in {name}", x=0.01, ha="left", size=11)
+    figure.suptitle(f"Joints that move in time with the legs in {name}", x=0.01, ha="left", size=11)
     return figure
 
 

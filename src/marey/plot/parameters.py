@@ -37,6 +37,12 @@ def parameters(
     Parameters
     ----------
     start, stop : frames, `stop` exclusive: one value for all motions, or one per motion; default: all frames.
+
+    Examples
+    --------
+    >>> figure = marey.plot.draw_parameters([walk, run])
+    >>> len(figure.axes)
+    5
     """
     clips = spans(motions, start, stop)
     figure = style.new_figure(0.75 + 1.05 * len(_LABELS) + (0.0 if len(clips) == 1 else 0.22), layout="constrained")

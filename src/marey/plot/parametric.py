@@ -68,7 +68,7 @@ def reachable(
             if units[i] == units[j] == "m":
                 axes.set_aspect("equal", adjustable="datalim")
         if _is_place(space) and (i, j) == (0, 1):
-            axes.invert_xaxis()  # so that left is to the left
+            axes.invert_xaxis()  # left is drawn on the left
         if _is_place(space):
             axes.set_title(("from the side", "from behind", "from above")[k], size=9.5, color=style.NOTE)
         axes.set_xlabel(titles[i])
@@ -106,7 +106,7 @@ def _pairs(space: ParametricMotion) -> Sequence[tuple[int, int | None]]:
 
 
 def _is_place(space: ParametricMotion) -> bool:
-    """Whether the parameters are the position of one joint."""
+    """Return whether the parameters are the position of one joint."""
     return len(space.features) == 1 and _is_position(space.features[0])
 
 
@@ -158,7 +158,7 @@ def _key(figure: Figure, space: ParametricMotion, answers: Sequence[ReachResult]
     height = figure.get_figheight()
     n = space.registration.n_motions
     joint = joint_text(space.features[0].joint)
-    title = f"Where {n} examples bring the {joint}" if _is_place(space) else f"What {n} examples can do"
+    title = f"Positions of the {joint} in {n} examples" if _is_place(space) else f"Parameters of {n} examples"
     figure.text(0.07, 1.0 - 0.1 / height, title, size=11, va="top")
     keys = [("●", "example", _EXAMPLE), ("●", f"{len(space.samples)} samples", _SAMPLE)]
     if answers:
@@ -174,7 +174,7 @@ def _key(figure: Figure, space: ParametricMotion, answers: Sequence[ReachResult]
 
 
 def _format_error(space: ParametricMotion, answers: Sequence[ReachResult]) -> str:
-    """The mean error of those that could be reached, by unit."""
+    """Format the mean error, by unit, of the targets within reach."""
     fair = [answer for answer in answers if not answer.projected]
     out = len(answers) - len(fair)
     parts = []
@@ -288,7 +288,7 @@ def target_motions(
         asked += ", out of reach"
     figure.text(margin / style.WIDTH, 1.0 - 0.1 / total, asked, size=11, va="top")
     if any(goal is not None for goal in goals):
-        key = "✕ asked for" if all(end is None for end in ends) else "✕ asked for   ○ reached"
+        key = "✕ asked for" if all(end is None for end in ends) else "✕ requested   ○ reached"
         figure.text(1.0 - margin / style.WIDTH, 1.0 - 0.1 / total, key, size=9, color=_GOT, ha="right", va="top")
     return figure
 
@@ -339,7 +339,7 @@ class _TargetPanel:
         world = self.motion.world()
         start = type(world)(world.positions[:1], world.rotations[:1])
         there = np.asarray(rigid2d.apply(start_frames(self.motion.skeleton, start)[0], place))
-        # A place's height counts from the floor, as the drawing's does.
+        # Heights are measured from the floor, as in the drawing.
         out: Floats = there * (1.0 - UP) + UP * place[1]
         return out
 
@@ -351,7 +351,7 @@ class _TargetPanel:
 
 
 def _is_position(feature: Feature) -> bool:
-    """Whether all three coordinates of a place are asked for."""
+    """Return whether the feature is a complete position, with all three coordinates."""
     return feature.kind == "position" and feature.which == "xyz"
 
 

@@ -38,6 +38,12 @@ def path(
     ----------
     start, stop : frames, `stop` exclusive: one value for all motions, or one per motion; default: all frames.
     align : move each motion to start at the origin facing +Z, so that shapes can be compared.
+
+    Examples
+    --------
+    >>> figure = marey.plot.draw_path([walk, turning], align=True)
+    >>> len(figure.axes)
+    1
     """
     clips = spans(motions, start, stop)
     figure = style.new_figure(4.0)

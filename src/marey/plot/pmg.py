@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _GOOD, _NEUTRAL, _BAD = style.LEFT, "#b9bec6", style.RIGHT
 _MOST_BOXES = 4
-# Parts of a figure that are drawn from above as lines: from role to role.
+# Lines of a character seen from above, from role to role.
 _LINES = (
     ("left_upper_arm", "right_upper_arm"), ("left_upper_leg", "right_upper_leg"),
     ("left_upper_arm", "left_forearm"), ("left_forearm", "left_hand"),
@@ -60,7 +60,7 @@ def graph(character: ParametricMotionGraph, path: style.StrPath | None = None) -
     places = {name: ring * np.array([np.cos(a), np.sin(a)]) for name, a in zip(names, angles, strict=True)}
     around = 1.76 * _DISC + 0.3
     low, high = (limit(list(places.values()), axis=0) for limit in (np.min, np.max))
-    width, height = np.maximum(high - low + 2.0 * around + (0.8, 0.0), (6.4, 0.0)).tolist()
+    width, height = np.maximum(high - low + 2.0 * around + (1.7, 0.0), (6.4, 0.0)).tolist()
     figure = style.new_figure(height + 0.5, width=width)
     axes = figure.add_axes((0.0, 0.0, 1.0, height / (height + 0.5)))
     taken = list(places.values())
@@ -206,7 +206,7 @@ def lengths(character: ParametricMotionGraph, path: style.StrPath | None = None,
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.grid(True, axis="x")
-    axes.set_xlabel("seconds; dot: mean, bar: least to most, stroke: what is played of it")
+    axes.set_xlabel("seconds; dot: mean, bar: shortest to longest, stroke: part that is played")
     return figure
 
 
@@ -214,7 +214,7 @@ draw_lengths = lengths
 
 
 def _margin_transform(axes: Axes) -> Any:
-    """Figure's width across, the axes' own values upwards."""
+    """Return a transform with figure coordinates horizontally and data coordinates vertically."""
     from matplotlib.transforms import blended_transform_factory
 
     return blended_transform_factory(axes.figure.transFigure, axes.transData)

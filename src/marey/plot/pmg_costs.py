@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COSTS = "best transition of a pair, cm"
+# White background that keeps a label readable on lines and bars.
+_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
 
 
 @style.plot_function
@@ -29,7 +31,7 @@ def costs(
     """Plot a histogram of the costs of all pairs of samples, and below it what a threshold would accept.
 
     The lower panel has two curves over the threshold: the fraction of all pairs within it, and the fraction of the
-    source's motions that then have a continuation. An edge needs all of these.
+    source's motions that then have a transition. An edge needs all of these.
 
     Parameters
     ----------
@@ -45,24 +47,25 @@ def costs(
     above.set_title(title or "best transitions of pairs")
     at = np.sort(values.ravel())
     fraction = np.arange(1, len(at) + 1) / len(at)
-    below.plot(at, 100.0 * fraction, color=style.MIDDLE, label="pairs within it")
+    below.plot(at, 100.0 * fraction, color=style.MIDDLE, label="pairs within the threshold")
     below.plot([0.0, *best], [0.0, *(100.0 * np.arange(1, len(best) + 1) / len(best))], color=style.LEFT,
-               drawstyle="steps-post", label="motions of the source with a continuation")  # fmt: skip
+               drawstyle="steps-post", label="source motions with a transition")  # fmt: skip
     below.plot(best[-1], 100.0, "o", ms=5, color=style.LEFT)
-    least = f"all from {best[-1]:.1f} cm on "
+    least = f"all from {best[-1]:.1f} cm on"
     below.annotate(
-        least, (best[-1], 100.0), (6, -11), textcoords="offset points", fontsize=style.NOTE_SIZE, color=style.LEFT
-    )
+        least, (best[-1], 100.0), (6, -14), textcoords="offset points", fontsize=style.NOTE_SIZE, color=style.LEFT,
+        bbox=_BOX, zorder=5,
+    )  # fmt: skip
     below.set_ylabel("%")
     below.set_ylim(0.0, 108.0)
     below.set_xlim(0.0, max(float(at[-1]), float(best[-1])) * 1.02)
     below.set_xlabel(COSTS)
     below.grid(True)
-    below.legend(loc="lower right")
-    for axes in (above, below):
-        for level, name, color in ((good, "good", style.RIGHT), (bad, "bad", style.NOTE)):
-            if level is not None:
-                mark_level(axes, level, name, color)
+    below.legend(loc="lower right", frameon=True, framealpha=1.0, edgecolor="white")
+    for level, name, color in ((good, "good", style.RIGHT), (bad, "bad", style.NOTE)):
+        if level is not None:
+            mark_level(above, level, name, color, left=name == "good")
+            mark_level(below, level, "", color)
     return figure
 
 
@@ -75,11 +78,18 @@ def draw_histogram(axes: Axes, comparison: NodeComparison) -> None:
     axes.set_ylabel("pairs")
 
 
-def mark_level(axes: Axes, level: float, name: str, color: str, *, height: float = 1.0) -> None:
-    """Draw a threshold in meters as a line, labeled at a fraction of the panel's height."""
+def mark_level(axes: Axes, level: float, name: str, color: str, *, height: float = 1.0, left: bool = False) -> None:
+    """Draw a threshold in meters as a line, with its name, unless empty, at a fraction of the panel's height.
+
+    left : write the name to the left of the line, so that the names of two close thresholds do not overlap.
+    """
     axes.axvline(100.0 * level, color=color, lw=1.0, ls=(0, (4, 2)))
-    at = 100.0 * level, height * axes.get_ylim()[1]
-    axes.text(*at, f" {name} {100.0 * level:.1f}", fontsize=style.NOTE_SIZE, color=color, ha="left", va="top")
+    if name:
+        axes.annotate(
+            f"{name} {100.0 * level:.1f}", (100.0 * level, height * axes.get_ylim()[1]), (-4 if left else 4, 0),
+            textcoords="offset points", fontsize=style.NOTE_SIZE, color=color, ha="right" if left else "left",
+            va="top", bbox=_BOX,
+        )  # fmt: skip
 
 
 @style.plot_function

@@ -99,7 +99,7 @@ def head_center(body: Body, frame: int, head: tuple[int, int]) -> Floats:
     long = float(np.linalg.norm(end - start))
     if long > 0.3 * HEAD_RADIUS * body.size:
         return np.asarray(start + (end - start) * min(0.5, HEAD_RADIUS * body.size / long))
-    # No joint at the top: the head goes on where the neck points to.
+    # No joint at the top of the head: extend the head in the direction of the neck.
     neck = body.bones[body.bones[:, 1] == joint, 0]
     line = start - body.positions[frame, neck[0]] if len(neck) else UP
     return np.asarray(start + 0.8 * HEAD_RADIUS * body.size * line / max(float(np.linalg.norm(line)), 1e-9))
@@ -134,7 +134,7 @@ def telling_frames(body: Body, start: int, stop: int, n: int, *, ends: bool = Fa
     edges = np.unique(np.linspace(half, last + 1 - half, n - 1 if ends else n + 1).round().astype(int))
     frames = [0] if ends else []
     for a, b in pairwise(edges.tolist()):
-        # Not the other side of an edge that the last one lies at.
+        # Skip the frame just across the border of the interval if the previous choice is at that border.
         a = max(a, frames[-1] + (b - a) // 2) if frames else a
         frames.append(int(a + np.argmax(unusual[a:b])))
     return [start + frame for frame in dict.fromkeys([*frames, *([last] if ends else [])])]

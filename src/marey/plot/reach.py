@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Short of the palest, so that white strokes show everywhere.
+# Omit the palest colors, so that white strokes are visible everywhere.
 _COLORS = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.85, 256)))
 # Places across the map at which the headings are drawn.
 _FANS = 15
@@ -64,7 +64,7 @@ draw_reach = reach
 
 
 def _extent(found: Reach, reached: Any) -> float:
-    """Distance in meters from the origin to the farthest position, plus one cell."""
+    """Return the distance in meters from the origin to the farthest position, plus one cell."""
     i, j, _ = np.nonzero(reached)
     return float(max(np.abs(found.x[i]).max(), np.abs(found.z[j]).max()) + found.cell)
 
@@ -105,7 +105,7 @@ def _draw_plan(axes: Axes, found: Reach, reached: Any, limit: float, extent: flo
     axes.set_ylim(-extent, extent)
     axes.set_xlabel("z, m")
     axes.set_ylabel("x, m")
-    axes.set_title("strokes: headings in which a place is reached", fontsize=style.NOTE_SIZE, color=style.NOTE)
+    axes.set_title("strokes: headings with which a position can be reached", fontsize=style.NOTE_SIZE, color=style.NOTE)
     return image
 
 

@@ -112,7 +112,7 @@ def _bar(axes: Axes, start: float, stop: float, lane: int, filled: bool, gid: st
 
 
 def _link(axes: Axes, starts: Floats, stops: Floats) -> None:
-    """Draw a band between lanes, behind the bars of one match."""
+    """Draw a band, behind the bars, that connects the bars of one match in neighboring lanes."""
     rows = np.repeat(np.arange(len(starts)), 2) + np.tile([-0.5 * _BAR, 0.5 * _BAR], len(starts))
     x = np.concatenate([np.repeat(starts, 2), np.repeat(stops, 2)[::-1]])
     axes.fill(x, np.concatenate([rows, rows[::-1]]), color=style.shade(style.NOTE, 0.18), lw=0, zorder=1, gid="link")
@@ -244,7 +244,7 @@ def foot_heights(
         longest = max(longest, motion.duration)
         draw_foot(panels[0], panels[1], motion, side, times, look, k, names[k])
     style.time_axes(figure, list(panels[:2]), 0.0, longest)
-    panels[1].tick_params(labelbottom=True)  # not the figure's outermost where more panels follow
+    panels[1].tick_params(labelbottom=True)  # keep the time labels if more panels follow
     if registration is not None:
         for j, motion in enumerate(in_step):
             u = registration.timewarp.inverse(j, np.arange(len(motion)) / motion.fps)
@@ -329,7 +329,7 @@ def timewarp(registration: RegistrationCurve, path: style.StrPath | None = None)
     figure.align_ylabels(list(panels))
     kind = "loops" if registration.cyclic else "motions"
     figure.suptitle(
-        f"{len(names)} {kind} in step, {100 * registration.distance:.1f} cm apart", x=0.01, ha="left", size=11
+        f"{len(names)} registered {kind}, {100 * registration.distance:.1f} cm apart", x=0.01, ha="left", size=11
     )
     return figure
 

@@ -44,7 +44,7 @@ def table(
 
     Parameters
     ----------
-    figures : metrics of each stream by name.
+    metrics : metrics of each stream by name.
     clips : metrics of the clips that all streams are made of; adds a first row, and a line in each column.
     """
     if not metrics:
@@ -196,7 +196,7 @@ def punches(
         axes.set_ylabel(labels[1])
         axes.grid(True)
     figure.text(0.07, 0.945, _format_hits(off, inside, within), fontsize=11, ha="left")
-    text = "filled: hit, empty: missed, square: out of reach, cross: where the hand came"
+    text = "filled: hit, empty: missed, square: out of reach, cross: nearest position of the hand"
     figure.text(0.07, 0.895, text, fontsize=style.NOTE_SIZE, color=style.NOTE, ha="left")
     return figure
 

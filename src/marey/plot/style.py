@@ -98,7 +98,9 @@ def plot_function(draw: Callable[P, Figure]) -> Callable[P, Figure]:
             write_figure(figure, path)
         return figure
 
-    plot.__doc__ = f"{draw.__doc__}\n\n    The plot is written to `path`, .png or .svg, if it is given, and returned."
+    about, examples, lines = (draw.__doc__ or "").partition("\n    Examples\n")
+    about = f"{about.rstrip()}\n\n    The plot is written to `path`, .png or .svg, if it is given, and returned."
+    plot.__doc__ = f"{about}\n{examples}{lines}"
     return plot
 
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 _COLORS = "cividis"
 _CHAIN, _BRIDGE, _MINIMUM = "#d1195e", style.LEFT, "#7fdcff"
-_VEIL = 0.92  # of paper, over cells outside the valid region
+_VEIL = 0.92  # opacity of the white layer over cells outside the valid region
 _MARGIN = (0.72, 1.0, 0.66, 0.56)  # inches: left, right with the scale of distances, top, bottom
 _TALLEST = 7.0
-_MOST_CELLS = 4_000_000  # that a picture can show; more would only be mud
+_MOST_CELLS = 4_000_000  # maximum number of cells in a plot; more would be unreadable
 Frames = tuple[int, int]
 
 

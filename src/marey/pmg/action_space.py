@@ -1,10 +1,11 @@
 """A space of single actions, such as punches at points, that meets requested parameters exactly.
 
 Synchronized examples are blended in the frame of their first pose, so feet that are planted in all of them are planted
-in the blend. Weights fall off with the distance in parameters and are tilted until the weighted mean of the examples'
-parameters equals a mean; this is possible for all means in the convex hull of the examples. A blended arm does not end
-exactly at the mean of the positions. What blends reach is measured once, for many means, and a request is converted to
-the mean that reaches it. Close to an example's parameters, its own weight grows to 1, so it is reached exactly.
+in the blend. Weights fall off with the distance in parameters and are then tilted until the weighted mean of the
+examples' parameters equals a given mean; this is possible for all means in the convex hull of the examples. However, a
+blended arm does not end exactly at the mean of the positions. The parameters that blends reach are therefore measured
+once, for many means, and a request is converted to the mean that reaches it. Close to an example's parameters, its own
+weight grows to 1, so it is reached exactly.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, FrozenRecord, freeze_array, set_readonly
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, find_facing
 from marey.core.settings import operation
@@ -24,12 +25,12 @@ from marey.core.source import Source
 from marey.deprecation import renamed_classmethod
 from marey.errors import InvalidValue, NoResult
 from marey.io.limits import check_blend_frames
-from marey.io.stored import FileFormat, Part, Stored
+from marey.io.stored import FileFormat, Part
 from marey.maths import quat, rigid2d
 from marey.parametric.neighbors import neighbor_weights
 from marey.parametric.region import Region
 from marey.parametric.space import ParametricMotion
-from marey.pmg.blended import check_contact_columns, check_rotations, make_motion, strip_source
+from marey.pmg.blended import BlendedSpace, check_contact_columns, check_rotations, make_motion, strip_source
 from marey.pmg.gait_kernels import interpolate_rows, mix_values, place_frames, solve_weights
 from marey.pmg.settings import ActionSettings
 from marey.pmg.space import check_box
@@ -55,7 +56,7 @@ _Measure = Callable[[Motion, Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ActionSpace(FrozenRecord, Stored):
+class ActionSpace(BlendedSpace):
     """A space of motions blended from n examples of one action; created by `build`.
 
     The examples are sampled at G synchronized points. J is the number of joints, K the number of contact points.
@@ -73,6 +74,14 @@ class ActionSpace(FrozenRecord, Stored):
     samples : (m, d) parameters of sampled blends; none if the parameters were given by hand.
     means : (m, d) weighted means of the examples' parameters in these blends.
     sources : names of the examples.
+
+    Examples
+    --------
+    >>> actions = marey.pmg.ActionSpace.build(space)
+    >>> actions.names, actions.weights([1.0]).shape
+    (('right_ball y',), (5,))
+    >>> actions([1.0]).rotations.shape[1:]
+    (27, 4)
     """
 
     FILE = FileFormat(
@@ -168,6 +177,11 @@ class ActionSpace(FrozenRecord, Stored):
         Parameters
         ----------
         motion : synchronized examples with their d parameters.
+
+        Examples
+        --------
+        >>> marey.pmg.ActionSpace.build(space).turns.shape[2:]
+        (27, 4)
         """
         reg = motion.registration
         base = bake_hips_into_root(reg.motions[0])
@@ -214,16 +228,6 @@ class ActionSpace(FrozenRecord, Stored):
     of = renamed_classmethod("of", "build")
 
     @property
-    def fps(self) -> float:
-        """Frame rate of the generated motions, in frames per second."""
-        return self.base.fps
-
-    @property
-    def region(self) -> Region:
-        """The parameters that can be requested: the convex hull of those of blends, between low and high."""
-        return self._region
-
-    @property
     def is_measured(self) -> bool:
         """Whether the parameters were measured, not given by hand."""
         return len(self.samples) > 0
@@ -259,7 +263,7 @@ class ActionSpace(FrozenRecord, Stored):
         radius, own = float(self._radii[nearest]), 0.0
         if away[nearest] < radius:
             own = (1.0 - float(away[nearest]) / radius) ** 2
-            # The example's parameters and the rest, which is aimed at the opposite side, have the wanted mean.
+            # The weighted mean of the example's parameters and those of the rest must be the requested parameters.
             wanted = (wanted - own * self.parameters[nearest]) / max(1.0 - own, 1e-9)
         mean = wanted + self._interpolate(self.means - self.samples, self.samples, wanted)
         return self._hull.project(mean, self.bandwidth), nearest, own
@@ -340,7 +344,7 @@ class ActionSpace(FrozenRecord, Stored):
         mixed[:, -4] = heading
 
     def _to_parts(self) -> dict[str, Any]:
-        return Stored._to_parts(self) | {"clips": [self.base[:1]]}
+        return BlendedSpace._to_parts(self) | {"clips": [self.base[:1]]}
 
     @classmethod
     def _from_parts(cls, parts: dict[str, Any]) -> ActionSpace:
@@ -392,7 +396,7 @@ def _make_measure(motion: ParametricMotion, n_points: int) -> _Measure | None:
 
 
 def _measure_samples(space: ActionSpace, measure: _Measure | None) -> ActionSpace:
-    """Measure what blends reach, and store it in the space; no change if `measure` is None."""
+    """Measure the parameters that blends reach, and return the space with them; unchanged if `measure` is None."""
     if measure is None:
         return space
     count = _MEANS.get(len(space.names), _MOST_MEANS)

@@ -24,6 +24,16 @@ class AutoReport:
     connected : (source, target) node names of each new edge, without edges of pruned nodes.
     failed : (source, target, reason) of each pair that could not be connected.
     pruned : names of the removed dead-end nodes, in the order of removal.
+
+    Examples
+    --------
+    >>> from marey.pmg import GaitSpace
+    >>> space = GaitSpace.build([walk, turning, marey.edit.mirror(turning)])
+    >>> walker = marey.ParametricMotionGraph("walker")
+    >>> node = walker.add("walk", space)
+    >>> report = walker.connect_all(n_source=10, n_target=30)
+    >>> report.connected, report.pruned
+    ((('walk', 'walk'),), ())
     """
 
     connected: tuple[tuple[str, str], ...]
@@ -37,7 +47,15 @@ class AutoReport:
 
 @operation(ConnectAllSettings)
 def connect_all(graph: ParametricMotionGraph, settings: ConnectAllSettings) -> AutoReport:
-    """Try to connect every node to every node, keep the edges that work, and remove dead ends if `prune` is True."""
+    """Try to connect every node to every node, keep the edges that work, and remove dead ends if `prune` is True.
+
+    Examples
+    --------
+    >>> walker = marey.ParametricMotionGraph("walker")
+    >>> node = walker.add("walk", character.nodes["walk"].space)
+    >>> walker.connect_all(n_source=10, n_target=30).connected
+    (('walk', 'walk'),)
+    """
     if not graph.nodes:
         raise InvalidValue(f"{graph.name!r} has no nodes to connect; add a node first")
     pairs = [(a, b) for a in graph.nodes for b in graph.nodes if (a, b) not in graph.edges]

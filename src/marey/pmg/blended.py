@@ -1,4 +1,4 @@
-"""Build motions from blended values, for `GaitSpace` and `ActionSpace`."""
+"""Spaces that blend stored values, and motions built from them; shared by `GaitSpace` and `ActionSpace`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,40 @@ from dataclasses import replace
 
 import numpy as np
 
-from marey.core.arrays import Floats, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.core.source import Source
 from marey.errors import InvalidValue
+from marey.io.stored import Stored
+from marey.parametric.region import Region
 from marey.pmg.gait_kernels import place_frames
 
-__all__ = ["check_contact_columns", "check_rotations", "make_motion", "strip_source"]
+__all__ = ["BlendedSpace", "check_contact_columns", "check_rotations", "make_motion", "strip_source"]
 
 # Largest allowed deviation of a quaternion's norm from 1, due to rounding to single precision.
 _ROUNDED = 1e-5
+
+
+class BlendedSpace(FrozenRecord, Stored):
+    """Base class of spaces that blend examples.
+
+    base : a motion that provides skeleton, frame rate and contact points.
+    """
+
+    __slots__ = ()
+    base: Motion
+    _region: Region
+
+    @property
+    def fps(self) -> float:
+        """Frame rate of the generated motions, in frames per second."""
+        return self.base.fps
+
+    @property
+    def region(self) -> Region:
+        """The parameters that can be requested: the convex hull of what blends reach, between low and high."""
+        return self._region
 
 
 def make_motion(base: Motion, values: Floats, places: Floats, n_contacts: int, name: str, source: Source) -> Motion:

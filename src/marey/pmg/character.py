@@ -30,6 +30,7 @@ from marey.pmg.settings import (
     accept_clean_settings,
 )
 from marey.pmg.space import as_space
+from marey.pmg.units import format_ranges
 
 if TYPE_CHECKING:
     from marey.pmg.node_files import SpaceFile
@@ -47,10 +48,14 @@ class ParametricMotionGraph:
 
     Examples
     --------
-    >>> char = ParametricMotionGraph("walker")                                      # doctest: +SKIP
-    >>> char.add("walk", space)                                                     # doctest: +SKIP
-    >>> char.connect("walk", "walk")                                                # doctest: +SKIP
-    >>> frames = char.stream(GoTo((3.0, 4.0))).record(10.0)                         # doctest: +SKIP
+    >>> space = marey.pmg.GaitSpace.build([walk, turning, marey.edit.mirror(turning)])
+    >>> walker = marey.ParametricMotionGraph("walker")
+    >>> walker.add("walk", space).names
+    ('turn',)
+    >>> edge = walker.connect("walk", "walk", n_source=10, n_target=30)
+    >>> stream = walker.stream(marey.control.FollowDirection(1.0))
+    >>> stream.record(2.0)
+    <Motion 'walker': 120 frames at 60 Hz, 27 joints>
     """
 
     @operation(CharacterSettings)
@@ -64,6 +69,20 @@ class ParametricMotionGraph:
 
     def __repr__(self) -> str:
         return f"<ParametricMotionGraph {self.name!r}: {len(self._nodes)} nodes, {len(self._edges)} edges>"
+
+    def _repr_html_(self) -> str:
+        from marey.core.notebook import show_table
+
+        rows = (
+            (
+                name,
+                format_ranges(node.names, node.units, node.low, node.high),
+                ", ".join(target for source, target in self._edges if source == name),
+            )
+            for name, node in self._nodes.items()
+        )
+        facts = f"{len(self._nodes)} nodes, {len(self._edges)} edges"
+        return show_table(self.name or "character", facts, ("node", "parameters", "leads to"), rows)
 
     @property
     def nodes(self) -> Mapping[str, Node]:
@@ -127,6 +146,13 @@ class ParametricMotionGraph:
         name : name of the new node; must not be in use.
         parent : name of the node to restrict.
         low, high : (d,) range of the new node, inside that of `parent`.
+
+        Examples
+        --------
+        >>> walker = marey.ParametricMotionGraph("walker")
+        >>> node = walker.add("walk", character.nodes["walk"].space)
+        >>> walker.restrict("straight", "walk", low=[-0.1], high=[0.1]).high
+        array([0.1])
         """
         if name in self._nodes:
             raise InvalidValue(f"{self.name!r} already has a node {name!r}; choose another name")
@@ -141,16 +167,28 @@ class ParametricMotionGraph:
         Parameters
         ----------
         source, target : names of the nodes; may be the same.
+
+        Examples
+        --------
+        >>> comparison = character.compare("walk", "walk", n_source=5, n_target=10)
+        >>> comparison.costs.shape  # meters
+        (5, 10)
         """
         return compare_nodes(self[source], self[target], self.seams, settings)
 
     @operation(EdgeSettings)
     def connect(self, source: str, target: str, settings: EdgeSettings) -> Edge:
-        """Add an edge, which stores for each sampled motion of the source which motions of the target can follow.
+        """Add an edge between two nodes, given by name, which may be the same.
 
-        Parameters
-        ----------
-        source, target : names of the nodes; may be the same.
+        An edge stores, for each sampled motion of the source, which motions of the target can follow.
+
+        Examples
+        --------
+        >>> walker = marey.ParametricMotionGraph("walker")
+        >>> node = walker.add("walk", character.nodes["walk"].space)
+        >>> edge = walker.connect("walk", "walk", good=0.1, bad=0.15, n_source=10, n_target=30)  # meters
+        >>> edge.low.shape
+        (10, 1)
         """
         start, end = self[source], self[target]
         good, part = settings.good, settings.part
@@ -191,6 +229,12 @@ class ParametricMotionGraph:
         ----------
         name : node of the motion.
         parameters : (d,) parameters of the motion; the node's nearest are used.
+
+        Examples
+        --------
+        >>> node = character.nodes["walk"]
+        >>> character.transition_ranges("walk", node.middle)["walk"].low.shape
+        (1,)
         """
         given = self[name].project(np.atleast_1d(parameters))
         return {edge.target: edge.transition_range(given, self[edge.target].region) for edge in self.out_edges(name)}
@@ -213,6 +257,12 @@ class ParametricMotionGraph:
         Parameters
         ----------
         controller : chooses the next clip.
+
+        Examples
+        --------
+        >>> stream = character.stream(marey.control.GoTo((0.0, 3.0)))  # x, z in meters
+        >>> len(stream.record(2.0)), stream.fps
+        (60, 30.0)
         """
         from marey.pmg.stream import CharacterStream
 
@@ -241,6 +291,12 @@ class ParametricMotionGraph:
         ----------
         spaces : spaces that are Python functions and therefore not in any file, keyed by node name.
         requests : request functions other than the built-in ones, keyed by node name.
+
+        Examples
+        --------
+        >>> character.save("walker.json")
+        >>> marey.ParametricMotionGraph.load("walker.json").fps
+        30.0
         """
         from marey.pmg.files import load_character
 

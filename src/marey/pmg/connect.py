@@ -40,6 +40,12 @@ class NodeComparison(NamedTuple):
     target : (m, e) parameters of the m samples of the target node.
     costs : (n, m) cost of the best transition, in meters.
     moments : (n, m, 2) position of that transition in the source and in the target motion, each from 0 to 1.
+
+    Examples
+    --------
+    >>> comparison = character.compare("walk", "walk", n_source=5, n_target=10)
+    >>> comparison.costs.shape, comparison.moments.shape
+    ((5, 10), (5, 10, 2))
     """
 
     source: Floats
@@ -83,9 +89,10 @@ def build_edge(
     check_thresholds(t_good, t_bad)
     if good is None and t_good > LARGE:
         warn_user(
-            f"the transitions from {source.name!r} to {target.name!r} may be visible: good was chosen as "
-            f"{100 * t_good:.0f} cm, because some motions have no closer transition; add clips that lead from one to "
-            "the other, or set `good=` and name with `part=` the part that has closer ones"
+            f"the transitions from {source.name!r} to {target.name!r} may be visible: the threshold chosen is "
+            f"{100 * t_good:.0f} cm, and some motions of {source.name!r} have no transition below "
+            f"{100 * float(best.max()):.0f} cm; add clips that lead from one to the other, or set a smaller `good=` "
+            "and, with `part=`, a name for a new node of those motions that have closer ones"
         )
     stuck = best > t_good
     if stuck.any():

@@ -61,6 +61,14 @@ class Edge(FrozenRecord):
     is_chosen : whether `good` was chosen automatically.
 
     Numbers are rounded to five digits, so an edge read from a text file is identical to the one that was written.
+
+    Examples
+    --------
+    >>> edge = character.edges["walk", "walk"]
+    >>> edge.parameters.shape, edge.costs.shape
+    ((12, 1), (21,))
+    >>> edge.transition_range(edge.parameters[0]).low.shape
+    (1,)
     """
 
     source: str

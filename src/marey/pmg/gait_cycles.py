@@ -78,7 +78,8 @@ def compute_phase(motion: Motion) -> tuple[Floats, int, int]:
 
     The phase is an integer when the left foot passes the right.
     """
-    return find_gait(motion, "clip").run_phase()
+    remedy = "leave this clip out, or use a longer part of the recording, in which both feet step"
+    return find_gait(motion, "clip", remedy).run_phase()
 
 
 def find_cycles(motion: Motion, margin: float, part: CyclePart = _FULL) -> Ints:

@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marey.core.arrays import Floats, FrozenRecord, freeze_array, set_readonly
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import RETARGET, bake_hips_into_root, check_same_skeleton
 from marey.core.settings import operation
 from marey.core.source import Source
-from marey.edit.share import share_skeleton
+from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue, NoResult, warn_user
 from marey.io.limits import check_blend_frames
-from marey.io.stored import FileFormat, Part, Stored
+from marey.io.stored import FileFormat, Part
 from marey.parametric.region import Region
-from marey.pmg.blended import check_contact_columns, check_rotations, make_motion, strip_source
+from marey.pmg.blended import BlendedSpace, check_contact_columns, check_rotations, make_motion, strip_source
 from marey.pmg.gait_cycles import PER_CYCLE, Cycle, CyclePart, cut_cycles, find_usual_events, grid_phases
 from marey.pmg.gait_kernels import interpolate_rows, mix_singles, solve_weights
 from marey.pmg.settings import GaitSettings
@@ -46,12 +46,12 @@ _MAX_MARGIN = 100.0
 _STEPS_BEGIN = {"left": 0.0, "right": 0.5}
 # Weights below this fraction of the largest weight are set to 0.
 _MIN_WEIGHT = 1e-4
-# Number of speeds at which the range of turns is looked at.
+# Number of speeds at which the range of turns is examined.
 _SPEEDS = 21
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GaitSpace(FrozenRecord, Stored):
+class GaitSpace(BlendedSpace):
     """A space of locomotion with the parameter turn, or turn and speed; created by `build`.
 
     It blends n clips of one gait cycle or one step. The space has d parameters.
@@ -66,6 +66,14 @@ class GaitSpace(FrozenRecord, Stored):
     low, high : (d,) range of valid requests; see `region` for what is reachable in this box.
     sources : names of the motions that the clips were cut from.
     span : length of a clip in cycles, without its margins: 1, or 0.5 for steps.
+
+    Examples
+    --------
+    >>> space = marey.pmg.GaitSpace.build([walk, turning, marey.edit.mirror(turning)])
+    >>> space.names, space.units
+    (('turn',), ('rad',))
+    >>> space(space.high).rotations.shape[1:]
+    (27, 4)
     """
 
     FILE = FileFormat(
@@ -159,6 +167,12 @@ class GaitSpace(FrozenRecord, Stored):
         Parameters
         ----------
         motions : walks or runs on various curves; with contacts if the result should have them.
+
+        Examples
+        --------
+        >>> space = marey.pmg.GaitSpace.build([walk, turning, marey.edit.mirror(turning)])
+        >>> space.parameters.shape[1], bool(space.low[0] < 0.0 < space.high[0])  # radians
+        (1, True)
         """
         names, margin = _check_names(settings.parameters), settings.margin
         part = CyclePart(_STEPS_BEGIN[settings.side], 0.5 * settings.steps)
@@ -252,17 +266,8 @@ class GaitSpace(FrozenRecord, Stored):
         )
 
     @property
-    def fps(self) -> float:
-        """Frame rate of the generated motions, in frames per second."""
-        return self.base.fps
-
-    @property
-    def region(self) -> Region:
-        """The parameters that can be requested: the convex hull of those of the clips, between low and high."""
-        return self._region
-
-    @property
     def units(self) -> tuple[str, ...]:
+        """Units of the d parameters."""
         return tuple(_UNITS[name] for name in self.names)
 
     @property

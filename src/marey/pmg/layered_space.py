@@ -39,6 +39,12 @@ class LayeredSpace:
     gaze : model of how the person looks around; `GazeMap.default()` if None.
     yaw, pitch : minimum and maximum in radians, relative to the body's heading; yaw is positive to the left, pitch
         upward. Values beyond the map's limits raise an error.
+
+    Examples
+    --------
+    >>> space = marey.pmg.LayeredSpace(character.nodes["walk"].space)
+    >>> space.names, space.units
+    (('turn', 'gaze_yaw', 'gaze_pitch'), ('rad', 'rad', 'rad'))
     """
 
     space: Space
@@ -75,10 +81,12 @@ class LayeredSpace:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of the d parameters."""
         return (*self.space.names, *GAZE_NAMES)
 
     @property
     def units(self) -> tuple[str, ...]:
+        """Units of the d parameters."""
         return (*self.space.units, "rad", "rad")
 
     @property
@@ -88,10 +96,12 @@ class LayeredSpace:
 
     @property
     def low(self) -> Floats:
+        """(d,) smallest valid parameters."""
         return set_readonly(np.concatenate([self.space.low, [self.yaw[0], self.pitch[0]]]))
 
     @property
     def high(self) -> Floats:
+        """(d,) largest valid parameters."""
         return set_readonly(np.concatenate([self.space.high, [self.yaw[1], self.pitch[1]]]))
 
     @property

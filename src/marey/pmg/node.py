@@ -31,7 +31,7 @@ _REACHED_FRACTION = 0.02
 # Number of points on a clip's path, and number of sampled motions that paths are interpolated from.
 PATH_POINTS = 33
 _N_SAMPLES = 128
-# How much farther a parameter may move that the command does not mention.
+# Factor by which parameters that the command does not mention may move farther than those that it mentions.
 _FREE = 100.0
 
 
@@ -60,6 +60,20 @@ def request_by_name(node: Node, command: Mapping[str, Any], place: Floats) -> Fl
 
     A ``direction`` (radians from world +Z, positive to the left) sets the parameter ``turn``, if there is one, to the
     angle that remains from the character's heading.
+
+    Parameters
+    ----------
+    place : (3,) floor placement (theta, x, z) of the character.
+
+    Returns
+    -------
+    (d,) parameters.
+
+    Examples
+    --------
+    >>> node = character.nodes["walk"]
+    >>> marey.pmg.request_by_name(node, {"direction": 0.1}, place=np.zeros(3)).round(3)
+    array([0.1])
     """
     out, scale = np.array(node.middle), np.array(node.scale)
     for k, name in enumerate(node.names):
@@ -84,6 +98,16 @@ class Node(FrozenRecord):
         see `region`.
     request : converts a command to parameters; see `Request`.
     parent : name of the node that this one is a part of, or None.
+
+    Examples
+    --------
+    >>> node = character.nodes["walk"]
+    >>> node.names, node.units, node.fps
+    (('turn',), ('rad',), 30.0)
+    >>> node.motion(node.middle).rotations.shape[1:]
+    (27, 4)
+    >>> node.contains(node.high + 1.0)
+    False
     """
 
     name: str
@@ -128,6 +152,7 @@ class Node(FrozenRecord):
 
     @property
     def n_dims(self) -> int:
+        """Number of parameters d."""
         return len(self.names)
 
     @property
@@ -216,7 +241,7 @@ class Node(FrozenRecord):
         return self.region.sample(n, rng, corners=corners)
 
     def part(self, name: str, low: ArrayLike, high: ArrayLike) -> Node:
-        """Return a new node with the same space and narrower ranges (Heck 6.3)."""
+        """Return a new node with the same space and narrower ranges `low` to `high`, (d,) each (Heck 6.3)."""
         inner = np.maximum(np.atleast_1d(low), self.low), np.minimum(np.atleast_1d(high), self.high)
         return replace(self, name=name, low=inner[0], high=inner[1], parent=self.parent or self.name, _cache={})
 

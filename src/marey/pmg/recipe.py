@@ -155,6 +155,12 @@ class Recipe:
     auto : thresholds good and bad in meters, if all pairs that are not listed should be tried too; otherwise None.
     about : one-line description.
     path : path of the recipe file, for messages and relative paths; the name if it comes with marey.
+
+    Examples
+    --------
+    >>> recipe = marey.pmg.read_recipe("walking")
+    >>> [node.name for node in recipe.nodes], recipe.fps
+    (['walk'], 60.0)
     """
 
     name: str
@@ -171,7 +177,13 @@ class Recipe:
 
 
 def shipped_recipes() -> Mapping[str, str]:
-    """Return the descriptions of the recipes that come with marey, keyed by name."""
+    """Return the descriptions of the recipes that come with marey, keyed by name.
+
+    Examples
+    --------
+    >>> "walking" in marey.pmg.shipped_recipes()
+    True
+    """
     folder = resources.files("marey.pmg") / _SHIPPED
     out = {}
     for each in sorted(folder.iterdir(), key=lambda file: file.name):
@@ -186,6 +198,12 @@ def read_recipe(recipe: str | os.PathLike[str]) -> Recipe:
     Parameters
     ----------
     recipe : a .toml file, or the name of one of `shipped_recipes`, such as ``"walking"``.
+
+    Examples
+    --------
+    >>> recipe = marey.pmg.read_recipe("walking")
+    >>> recipe.name, recipe.samples
+    ('walker', (120, 400))
     """
     name = os.fspath(recipe)
     if name.lower().endswith(".toml") or Path(name).exists():
@@ -322,7 +340,7 @@ def _parse_edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeR
     _check_order(keys, good, bad)
     part = keys.text("part", "") or None
     if part is not None and good is None:
-        keys.fail("part needs good; otherwise all of the source has transitions")
+        keys.fail("part needs good, because the automatic threshold gives every motion of the source a transition")
     edge = EdgeRecipe(ends[0], ends[1], good, bad, part, keys.pair("samples", samples))
     keys.done()
     return edge

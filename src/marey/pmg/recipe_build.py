@@ -12,14 +12,24 @@ import numpy as np
 from marey.check import warn_of_findings
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.errors import MareyError, NoResult, ParseError, UnknownName, UnreadableFile, similar, word_parameters
+from marey.errors import (
+    MareyError,
+    NoResult,
+    ParseError,
+    UnknownName,
+    UnreadableFile,
+    collect_warnings,
+    similar,
+    warn_user,
+    word_parameters,
+)
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
 from marey.pmg.auto import AutoReport
 from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.files import load_any_space
 from marey.pmg.gait_space import GaitSpace
-from marey.pmg.recipe import NodeRecipe, Recipe
+from marey.pmg.recipe import NodeRecipe, Recipe, shipped_recipes
 from marey.pmg.recipe_clips import ClipCache, RecipeClip, load_clips, retarget_files
 from marey.pmg.requests import REQUESTS
 from marey.pmg.units import to_internal_units
@@ -47,6 +57,27 @@ def build_recipe(
     report : called with the result of `[auto]`, if the recipe has it: pairs that failed, nodes that were removed.
 
     Raises an error if no node can continue forever after `[auto]`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> size = Path("walker.toml").write_text('''
+    ... name = "walker"
+    ... samples = [10, 30]
+    ... [[nodes]]
+    ... name = "walk"
+    ... kind = "gait"
+    ... mirror = true
+    ... clips = [{ sample = "walk", turn_rate = [0, 30], seconds = 4 }]
+    ... [[edges]]
+    ... from = "walk"
+    ... to = "walk"
+    ... good = 0.1
+    ... bad = 0.15
+    ... ''')
+    >>> built = marey.pmg.build_recipe(marey.pmg.read_recipe("walker.toml"))
+    >>> list(built.edges)
+    [('walk', 'walk')]
     """
     graph = ParametricMotionGraph(recipe.name, **recipe.seams.to_dict())
     total = len(recipe.nodes) + len(recipe.edges) + (recipe.auto is not None)
@@ -61,11 +92,15 @@ def build_recipe(
     from_files = [clip for clip in cache.values() if isinstance(clip, Motion)]
     warn_of_findings(from_files, lambda key, value: f"{key} = {value} in [[nodes.clips]] of the recipe")
     for k, edge in enumerate(recipe.edges):
-        with _add_context(recipe, f"edge {edge.source!r} to {edge.target!r}"):
+        where = f"edge {edge.source!r} to {edge.target!r}"
+        with _add_context(recipe, where), collect_warnings() as notes:
             graph.connect(
                 edge.source, edge.target, good=edge.good, bad=edge.bad, part=edge.part, n_source=edge.samples[0],
                 n_target=edge.samples[1], rng=recipe.seed, run=run,
             )  # fmt: skip
+        if recipe.path not in shipped_recipes():  # its user could not change the edges
+            for note in notes:
+                warn_user(f"{recipe.path}: {word_parameters(note, lambda key, _: key)}")
         report_progress((len(recipe.nodes) + k + 1) / total)
     if recipe.auto is not None:
         good, bad = recipe.auto
@@ -141,7 +176,11 @@ def _build_space(recipe: Recipe, node: NodeRecipe, cache: ClipCache) -> Any:
 
 def _action_space(node: NodeRecipe, clips: list[RecipeClip]) -> ActionSpace:
     motions = [clip.motion for clip in clips]
-    options: dict[str, Any] = {"samples": 0, "max_distance": node.max_distance, "crop": None}  # the recipe says where
+    options: dict[str, Any] = {
+        "samples": 0,
+        "max_distance": node.max_distance,
+        "crop": None,
+    }  # located by the recipe
     if node.feature:
         from marey.edit import mirror
 

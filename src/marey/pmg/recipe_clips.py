@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marey.core.motion import Motion
-from marey.edit.share import share_skeleton
+from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue, MareyError, ParseError, UnknownName, UnreadableFile, similar
 from marey.io.settings import LoadSettings
 from marey.pmg.gait_cycles import compute_phase

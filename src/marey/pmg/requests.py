@@ -24,6 +24,18 @@ def request_at_point(node: Node, command: Mapping[str, Any], place: Floats) -> F
     The point is converted to the character's coordinates: x to its left, y above the floor, z ahead. Parameters whose
     last word is x, y or z (such as ``right_hand y``) are set to that coordinate, and ``distance`` is set to the
     horizontal distance. The rest of the command is matched by name.
+
+    Returns the parameters (d,); `place` is as in `request_by_name`.
+
+    Examples
+    --------
+    >>> from marey.pmg import ActionSpace, request_at_point
+    >>> kicker = marey.ParametricMotionGraph("kicker")
+    >>> node = kicker.add("kick", ActionSpace.build(space), request=request_at_point)
+    >>> node.names
+    ('right_ball y',)
+    >>> request_at_point(node, {"point": (0.0, 1.0, 0.9)}, place=np.zeros(3))  # meters
+    array([1.])
     """
     out = request_by_name(node, command, place)
     if command.get("point") is None:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from marey.compare.clouds import frame_weights, point_clouds
 from marey.compare.distance import frame_distances
-from marey.core.arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.motion import Motion
+from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
 from marey.pmg.costs import sole_points
+from marey.pmg.node import Node
 from marey.pmg.stance import make_soles
 
-__all__ = ["PlacedFrames", "Seam", "blend_frames", "find_seam", "match_plants", "place_clip"]
+__all__ = ["PlacedFrames", "Seam", "blend_frames", "find_seam", "match_plants", "measure_change", "place_clip"]
 
 # Search range around the transition position given by the edge, in frames to either side, in both clips.
 REACH = 2
+# Size of the measured changes as a fraction of the parameter's range, and their moments as fractions of the clip.
+_CHANGE, _CHANGED = 0.15, (0.4, 0.5, 0.6)
 
 
 class Seam(NamedTuple):
@@ -60,6 +65,12 @@ def find_seam(a: Motion, b: Motion, leave: float, enter: float, half: int, earli
     earliest : first frame of `a` that may be blended.
     markers : set of points to compare poses by; see `marey.compare.point_clouds`.
     """
+    if len(b) <= 2 * half:
+        raise InvalidValue(
+            f"transitions of {2.0 * half / b.fps:.3g} s do not fit into a motion of {b.duration:.3g} s",
+            parameter="length",
+            remedy="use shorter transitions",
+        )
     low, high = earliest + half, len(a) - 1 - half
     middle = int(np.clip(round(leave * (len(a) - 1)), low, max(low, high)))
     leaves = np.arange(max(low, middle - REACH), max(min(high, middle + REACH), max(low, middle - REACH)) + 1)
@@ -79,6 +90,25 @@ def find_seam(a: Motion, b: Motion, leave: float, enter: float, half: int, earli
     # Near the optimum, D grows with the square of the shift.
     cost = float(np.sqrt(left[best] + shift @ shift))
     return Seam(i, j, moves[best] + np.array([0.0, *shift]), cost)
+
+
+@lru_cache(maxsize=64)
+def measure_change(node: Node, half: int, markers: str) -> Floats:
+    """Return the cost (d,) of changing each parameter within a clip, in meters per unit of the parameter.
+
+    The cost of a transition is about proportional to the change; this is the mean over clips and moments of the node.
+    half, markers : see `find_seam`.
+    """
+    now, out = node.motion(node.middle), np.empty(node.n_dims)
+    for k in range(node.n_dims):
+        step = np.zeros(node.n_dims)
+        step[k] = _CHANGE * node.scale[k]
+        costs = []
+        for tried in (node.project(node.middle - step), node.project(node.middle + step)):
+            clip, change = node.motion(tried), max(abs(tried[k] - node.middle[k]), 1e-6)
+            costs += [find_seam(now, clip, each, each, half, 0, markers).cost / change for each in _CHANGED]
+        out[k] = max(np.mean(costs), 1e-6)
+    return set_readonly(out)
 
 
 def _plant_shift(a: Motion, b: Motion, move: Floats, weights: Floats) -> Floats:

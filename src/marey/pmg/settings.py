@@ -49,11 +49,11 @@ class CompareSettings(Settings):
     """How two nodes are compared."""
 
     n_source: int = option(
-        default=60, help="Number of motions to sample from the node that is left.", label="Source samples", min=2,
+        default=60, help="Number of motions to sample from the source node.", label="Source samples", min=2,
         advanced=True,
     )  # fmt: skip
     n_target: int = option(
-        default=400, help="Number of motions to sample from the node that is entered.", label="Target samples", min=2,
+        default=400, help="Number of motions to sample from the target node.", label="Target samples", min=2,
         advanced=True,
     )  # fmt: skip
     rng: Seed = option(default=0, help="Random seed of the samples.", label="Random seed", min=0, advanced=True)
@@ -93,7 +93,7 @@ class EdgeSettings(CompareSettings):
         check_order(self.good, self.bad)
         if self.part is not None and self.good is None:
             raise InvalidValue(
-                "part requires `good=`, because otherwise it is chosen so that all of the source has transitions",
+                "part requires `good=`, because the automatic threshold gives every motion of the source a transition",
                 parameter="part",
             )
 
@@ -117,11 +117,11 @@ class ConnectAllSettings(CompareSettings, ProgressSettings):
         label="Remove dead ends",
     )
     n_source: int = option(
-        default=40, help="Number of motions to sample from each node that is left.", label="Source samples", min=2,
+        default=40, help="Number of motions to sample from each source node.", label="Source samples", min=2,
         advanced=True,
     )  # fmt: skip
     n_target: int = option(
-        default=200, help="Number of motions to sample from each node that is entered.", label="Target samples", min=2,
+        default=200, help="Number of motions to sample from each target node.", label="Target samples", min=2,
         advanced=True,
     )  # fmt: skip
 
@@ -143,7 +143,7 @@ class GaitSettings(SkeletonSettings):
 
     parameters: Sequence[str] = positional_option(
         default=("turn",),
-        help="``turn``, or ``turn`` and ``speed``. Without ``speed``, all motions should have the same speed.",
+        help="turn, or turn and speed. Without speed, all motions should have the same speed.",
         kw_only=False,
     )
     margin: float = option(
@@ -176,18 +176,20 @@ class RangeSettings(Settings):
     """Names and ranges of the parameters of a space."""
 
     names: Sequence[str] | str | None = option(
-        default=None, help="Names of the d parameters, in place of the space's own; required for a function."
+        default=None,
+        help="Names of the parameters, in place of the space's own. Required if the parameters are computed by a "
+        "function of your own.",
     )
     units: Sequence[str] = option(default=(), help="Units of the parameters, in place of the space's own.")
     low: ArrayLike | None = option(
         default=None,
-        help="(d,) smallest parameters that can be requested. By default all that the examples cover. Required for a "
-        "function.",
+        help="Smallest value of each parameter that can be requested. By default all that the examples cover. Required "
+        "if the parameters are computed by a function of your own.",
     )
     high: ArrayLike | None = option(
         default=None,
-        help="(d,) largest parameters that can be requested. By default all that the examples cover. Required for a "
-        "function.",
+        help="Largest value of each parameter that can be requested. By default all that the examples cover. Required "
+        "if the parameters are computed by a function of your own.",
     )
 
 
@@ -196,8 +198,8 @@ class ActionSettings(RangeSettings):
 
     bandwidth: ArrayLike | None = option(
         default=None,
-        help="(d,) kernel width, in units of the parameters. By default 0.4 of the average spacing of the examples "
-        "along each parameter.",
+        help="Kernel width for each parameter, in units of the parameters. By default 0.4 of the average spacing of "
+        "the examples along each parameter.",
     )
 
 
@@ -220,7 +222,7 @@ class StreamSettings(LiveSettings):
     )  # fmt: skip
     parameters: ArrayLike | None = option(
         default=None,
-        help="(d,) parameters of the first clip. By default the controller chooses from the node's full ranges.",
+        help="Parameters of the first clip. By default the controller chooses from the node's full ranges.",
     )
     respond: Literal["anytime", "clip"] = option(
         default="anytime",

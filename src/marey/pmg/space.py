@@ -29,6 +29,14 @@ class Space(Protocol):
     ``reached(target)``, the parameters (d,) that the motion for a target (d,) has; ``fps``, the frame rate of its
     motions; and ``paths(targets, n)``, which returns floor placements (theta, x, z), (B, n, 3), at n evenly spaced
     times of the motions for targets (B, d). If ``fps`` or ``paths`` are missing, a graph generates motions to find out.
+
+    Examples
+    --------
+    >>> space = character.nodes["walk"].space
+    >>> space.names, space.units
+    (('turn',), ('rad',))
+    >>> space.low.shape, len(space(space.low)) > 0
+    ((1,), True)
     """
 
     @property
@@ -64,6 +72,14 @@ class FunctionSpace:
     names : names of the d parameters.
     low, high : (d,) ranges of the parameters.
     units : units of the parameters; none by default.
+
+    Examples
+    --------
+    >>> def make(parameters):
+    ...     return marey.samples.straight_walk(speed=float(parameters[0]), seconds=2.0)
+    >>> space = marey.pmg.FunctionSpace(make, ("speed",), np.array([0.8]), np.array([1.6]), units=("m/s",))
+    >>> space(np.array([1.2]))
+    <Motion 'straight_walk': 121 frames at 60 Hz, 27 joints>
     """
 
     function: Callable[[Floats], Motion]

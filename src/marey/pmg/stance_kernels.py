@@ -45,10 +45,12 @@ def find_points(chains: Ints2D, bones: Floats3D, locals_: Floats2D, rotations: F
 
 @kernel
 def measure_steps(points: Floats3D, moves: Floats2D, out: Out[Floats3D]) -> None:
-    """Write the movements of points between frames, to the left and ahead, to `out` (F - 1, K, 2).
+    """Write how far points move over the floor between frames, with the character, to `out` (F - 1, K, 2).
+
+    Movements are in meters, to the left and ahead.
 
     points : (F, K, 3) positions relative to joint 0 and to the character's heading.
-    moves : (F - 1, c) with c at least 3: the character's turn, and its movement to the left and ahead.
+    moves : (F - 1, c) with c at least 3: the character's turn in radians, and its movement to the left and ahead.
 
     All movements are relative to the mean heading of the two frames.
     """

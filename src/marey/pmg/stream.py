@@ -24,7 +24,7 @@ from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.costs import half_window
 from marey.pmg.edge import TransitionRange
 from marey.pmg.node import Node
-from marey.pmg.seam import REACH, PlacedFrames, Seam, blend_frames, find_seam, place_clip
+from marey.pmg.seam import REACH, PlacedFrames, Seam, blend_frames, find_seam, measure_change, place_clip
 from marey.pmg.settings import StreamSettings, accept_clean_settings
 
 __all__ = [
@@ -82,6 +82,17 @@ class ControlState(NamedTuple):
     graph : the character.
     changes : seconds after the middle of the transition into a clip, and before the middle of that out of it, between
         which the clip can be changed for another one of its node; None if the stream changes no clips.
+
+    Examples
+    --------
+    >>> class Watch:
+    ...     def choose(self, state):
+    ...         self.nodes = [option.node.name for option in state.options]
+    ...         return marey.pmg.Choice("walk", state.options[0].range.middle)
+    >>> watch = Watch()
+    >>> motion = character.stream(watch).record(1.0)
+    >>> watch.nodes
+    ['walk']
     """
 
     node: str
@@ -99,7 +110,13 @@ class ControlState(NamedTuple):
 class Choice(NamedTuple):
     """The next clip: a node name and requested parameters (d,); the stream plays the nearest allowed ones.
 
-    review : whether to ask the controller again within the clip, if it changes clips; see `Controller`.
+    review : whether the stream asks the controller again within the clip, if the controller `changes_clips`; see
+        `Controller`.
+
+    Examples
+    --------
+    >>> marey.pmg.Choice("walk", np.array([0.3])).node
+    'walk'
     """
 
     node: str
@@ -113,6 +130,16 @@ class Controller(Protocol):
 
     A controller that accepts commands also has a method ``request(**command)``. With a true attribute
     ``changes_clips``, it is also asked within a clip after a command; the only option is then another clip of the node.
+
+    Examples
+    --------
+    >>> from marey.pmg import Choice
+    >>> class Sharpest:
+    ...     def choose(self, state):
+    ...         option = state.option("walk")
+    ...         return Choice("walk", option.range.high)
+    >>> character.stream(Sharpest()).record(1.0)
+    <Motion 'walker': 30 frames at 30 Hz, 27 joints>
     """
 
     def choose(self, state: ControlState) -> Choice:
@@ -160,6 +187,15 @@ class CharacterStream(PlayedStream):
     graph : the character.
     controller : chooses the next clip.
     settings : see `StreamSettings`, whose options are also keywords.
+
+    Examples
+    --------
+    >>> stream = character.stream(marey.control.FollowDirection(0.0))
+    >>> stream.request(direction=np.pi / 2)
+    >>> stream.record(1.0)
+    <Motion 'walker': 30 frames at 30 Hz, 27 joints>
+    >>> stream.playing[0]
+    'walk'
     """
 
     @renamed_parameters(clean=("feet", feet_from_flag))
@@ -215,7 +251,7 @@ class CharacterStream(PlayedStream):
 
     @property
     def playing(self) -> tuple[str, Floats]:
-        """Node and parameters of the clip that frames are currently chosen from."""
+        """Node and parameters (d,) of the clip that frames are currently chosen from."""
         return self._node.name, self._parameters
 
     def request(self, **command: Any) -> None:
@@ -292,7 +328,11 @@ class CharacterStream(PlayedStream):
         """Let the controller choose another clip of the node for the rest of the current one; yield after each step."""
         node, frame, last = self._node, self._at + self._half, len(self._clip) - 1
         moment, now = frame / last, self._parameters
-        box = TransitionRange(node.low, node.high, moment, moment, now, node.region)
+        bad = min(edge.bad for edge in self.graph.out_edges(node.name))
+        # Transitions to parameters farther away are too bad to be played.
+        far = bad / measure_change(node, self._half, self.graph.seams.markers)
+        low, high = np.maximum(node.low, now - far), np.minimum(node.high, now + far)
+        box = TransitionRange(low, high, moment, moment, now, node.region.cut(low, high))
         place = rigid2d.compose(self._place, find_placement(self._clip, frame))
         option = TransitionOption(node, box, place, inside=True)
         state = ControlState(node.name, now, (option,), self._n_queued / self.fps, self.graph, self._changes)
@@ -300,7 +340,6 @@ class CharacterStream(PlayedStream):
         wanted = node.project(requested)
         yield False
         if np.abs((wanted - now) / node.scale).max() > _MIN_CHANGE:
-            bad = min(edge.bad for edge in self.graph.out_edges(node.name))
             yield from self._blend_by_steps(option, requested, self._nearer(wanted, bad), bad)
 
     def _choose_first(self, place: Floats) -> Floats:

@@ -59,11 +59,12 @@ def format_values(names: Sequence[str], units: Sequence[str], values: Sequence[f
 def format_ranges(
     names: Sequence[str], units: Sequence[str], low: Sequence[float] | Floats, high: Sequence[float] | Floats
 ) -> str:
-    """Format ranges in display units: ``turn -41.2 to 43.7 degrees, speed 0.8 to 1.2 m/s``."""
+    """Format ranges in display units: ``turn -41.2 to 43.7 degrees, speed 1.1 m/s``; equal ends are one value."""
     rows = []
     for name, unit, a, b in zip(names, units, low, high, strict=True):
         shown, factor = display_unit(unit)
-        rows.append(f"{name} {factor * float(a):.3g} to {factor * float(b):.3g} {shown}".rstrip())
+        ends = dict.fromkeys(f"{factor * float(end):.3g}" for end in (a, b))
+        rows.append(f"{name} {' to '.join(ends)} {shown}".rstrip())
     return ", ".join(rows)
 
 

@@ -1,7 +1,8 @@
 """Automatic cropping: choose the range of each motion so that all begin and end at the same point of the action.
 
-Takes begin wherever the recording did. Gait is cut where the feet pass each other: all motions begin with the same foot
-swinging and have the same number of half cycles. Other motions are cut to the common range found in the distance grid.
+Recordings start and stop at arbitrary points of an action. Gait is cut where the feet pass each other: all motions
+begin with the same foot swinging and have the same number of half cycles. Other motions are cut to the common range
+found in the distance grid.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from marey.register.steps import Steps, find_steps
 _PER_STEP = 8
 # Hz at which to search for the range that motions have in common, and for the motion most similar to the others.
 _RATE, _COARSE_RATE = 30.0, 10.0
-# Distances, as fractions of the largest allowed, up to which frames are similar. The first one at which motions have
-# enough of the shorter in common is used. A stricter one cuts more exactly where motions diverge, if it finds a range.
+# Distances up to which frames are similar, as fractions of the largest distance allowed. The first one is used at which
+# the motions share enough of the shorter one. A stricter distance cuts more exactly where motions diverge.
 _SIMILAR, _MIN_COMMON = (0.35, 0.5, 0.7), 0.6
-# Passings of the feet that make a gait.
+# Minimum number of passings of the feet in a gait.
 _WALKING = 3
 # A range must last this many seconds, and be this fraction of the shortest motion.
 _LEAST_SECONDS, _MIN_FRACTION = 0.25, 0.25
@@ -89,7 +90,7 @@ def find_gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[I
             for j in range(len(steps))
             if j != pivot
         }
-        # (choices of the pivot,) the sum over the others of their best choice.
+        # For each choice of the pivot, the sum over the other motions of the cost of their best choice.
         totals = np.sum([cost.min(axis=1) for cost in costs.values()], axis=0)
         k = int(np.argmin(totals))
         if best is None or totals[k] < best[0]:
@@ -142,7 +143,8 @@ def crop_gaits(motions: Sequence[Motion]) -> tuple[tuple[Motion, ...], str] | No
 
 
 def _walks_throughout(steps: Steps, n_frames: int) -> bool:
-    """Return whether the steps go on from end to end: nothing but parts of steps comes before and after them."""
+    """Return whether the motion walks from end to end: only incomplete steps come before the first step and after the
+    last."""
     if len(steps) < _WALKING:
         return False
     longest = _PART_OF_STEP * float(np.median(np.diff(steps.frames)))
@@ -202,8 +204,8 @@ def find_grid_crops(
         at = [start, stop] if path is None else np.interp([start, stop], path[:, 0], path[:, 1])
         crops[j] = np.rint(at).astype(np.int64) + [0, 1]
     if all(tuple(crop) == (0, len(cloud)) for crop, cloud in zip(crops, clouds, strict=True)):
-        return crops, "kept whole, as the motions agree from end to end"
-    return crops, "cropped to the stretch in which the motions go through the same poses"
+        return crops, "not cropped, because the motions are similar from end to end"
+    return crops, "cropped to the range in which the motions go through the same poses"
 
 
 def _find_shared_path(
@@ -228,7 +230,7 @@ def _thin_frames(n: int, every: int) -> Floats:
 
 
 def _find_most_similar(clouds: Sequence[Clouds], slope_limit: int, levels: Sequence[float]) -> int:
-    """The motion that has most in common with all others."""
+    """Return the index of the motion that has most in common with all others."""
     total = np.zeros(len(clouds))
     for i, j in itertools.combinations(range(len(clouds)), 2):
         gained = _find_shared_path(clouds[i], clouds[j], _COARSE_RATE, slope_limit, levels)[1]

@@ -1,4 +1,4 @@
-"""The part of a grid that two motions share."""
+"""Find the part of a grid that two motions have in common."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from marey.compiled import Floats2D, Ints2D, kernel
 
 @kernel
 def find_shared_path(gain: Floats2D, limit: int) -> tuple[Ints2D, float]:
-    """Cells (N, 2) of the path from border to border with the most gain, and that gain.
+    """Return the cells (N, 2) of the path from border to border with the largest total gain, and that gain.
 
-    A path may begin in the first row or column and end in the last row or column. It goes on by (r, 1) or (1, r), with
-    r up to `limit`; each move counts the mean gain of the cells that it enters times the time that it takes, the mean
-    of both motions', so that a staircase earns no more than a diagonal.
+    A path may begin in the first row or column and end in the last row or column. Its moves are (r, 1) or (1, r), with
+    r up to `limit`. The gain of a move is the mean gain of the cells that it enters, times its duration, averaged over
+    both motions; a staircase therefore gains no more than a diagonal.
 
-    gain : (R, C)
+    gain : (R, C) gain of each cell.
     """
     rows, columns = gain.shape
     best = np.full((rows, columns), -np.inf)
-    came = np.zeros((rows, columns), np.int64)  # r for (r, 1), -r for (1, r), 0 for a beginning
+    came = np.zeros((rows, columns), np.int64)  # r for a move (r, 1), -r for (1, r), 0 where a path begins
     for i in range(rows):
         for j in range(columns):
             if i == 0 or j == 0:

@@ -1,7 +1,8 @@
 """Timewarp curves and alignment curves: quadratic B-splines over the motions' common time u (Kovar 5.1 and 5.2).
 
-u runs from 0 to 1 over what is registered. The timewarp S(u) says how many seconds into each motion that is, the
-alignment A(u) how each motion must be turned and moved on the floor to lie on the reference motion at that point.
+u runs from 0 to 1 over the registered part of the motions. The timewarp S(u) gives the time in each motion, in seconds.
+The alignment A(u) gives the rotation and translation on the floor that move each motion onto the reference motion at
+that point.
 """
 
 from __future__ import annotations
@@ -16,26 +17,26 @@ from marey.compare import Clouds, DistanceGrid, align_frames
 from marey.core.arrays import Bools, Floats, FrozenRecord, check_index, convert_array, freeze_array, set_readonly
 from marey.errors import InvalidValue, NotBlendable
 from marey.maths import bspline, filters
-from marey.register._loops import carry_alignments, extend_loop
 from marey.register.dtw import TimeAlignment
+from marey.register.loops import carry_alignments, extend_loop
 
 KNOT_EVERY = 4
 MEDIAN = 5
 SMOOTH = 0.3
-"""Weight of the second differences of a timewarp's points relative to the residuals. With knots every four cells it
+"""Weight of the second differences of a timewarp's points relative to the residuals. With a knot every four cells it
 removes half of the ripple that the cells of a path would otherwise cause in the speed, and costs no accuracy."""
 # Minimum slope of a timewarp, as a fraction of its mean slope.
 _MIN_SLOPE = 0.05
-# How far a cell may be moved across the path. A minimum farther away belongs to another cell: the slope limit or mask
-# held the path away from it.
+# Maximum distance, in cells, by which a cell is moved across the path. The path did not reach a minimum farther away
+# because of the slope limit or the mask.
 _MAX_MOVE = 0.5
-# Cells from an exact end within which moves grow to full size, so that the curve has no kink there.
+# Number of cells from an exact end over which the moves grow to full size, so that the curve has no kink there.
 _FULL_MOVE = 8.0
-# Maximum change of an aligning angle in radians per second. Synchronized recordings stay below 15, while motions that
-# are out of step exceed it at once. Between samples it is at most a quarter turn, beyond which the direction is
-# ambiguous.
+# Maximum change of an aligning angle, in radians per second. Synchronized recordings stay below 15; motions that are
+# out of step exceed the limit at once. Between samples, at most a quarter turn is allowed, because the direction of
+# larger changes is ambiguous.
 _FASTEST_TURN, _LARGEST_TURN = 20.0, 0.5 * np.pi
-# What rounding may leave between the ends of a cyclic curve, as a fraction of its period.
+# Largest gap between the ends of a cyclic curve that is due to rounding, as a fraction of its period.
 _SAME = 1e-9
 
 
@@ -45,10 +46,18 @@ class TimewarpCurve(FrozenRecord):
 
     Parameters
     ----------
-    points : (K, n) seconds, control points of a uniform quadratic B-spline over u in [0, 1], each row above the one
-        before.
-    cyclic : whether each motion is a loop, so that the curve goes on over u = 1 without a jump in value or slope, and
-        ``curve(u + 1) == curve(u) + curve.durations``. Then the last two points are the first two plus that.
+    points : (K, n) seconds, control points of a uniform quadratic B-spline over u in [0, 1], strictly increasing in
+        each column.
+    cyclic : whether each motion is a loop. The curve then continues beyond u = 1 without a jump in value or slope:
+        ``curve(u + 1) == curve(u) + curve.durations``, and the last two points are the first two plus the durations.
+
+    Examples
+    --------
+    >>> from marey.register import TimewarpCurve
+    >>> times = np.linspace(0.0, 1.0, 40)
+    >>> timewarp = TimewarpCurve.fit(np.stack([times, 2.0 * times], axis=1))
+    >>> timewarp(0.5).round(3), timewarp.durations.round(3)  # seconds
+    (array([0.5, 1. ]), array([1., 2.]))
     """
 
     points: Floats
@@ -93,6 +102,7 @@ class TimewarpCurve(FrozenRecord):
 
     @property
     def n_motions(self) -> int:
+        """Number of motions n."""
         return int(self.points.shape[1])
 
     @property
@@ -149,14 +159,24 @@ class AlignmentCurve(FrozenRecord):
 
     Parameters
     ----------
-    points : (K, n, 3) control points of (theta, x, z) over u in [0, 1], radians, and meters to where each motion's
-        origin is carried; 0 for the reference.
+    points : (K, n, 3) control points of (theta, x, z) over u in [0, 1]: angle in radians, and position in meters to
+        which each motion's origin is moved; 0 for the reference.
     reference : the motion that does not move.
-    loops : (n, 3) rigid2d of cyclic motions: each one's next round is its last one moved by this. Then
-        ``A_j(u + 1) = loops[reference] o A_j(u) o loops[j]^-1``, without a jump; the points are those of
-        ``G_ref(u)^-1 o A_j(u) o G_j(u)`` with ``G_j(u)`` the fraction u of motion j's loop, which is cyclic.
-    origins : (n, 2) meters, x and z of a point near each motion, 0 for the reference; 0 for all by default. Angles
-        are fitted to small errors, which at the world's origin would move a motion that is far away from it by much.
+    loops : (n, 3) rigid2d of cyclic motions, which moves each cycle to the next. Then ``A_j(u + 1) = loops[reference] o
+        A_j(u) o loops[j]^-1``, without a jump; the points are those of ``G_ref(u)^-1 o A_j(u) o G_j(u)`` where
+        ``G_j(u)`` is the fraction u of motion j's loop; these points are cyclic.
+    origins : (n, 2) meters, x and z of the center of each motion's rotation, near the motion; 0 for the reference, and
+        for all by default. Rotated about the world's origin, a motion far from it would move a lot by a small error of
+        its angle.
+
+    Examples
+    --------
+    >>> from marey.register import AlignmentCurve
+    >>> samples = np.zeros((40, 2, 3))  # (theta, x, z) of two motions
+    >>> samples[:, 1] = [0.1, 1.0, 0.0]
+    >>> AlignmentCurve.fit(samples)(0.5).round(3)
+    array([[0. , 0. , 0. ],
+           [0.1, 1. , 0. ]])
     """
 
     points: Floats
@@ -174,7 +194,7 @@ class AlignmentCurve(FrozenRecord):
             )
         reference = check_index(self.reference, "the reference motion's number")
         if not 0 <= reference < n_motions:
-            raise InvalidValue(f"reference must be a motion from 0 to {n_motions - 1}, not {reference}")
+            raise InvalidValue(f"`reference` must be the index of a motion, from 0 to {n_motions - 1}, not {reference}")
         if points[:, reference].any():
             raise InvalidValue(
                 f"points must be all zeros for motion {reference}, the reference, because the other alignments are "
@@ -205,10 +225,12 @@ class AlignmentCurve(FrozenRecord):
 
     @property
     def n_motions(self) -> int:
+        """Number of motions n."""
         return int(self.points.shape[1])
 
     @property
     def cyclic(self) -> bool:
+        """Whether the motions are loops."""
         return self.loops is not None
 
     @classmethod
@@ -275,6 +297,13 @@ def pair_timewarp(
     refine : whether each cell is first moved perpendicular to the path to the minimum of the distances around it, by
         less than a cell; without it, the stair steps of the path make the speed ripple.
     smooth : weight of the squared second differences of the control points; see `TimewarpCurve.fit`.
+
+    Examples
+    --------
+    >>> from marey.register import dtw, pair_timewarp
+    >>> grid = marey.distance_grid(walk, walk)
+    >>> pair_timewarp(grid, dtw(grid.values)).durations.round(2)
+    array([4., 4.])
     """
     if len(alignment) < 2:
         raise NotBlendable(
@@ -314,10 +343,18 @@ def merge_timewarps(
     -------
     The curve over the part of the reference that all pairs cover, or over one cycle if they are cyclic. u is
     proportional to the reference's time.
+
+    Examples
+    --------
+    >>> from marey.register import merge_timewarps, TimewarpCurve
+    >>> times = np.linspace(0.0, 1.0, 40)
+    >>> pairs = [None, *(TimewarpCurve.fit(np.stack([times, k * times], axis=1)) for k in (2.0, 3.0))]
+    >>> merge_timewarps(0, pairs, fps=60.0).durations.round(3)
+    array([1., 2., 3.])
     """
     ref = check_index(reference, "the reference motion's number")
     if not 0 <= ref < len(pairs):
-        raise InvalidValue(f"reference must be a motion from 0 to {len(pairs) - 1}, not {ref}")
+        raise InvalidValue(f"`reference` must be the index of a motion, from 0 to {len(pairs) - 1}, not {ref}")
     others = {j: pair for j, pair in enumerate(pairs) if j != ref and pair is not None}
     if len(others) != len(pairs) - 1 or not others or any(pair.n_motions != 2 for pair in others.values()):
         raise InvalidValue(
@@ -369,6 +406,15 @@ def alignment_curve(
     Raises
     ------
     NotBlendable : if the angle between the motions changes faster than bodies rotate.
+
+    Examples
+    --------
+    >>> from marey.compare import frame_weights, point_clouds
+    >>> from marey.register import alignment_curve
+    >>> curve = marey.register([walk, run])
+    >>> clouds = [point_clouds(motion) for motion in curve.motions]
+    >>> alignment_curve(clouds, curve.timewarp, reference=0, frame_weights=frame_weights(0.3, 60.0))(0.5).shape
+    (2, 3)
     """
     if len(clouds) != timewarp.n_motions:
         raise InvalidValue(
@@ -378,7 +424,7 @@ def alignment_curve(
         raise InvalidValue("loops must be given if the timewarp is cyclic, and omitted if it is not")
     ref = check_index(reference, "the reference motion's number")
     if not 0 <= ref < len(clouds):
-        raise InvalidValue(f"reference must be a motion from 0 to {len(clouds) - 1}, not {ref}")
+        raise InvalidValue(f"`reference` must be the index of a motion, from 0 to {len(clouds) - 1}, not {ref}")
     moves = None if loops is None else freeze_array(loops, "loops", (len(clouds), 3))
     weights = convert_array(frame_weights, "frame weights")
     fps = clouds[ref].fps
@@ -390,11 +436,11 @@ def alignment_curve(
     for j, (field, at) in enumerate(fields):
         if j != ref:
             samples[:, j] = align_frames(*fields[ref], field, at, weights)
-    # Samples near the used part bend the curve there as far as a knot's support reaches.
+    # Samples outside the used part affect the curve inside it within the support of a knot.
     margin = 2.0 * knot_every / (n_samples - 1)
     within = (u >= used[0] - margin) & (u <= used[1] + margin)
     _check_jumps(samples, ref, median, frames / fps, fps, within)
-    # A loop's alignments are taken back to its beginning, and are looked at from there.
+    # Alignments of a loop are converted to the coordinates of its first cycle.
     near = np.array([each.points[: 1 if moves is not None else None, :, ::2].mean(axis=(0, 1)) for each in clouds])
     return AlignmentCurve.fit(samples, knot_every=knot_every, median=median, reference=ref, loops=moves, origins=near)
 
@@ -446,7 +492,7 @@ def _find_moves_across(values: Floats, alignment: TimeAlignment, cyclic: bool) -
     i, j = alignment.cells.T
     rows, columns = values.shape
     here = values[i % rows, j % columns]
-    # A positive move goes to the row before and the column after.
+    # A positive move goes to an earlier row and a later column.
     ahead, behind = values[(i - 1) % rows, (j + 1) % columns], values[(i + 1) % rows, (j - 1) % columns]
     usable = np.isfinite(ahead) & np.isfinite(behind)
     if not cyclic:
@@ -479,7 +525,7 @@ def _unwrap_angles(samples: Floats) -> Floats:
 
 
 def _filter_median_cyclic(samples: Floats, period: Floats, size: int) -> Floats:
-    """Median filter of samples (N, n, 3) of a cycle."""
+    """Apply a median filter to the samples (N, n, 3) of one cycle; the window continues across the seam."""
     half = min(size // 2, len(samples))
     if half == 0:
         return filters.median(samples, size)

@@ -83,6 +83,13 @@ def dtw(
     Raises
     ------
     NoTimewarp : if no path satisfies the rules; the message says which rule fails.
+
+    Examples
+    --------
+    >>> from marey.register import dtw
+    >>> path = dtw(marey.distance_grid(walk, run).values, end="border")
+    >>> path.cells[0], path.cells.shape[1]
+    (array([0, 0]), 2)
     """
     grid, allowed, limit = _check_grid(values, mask, slope_limit)
     first = _check_cell(start, grid.shape, "start")
@@ -116,6 +123,13 @@ def dtw_around(
     values, slope_limit, mask : see `dtw`.
     center : (i, j), a cell that the path must go through, such as the middle of a transition.
     ends : "border", "corner", or a tuple of the first and the last cell; see `end` of `dtw`.
+
+    Examples
+    --------
+    >>> from marey.register import dtw_around
+    >>> path = dtw_around(marey.distance_grid(walk, run).values, (90, 100))
+    >>> [90, 100] in path.cells.tolist()
+    True
     """
     grid, allowed, limit = _check_grid(values, mask, slope_limit)
     i, j = _check_cell(center, grid.shape, "center")
@@ -125,7 +139,7 @@ def dtw_around(
         before = i - first[0], j - first[1]
         if min(before) < 0:
             raise InvalidValue(f"ends must begin with a cell before the center {(i, j)}, not {first}")
-    # Seen from the center backward, the grid is the same grid turned around.
+    # To search backward from the center, reverse the grid.
     rotated = np.ascontiguousarray(grid[: i + 1, : j + 1][::-1, ::-1])
     open_there = None if allowed is None else allowed[: i + 1, : j + 1][::-1, ::-1]
     try:
@@ -157,6 +171,15 @@ def dtw_cyclic(
     Returns
     -------
     Cells from (0, j) to (R, j + C), which is the first one again: rows and columns keep counting beyond one cycle.
+
+    Examples
+    --------
+    >>> from marey.register import dtw_cyclic
+    >>> phase = np.arange(40) / 40
+    >>> distances = 1.0 - np.cos(2.0 * np.pi * (phase[:, None] - phase))
+    >>> path = dtw_cyclic(distances)
+    >>> path.cells[0], path.cells[-1]
+    (array([0, 0]), array([40, 40]))
     """
     grid, allowed, limit = _check_grid(values, mask, slope_limit)
     rows, columns = grid.shape
@@ -204,6 +227,13 @@ def dtw_incremental(
     keep : k', steps kept of each window's path, less than `size`.
     slope_limit : see `dtw`.
     shape : (R, C), required if `values` is a function.
+
+    Examples
+    --------
+    >>> from marey.register import dtw_incremental
+    >>> values = marey.distance_grid(walk, run).values
+    >>> dtw_incremental(values, (0, 0)).distance < 1.0  # meters
+    True
     """
     limit = _check_limit(slope_limit)
     window, n_steps = check_index(size, "size"), check_index(keep, "keep")

@@ -1,13 +1,13 @@
-"""Dynamic timewarping.
+"""Dynamic timewarping kernels.
 
-v: cost of the best path to a cell; D: cost of a cell; W: slope limit. A path is extended by a diagonal step and up to
-W - 1 straight steps behind it, all down or all right:
+v: cost of the best path to a cell; D: cost of a cell; W: slope limit. A path is extended by a diagonal step followed by
+up to W - 1 straight steps, all down or all right:
 
     v[i, j] = min over r in 1 .. W of  v[i-r, j-1] + sum D[i-r+1 .. i, j]   (code r)
                                   and  v[i-1, j-r] + sum D[i, j-r+1 .. j]   (code W + r - 1, r >= 2)
 
-Every extension comes from an earlier row, so that the cells of a row do not depend on one another and loops over a row
-are vectorized.
+Every extension starts from an earlier row. The cells of a row therefore do not depend on each other, and loops over a
+row are vectorized.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ def fill_codes(
     rim: Out[Floats2D],
     lengths: Out[Floats2D],
 ) -> int:
-    """Best paths from `first` (i0, j0) to all cells up to `last` (i1, j1) that may lie on a path to it, or, if `free`,
-    to its row or column.
+    """Find the best paths from `first` (i0, j0) to all cells that may lie on a path to `last` (i1, j1) or, if `free`,
+    to its row or column; return the number of cells examined.
 
     Parameters
     ----------
     values : (R, C) costs, inf where a path may not go.
     limit : W.
-    codes : (R, C) written where a cell is examined: how its best path came there, 0 for not at all.
+    codes : (R, C) receives the code of the last extension of each examined cell's best path; 0 if there is no path.
     rim : (2, max(R, C)) costs of the best paths to column j1 (by row) and to row i1 (by column), inf if there is none.
-    lengths : (2, max(R, C)) cells on these.
+    lengths : (2, max(R, C)) number of cells of these paths.
 
     Returns
     -------
-    How many cells were examined.
+    Number of cells examined.
     """
     (i0, j0), (i1, j1) = first, last
     rows = limit + 1
@@ -113,7 +113,8 @@ def _extend(
     code: int,
     cells: tuple[Floats1D, Floats1D, Int8s1D],
 ) -> None:
-    """Offer each cell of a row the path that comes by `steps` cells with costs `total` + `added`.
+    """Update each cell of a row with the path that is extended by `steps` cells at the cost `total` + `added`, if it is
+    cheaper.
 
     before : cost and length of the paths that are extended. cells : cost, length and code of the paths to the row.
     """
@@ -130,7 +131,7 @@ def _extend(
 
 @kernel
 def trace_path(codes: Int8s2D, last: tuple[int, int], limit: int, cells: Out[Ints2D]) -> None:
-    """Cells (N, 2) of the best path to `last`, in order; N is the path's length."""
+    """Write the cells (N, 2) of the best path to `last`, in order; N is the number of its cells."""
     i, j = last
     index = len(cells) - 1
     while index >= 0:

@@ -24,7 +24,7 @@ def refine_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
     others = [j for j in range(len(clouds)) if j != pivot]
     lengths = np.array([len(cloud) for cloud in clouds])
     for end in (0, 1):
-        base = crops[:, end] - end  # the frame itself, where the crop is half-open
+        base = crops[:, end] - end  # the last frame itself; the crop is half-open
         if (base == end * (lengths - 1)).all():
             continue  # nothing was cut off here
         shifts = np.arange(-reach, reach + 1)
@@ -32,7 +32,7 @@ def refine_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
         at = np.stack(
             [_find_most_similar(clouds[pivot], int(base[pivot]), clouds[j], int(base[j]), shifts) for j in others]
         )
-        # Where all are equally similar, as after a plain shift in time, the end stays.
+        # If all shifts are equally good, as for motions that are only shifted in time, keep the end.
         miss = np.abs(at - np.rint(at)).sum(axis=0) + 1e-3 * np.abs(shifts)
         k = int(np.argmin(miss))
         out[pivot, end] = base[pivot] + shifts[k] + end
@@ -41,7 +41,8 @@ def refine_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
 
 
 def _find_most_similar(a: Clouds, at_a: int, b: Clouds, at_b: int, shifts: Ints) -> Floats:
-    """(N,) fractional frames of b most similar to frames ``at_a + shifts`` of a, near ``at_b + shifts``."""
+    """Find the fractional frames (N,) of b, near ``at_b + shifts``, that are most similar to frames ``at_a + shifts``
+    of a."""
     reach = max(1, int(np.abs(shifts).max()))
     columns = at_b + shifts[:, None] + np.arange(-reach, reach + 1)
     inside = np.clip(columns, 0, len(b) - 1)
@@ -50,7 +51,7 @@ def _find_most_similar(a: Clouds, at_a: int, b: Clouds, at_b: int, shifts: Ints)
     apart = np.where(inside == columns, found.reshape(columns.shape), np.inf)
     best = np.argmin(apart, axis=1)
     out = np.take_along_axis(inside, best[:, None], axis=1)[:, 0].astype(np.float64)
-    # The bottom of the parabola through the best frame and its neighbors.
+    # Minimum of the parabola through the best frame and its neighbors.
     row = np.flatnonzero((best > 0) & (best < columns.shape[1] - 1))
     before, middle, after = (apart[row, best[row] + d] for d in (-1, 0, 1))
     bend = before - 2.0 * middle + after

@@ -24,7 +24,7 @@ from marey.register.staging import retake_frames
 
 CURVES = {
     "timewarp": Part("float", ("timewarp points", "motions")),
-    # Older files leave out the reference.
+    # Older files do not store the reference.
     "alignment": Part("float", ("alignment points", "aligned motions", 3)),
     "origins": Part("float", ("motions", 2)),
     "matches": Part("float", ("matches", 2, "motions")),
@@ -41,13 +41,14 @@ _FILE = FileFormat("marey.registration", 1, {**CURVES, "about": Part("json")})
 def content_key(motion: Motion) -> str:
     """Hash a motion's skeleton, rate and poses, to a micrometer and a microradian.
 
-    The last bits of what is read from a file may differ between systems, and the motion is the same.
+    Values are rounded, because the last bits of a motion read from the same file may differ between systems.
     """
     return _hash_motion(motion, lambda array: np.rint(array * 1e6).astype(np.int64))
 
 
 def is_motion(motion: Motion, key: str) -> bool:
-    """Return whether a key is that of a motion. Earlier releases hashed all bits."""
+    """Return whether `key` is the content key of the motion, also in the form of earlier releases, which hashed all
+    bits."""
     return key in (content_key(motion), _hash_motion(motion, np.ascontiguousarray))
 
 
@@ -141,7 +142,7 @@ def _match_motions(
     loops: NDArray[Any] | None,
     where: str,
 ) -> tuple[Motion, ...]:
-    """Return the motions as registered; if the original inputs are given, prepare and crop them again."""
+    """Return the motions as registered; original inputs are prepared and cropped again."""
     if len(motions) != len(keys):
         raise InvalidValue(f"{where}: motions must be the {len(keys)} motions that were registered, not {len(motions)}")
     if all(is_motion(motion, key) for motion, key in zip(motions, keys, strict=True)):

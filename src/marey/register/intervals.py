@@ -1,18 +1,19 @@
-"""Matching of intervals (Kovar 5.2.3): one of each row, all of one group connected; others are dropped or split.
+"""Match intervals of several rows (Kovar 5.2.3): each group has one interval per row, connected by overlaps; other
+intervals are dropped or split.
 
 Where this differs from the source:
 
 - If the rows' first intervals are not connected, the one that *ends* first is dropped. The source drops the one that
-  starts first, "as it cannot be part of any match"; with three rows a long one can, through a later interval of
-  another row that reaches on to the third.
+starts first, "as it cannot be part of any match". With three rows, a long interval can be part of one: a later interval
+of another row may connect it to the third row.
 - Of several possible splits, the source takes the one in which the entire ranges overlap most (5.5). Long intervals
-  then outvote the right split: with rows A = 0-10, B = 0-6 7-10, C = 0-2 3-6 7-10 it splits A alone, at the mean of two
+  then cause wrong splits: with rows A = 0-10, B = 0-6 7-10, C = 0-2 3-6 7-10 it splits A alone, at the mean of two
   unrelated gaps. Here the first parts after the split are compared, each pair by the fraction of its union that both
   cover.
-- A gap is put where the voters would have it if they were stretched to the entire interval (5.6). Where that leaves a
-  part next to what it should match, the gap is put where they have it.
-- Intervals that merely touch do not overlap: edges are as uncertain as contacts are, and a sliver would
-  split a plant in two.
+- A gap is placed where the voters would have it if they were stretched to the entire interval (5.6). If a part then no
+longer overlaps the interval that it should match, the gap is placed where the voters have it without stretching.
+- Intervals that merely touch do not overlap: the edges of detected contacts are uncertain, and a tiny overlap would
+split a plant in two.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def match_intervals(rows: Sequence[Sequence[Interval]]) -> Matching:
 
 
 def is_overlapping(a: Interval, b: Interval) -> bool:
-    """Whether the overlap is more than a sliver of the shorter interval."""
+    """Return whether two intervals overlap by more than a tiny fraction of the shorter one."""
     return bool(_find_overlaps(np.array([a]), np.array([b]))[0, 0])
 
 
@@ -85,7 +86,7 @@ def _find_overlaps(a: Floats, b: Floats) -> Bools:
 
 
 def _is_connected(intervals: Sequence[Interval]) -> bool:
-    """Whether every row can be reached from any other through overlaps."""
+    """Return whether every row can be reached from every other row through overlaps."""
     near = _find_overlaps(np.array(intervals), np.array(intervals))
     reached = np.arange(len(intervals)) == 0
     while not reached.all():
@@ -97,7 +98,8 @@ def _is_connected(intervals: Sequence[Interval]) -> bool:
 
 
 def _find_subsuming(rows: Sequence[Sequence[Interval]]) -> Bools:
-    """Find (n, n) whether a row's first interval covers the first two of another, so that it should be split."""
+    """Return a mask (n, n): whether the first interval of row i covers the first two intervals of row j and should be
+    split."""
     first = np.array([row[0] for row in rows])
     second = np.array([row[1] if len(row) > 1 else (np.nan, np.nan) for row in rows])
     over: Bools = _find_overlaps(first, first) & _find_overlaps(first, second) & ~_find_overlaps(second, second)
@@ -129,10 +131,10 @@ def _find_best_gaps(rows: Sequence[Sequence[Interval]]) -> dict[int, Interval]:
 
 
 def _close_set(i: int, over: Bools) -> frozenset[int]:
-    """Find the smallest set that contains `i` and whose members subsume all rows outside it."""
+    """Return the smallest set of rows that contains `i` and whose members each subsume all rows outside the set."""
     inside = np.arange(len(over)) == i
     while True:
-        # Members subsume no member, so those that all of them subsume are outside.
+        # No member subsumes another member, so the rows that all members subsume are outside the set.
         outside = over[inside].all(axis=0) & ~inside
         if (outside == ~inside).all():
             return frozenset(np.flatnonzero(inside).tolist())
@@ -148,7 +150,7 @@ def _average_gap(interval: Interval, voters: Sequence[Sequence[Interval]], stret
             starts += min(max(first.stop, interval.start), interval.stop)
             stops += min(max(second.start, interval.start), interval.stop)
             continue
-        # A voter with a third interval here will ask for another split; until then only its first two count.
+        # A voter with a third interval here will cause another split later; for now only its first two intervals count.
         end = second.stop if len(row) > 2 and is_overlapping(row[2], interval) else interval.stop
         end = min(end, interval.stop)
         scale = (end - interval.start) / (second.stop - first.start)
@@ -162,7 +164,7 @@ def _list_first_parts(rows: Sequence[Sequence[Interval]], gaps: dict[int, Interv
 
 
 def _measure_likeness(intervals: Sequence[Interval]) -> float:
-    """Sum over all pairs the ratio of intersection to union."""
+    """Return the sum, over all pairs of intervals, of the ratio of intersection to union."""
     total = 0.0
     for i, a in enumerate(intervals):
         for b in intervals[:i]:

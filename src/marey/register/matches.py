@@ -1,4 +1,4 @@
-"""Matching of corresponding contacts in several motions (Kovar 5.2.3)."""
+"""Match corresponding contacts of several motions (Kovar 5.2.3)."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ class ConstraintMatch(FrozenRecord):
         the last frame without and the first with contact, or at the ends of the curve. In a cyclic registration they
         are unwrapped so that the mean of the starts is in [0, 1): a contact across the seam ends above 1, and that of
         one motion may begin below 0.
+
+    Examples
+    --------
+    >>> match = marey.register([walk, run]).matches[0]
+    >>> match.starts.shape
+    (2,)
+    >>> start, stop = match.interval([0.5, 0.5])
+    >>> start < stop
+    True
     """
 
     point: str
@@ -53,13 +62,21 @@ class ConstraintMatch(FrozenRecord):
 def match_contacts(
     motions: Sequence[Motion], timewarp: TimewarpCurve
 ) -> tuple[tuple[ConstraintMatch, ...], tuple[str, ...]]:
-    """Find the contacts that correspond in all motions, and notes on those that were dropped or split.
+    """Return the contacts that correspond in all motions, and notes on contacts that were dropped or split.
 
-    Each contact point is matched separately. A motion without contacts leaves nothing to match.
+    Each contact point is matched separately. If any motion has no contacts, there are no matches.
 
     Parameters
     ----------
     timewarp : S(u) of these motions. If it is cyclic, they are loops, and a contact may cross the seam.
+
+    Examples
+    --------
+    >>> from marey.register import match_contacts
+    >>> curve = marey.register([walk, run])
+    >>> matches, notes = match_contacts(curve.motions, curve.timewarp)
+    >>> len(matches) == len(curve.matches)
+    True
     """
     cyclic = timewarp.cyclic
     # Skip points that are missing in any motion.
@@ -124,13 +141,13 @@ def _unroll_intervals(rows: Sequence[Sequence[Interval]]) -> list[list[Interval]
     def held(u: float) -> int:
         return sum((u - interval.start) % 1.0 < interval.stop - interval.start for row in rows for interval in row)
 
-    # Among ranges with equally few, the longest.
+    # Among ranges with equally few rows in contact, take the longest.
     cut = min((held(0.5 * (a + b)), a - b, 0.5 * (a + b)) for a, b in gaps)[2] % 1.0
     out = []
     for row in rows:
         rotated = []
         for start, stop in row:
-            # An interval that is in progress at the cut stays in one piece, on the side of its middle.
+            # An interval across the cut stays in one piece, on the side that contains its middle.
             shift = np.floor(0.5 * (start + stop) - cut)
             rotated.append(Interval(start - shift, stop - shift))
         out.append(sorted(rotated))

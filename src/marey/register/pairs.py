@@ -1,4 +1,4 @@
-"""Timing of two motions: a path through the grid of equally many samples of each.
+"""Align two motions in time: find a path through the distance grid of equally many samples of each.
 
 A walk and a run with the same number of steps take different times. Both are sampled equally often, so that the slope
 limit applies after they are stretched to equal length.
@@ -15,8 +15,8 @@ import numpy as np
 from marey.compare import Clouds, distance_grid, frame_distances
 from marey.core.arrays import Floats, set_readonly
 from marey.errors import NoTimewarp
-from marey.register._loops import extend_loop
 from marey.register.dtw import TimeAlignment, dtw, dtw_cyclic
+from marey.register.loops import extend_loop
 from marey.register.sampling import resample_clouds, sample_clouds, stack_clouds
 
 # Maximum ratio of the motions' durations, whatever the slope limit.
@@ -24,12 +24,12 @@ LARGEST_RATIO = 4.0
 # Samples of a motion for a rough comparison with the others, and for the first search for a loop's phase.
 _FEW = 32
 _FEW_OF_LOOP = 48
-# Valleys whose curvature is this fraction of the typical one are followed half as closely.
+# Where the curvature of the valley is this fraction of the typical one, cells move only half of the way to its bottom.
 _FLAT = 0.05
-# Frames that stay this far apart in the valley, as a fraction of D, against how it bends: where motions differ
-# whatever their timing, its bottom says little about that.
+# Weight of the remaining distance in the valley, as a fraction of D, against its curvature: where motions differ
+# whatever their timing, the bottom of the valley is not reliable.
 _APART = 0.3
-# Frames aside at which a valley is probed, and how often.
+# Distance from the path, in frames, at which the valley is sampled, and the number of iterations.
 _ASIDE, _ROUNDS = 0.5, 2
 
 
@@ -42,7 +42,7 @@ class PairPath:
 
 
 def find_full_path(a: Clouds, b: Clouds, *, window: float, slope_limit: int, relative: bool) -> PairPath:
-    """From the first frames of both to the last of both.
+    """Find the path from the first frames of both motions to the last frames of both.
 
     relative : whether the slope limit applies after stretching the motions to equal length, or to their own times.
     """
@@ -71,7 +71,7 @@ def find_loop_path(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope_
     cells = found.cells.copy()
     cells[:, 1] -= n * (cells[0, 1] > n // 2)
     frames = cells * (np.array([len(a), len(b)]) / n)
-    margin = 6  # frames that the path may begin early or be moved by
+    margin = 6  # number of frames by which the path may begin earlier or be moved
     longer = [extend_loop(cloud, loop, margin, margin) for cloud, loop in zip((a, b), loops, strict=True)]
     moved = refine_path(longer[0], longer[1], frames + margin, ends=True) - margin
     moved[-1] = moved[0] + [len(a), len(b)]
@@ -138,19 +138,19 @@ def find_medoid(clouds: Sequence[Clouds], *, slope_limit: int, loops: Floats | N
         if loops is None:
             total[[i, j]] += dtw(grid, slope_limit=slope_limit).distance
         else:
-            # Row s: the cells that belong together where the second loop is s samples ahead.
+            # Row s holds the corresponding cells if the second loop is s samples ahead.
             total[[i, j]] += np.sqrt(grid[np.arange(_FEW), around].mean(axis=1).min())
     return int(np.argmin(total))
 
 
 def check_ratio(clouds: Sequence[Clouds], lengths: Sequence[int]) -> None:
-    """Raise if one motion takes too many times as long as the other."""
+    """Raise an error if the ratio of the motions' durations is too large."""
     longer = int(lengths[1] > lengths[0])
     ratio = lengths[longer] / lengths[1 - longer]
     if ratio > LARGEST_RATIO:
         long, short = (clouds[k].name or "one motion" for k in (longer, 1 - longer))
         raise NoTimewarp(
-            f"{long!r} takes {ratio:.1f} times as long as {short!r}, but registration allows at most "
+            f"{long!r} lasts {ratio:.1f} times as long as {short!r}, but registration allows at most "
             f"{LARGEST_RATIO:g} times; crop the longer motion"
         )
 

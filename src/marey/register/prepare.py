@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from marey.core.clips import PreparedClips, list_clips, name_clip, prepare_clips
 from marey.core.motion import Motion
+from marey.edit.common_skeleton import share_skeleton
 from marey.edit.settings import OneSkeleton
-from marey.edit.share import share_skeleton
 from marey.errors import InvalidValue
 
 # A timewarp needs at least this many frames.

@@ -23,8 +23,8 @@ from marey.register.settings import PathSettings, RegisterSettings
 from marey.register.staging import StagedMotions, stage_around, stage_clips, stage_loops
 from marey.register.support import measure_opposite_feet
 
-# Seconds from knot to knot, if that is more than this many frames: at high rates, knots that follow every few frames
-# let the timing tremble.
+# Seconds between knots, and minimum number of frames between them: at high rates, knots every few frames would make the
+# timing jitter.
 _TIMEWARP_KNOT, _ALIGNMENT_KNOT = 0.13, 0.065
 
 
@@ -47,6 +47,14 @@ class RegistrationCurve(FrozenRecord):
     notes : sentences on changes to the motions, and on problems.
     crops : (n, 2) frames used of the inputs, stops exclusive, at the registered rate. A loop that was shifted to begin
         elsewhere has (first, first + its length).
+
+    Examples
+    --------
+    >>> curve = marey.register([walk, run])
+    >>> curve.save("gaits.npz")
+    >>> again = type(curve).load("gaits.npz", [walk, run])
+    >>> again.n_motions, again.distance == curve.distance
+    (2, True)
     """
 
     motions: tuple[Motion, ...]
@@ -110,6 +118,13 @@ class RegistrationCurve(FrozenRecord):
         Parameters
         ----------
         motions : the registered motions, either as given to `register` or as in the attribute `motions`.
+
+        Examples
+        --------
+        >>> from marey.register import RegistrationCurve
+        >>> marey.register([walk, run]).save("gaits.npz")
+        >>> RegistrationCurve.load("gaits.npz", [walk, run]).n_motions
+        2
         """
         from marey.register.files import read_registration
 
@@ -130,6 +145,14 @@ def register(motions: Iterable[Motion], settings: RegisterSettings) -> Registrat
     InvalidValue : for different skeletons, motions that are too short, or motions that are not loops.
     NoTimewarp : if no path satisfies the slope limit.
     NotBlendable : if the motions are too far apart or stand on opposite feet.
+
+    Examples
+    --------
+    >>> curve = marey.register([walk, run])
+    >>> curve.timewarp(0.5).shape, curve.alignment(0.5).shape
+    ((2,), (2, 3))
+    >>> [match.point for match in curve.matches][:2]
+    ['left_heel', 'left_heel']
     """
     cyclic, start = settings.cyclic or settings.cut_loops, settings.start
     given = list_clips(motions, "registration", min_clips=2)
@@ -147,7 +170,7 @@ def register(motions: Iterable[Motion], settings: RegisterSettings) -> Registrat
     if cyclic:
         staged = stage_loops(ready, clouds, ref, settings)
     elif start is not None:
-        if given[0].fps != given[1].fps:  # the frames count those of the motions as given
+        if given[0].fps != given[1].fps:  # frames are those of the given motions
             i, j = (round(frame * now.fps / own.fps) for frame, now, own in zip(start, ready, given, strict=True))
             start = i, j
         staged = stage_around(ready, clouds, start, ref, settings)
@@ -157,7 +180,7 @@ def register(motions: Iterable[Motion], settings: RegisterSettings) -> Registrat
 
 
 def _build(staged: StagedMotions, notes: tuple[str, ...], options: PathSettings) -> RegistrationCurve:
-    """Build the curves along the paths, or raise if a path is bad."""
+    """Build the curves along the paths; raise an error if motions are too far apart or on opposite feet."""
     notes += staged.notes
     distances = np.array([0.0 if path is None else path.distance for path in staged.paths])
     worst = int(np.argmax(distances))
@@ -178,7 +201,7 @@ def _build(staged: StagedMotions, notes: tuple[str, ...], options: PathSettings)
             f"than {100 * options.max_opposite:g} %",
             options.force,
         )
-    # Frames alone, without a window: it would hold different stretches of motions that run at different speeds.
+    # Compare single frames: windows of motions at different speeds would contain different parts of the action.
     alignment = alignment_curve(
         staged.clouds,
         timewarp,
@@ -210,7 +233,7 @@ def _space_knots(staged: StagedMotions, seconds: float) -> float:
 
 def _fit_timewarp(staged: StagedMotions) -> TimewarpCurve:
     cyclic, every = staged.loops is not None, _space_knots(staged, _TIMEWARP_KNOT)
-    # The seam of a loop is not special: it need not fall on exact frames.
+    # A loop has no special first frame, so its ends need not be exact.
     pairs = [
         None
         if path is None
@@ -239,7 +262,7 @@ def _measure_opposite(staged: StagedMotions, timewarp: TimewarpCurve, j: int) ->
         return 0.0
     seconds = timewarp(np.linspace(0.0, 1.0, 2 * max(len(motion) for motion in staged.motions)))
     a, b = seconds[:, staged.reference], seconds[:, j]
-    # Spread evenly over the time of both, each counting by its length.
+    # Samples are evenly spaced in the mean of both motions' times.
     passed = (a - a[0]) / (a[-1] - a[0]) + (b - b[0]) / (b[-1] - b[0])
     even = (np.arange(len(passed)) + 0.5) * 2.0 / len(passed)
     return measure_opposite_feet(
@@ -248,7 +271,7 @@ def _measure_opposite(staged: StagedMotions, timewarp: TimewarpCurve, j: int) ->
 
 
 def _refuse(reason: str, force: bool) -> tuple[str, ...]:
-    """Raise for the reason, or return it as a note if `force` overrides it."""
+    """Raise `NotBlendable` with this reason, or return it as a note if `force` is set."""
     if not force:
         raise NotBlendable(
             reason,
@@ -261,5 +284,7 @@ def _refuse(reason: str, force: bool) -> tuple[str, ...]:
 def _check_reference(reference: Any, n: int) -> int:
     index = check_index(reference, "reference")
     if not 0 <= index < n:
-        raise InvalidValue(f"reference must be a motion from 0 to {n - 1}, not {index}", parameter="reference")
+        raise InvalidValue(
+            f"`reference` must be the index of a motion, from 0 to {n - 1}, not {index}", parameter="reference"
+        )
     return index

@@ -41,7 +41,7 @@ class PathSettings(PairSettings):
     """How several motions are aligned in time."""
 
     reference: int | None = option(
-        None, "Number of the motion that the others are compared with, from 0. By default the one with the smallest "
+        None, "Index of the motion that the others are compared with, from 0. By default the one with the smallest "
         "mean distance to the others.", advanced=True, min=0,
     )  # fmt: skip
 
@@ -56,11 +56,11 @@ class RegisterSettings(PathSettings):
         label="Trim to the common part",
     )  # fmt: skip
     cyclic: bool = option(
-        False, "The motions are loops, for example from `marey edit cycle`; they are shifted to begin at the same "
+        False, "The motions are loops, for example clips that were looped; they are shifted to begin at the same "
         "phase, and are not cropped.", label="Loops",
     )  # fmt: skip
     cut_loops: bool = option(
-        False, "Cut a loop from each motion first, as `marey.edit.cycle` does, and register the loops: one gait cycle "
+        False, "Cut a loop from each motion first, as looping a clip does, and register the loops: one gait cycle "
         "of each walk or run.", label="Cut loops first",
     )  # fmt: skip
     start: tuple[int, int] | None = option(

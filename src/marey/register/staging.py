@@ -1,4 +1,4 @@
-"""Preparation of a registration: the crop of each motion, the reference, and each motion's path relative to it."""
+"""Prepare a registration: crop the motions, choose the reference, and find each motion's path relative to it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue, NotBlendable
 from marey.maths import rigid2d
 from marey.register.crop import find_crops
-from marey.register.cyclic import count_half_cycles, find_loop_travel, shift_loop
 from marey.register.dtw import dtw_around
+from marey.register.loops import count_half_cycles, find_loop_travel, shift_loop
 from marey.register.pairs import PairPath, find_full_path, find_loop_path, find_loop_shift, find_medoid
 from marey.register.prepare import check_length
 from marey.register.sampling import crop_clouds
@@ -55,7 +55,7 @@ def stage_clips(
         except NotBlendable as error:
             if not options.force:
                 raise
-            note = f"kept whole by force, although {error}"
+            note = f"not cropped, by force, although {error}"
         notes = (note,)
     taken, points = _cut_motions(motions, clouds, crops)
     ref = reference
@@ -77,7 +77,7 @@ def stage_around(
     reference: int | None,
     options: PathSettings,
 ) -> StagedMotions:
-    """Stage two motions as far as they extend forward and backward from a pair of corresponding frames."""
+    """Stage two motions, cropped to the path that extends forward and backward from a pair of corresponding frames."""
     center = _check_start(start, motions)
     values = distance_grid(clouds[0], clouds[1], window=options.window).values
     found = dtw_around(values, center, slope_limit=options.slope_limit)
@@ -108,7 +108,7 @@ def stage_loops(
             original = cloud
             cloud = _shift_clouds(original, shift, loops[j])
             path = find_loop_path(clouds[ref], cloud, both, window=options.window, slope_limit=options.slope_limit)
-            # What is left of the difference in phase is less than half a frame, and stays in the timewarp.
+            # The remaining phase difference is less than half a frame; the timewarp accounts for it.
             further = round(float(path.seconds[0, 1]) * cloud.fps)
             if further:
                 shift = (shift + further) % len(motion)

@@ -20,7 +20,7 @@ from marey.core.clips import list_clips, name_clip
 from marey.core.motion import Motion
 from marey.core.placement import RETARGET, check_same_skeleton
 from marey.core.settings import operation
-from marey.edit.share import share_skeleton
+from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue, NoResult, NotBlendable
 from marey.maths import rigid2d
 from marey.register.curves import KNOT_EVERY, AlignmentCurve, TimewarpCurve, alignment_curve
@@ -34,15 +34,15 @@ from marey.register.support import measure_opposite_feet
 
 __all__ = ["TreeRegistration", "find_nearest_tree", "prune_tree", "register_tree", "select_motions"]
 
-# Seconds from knot to knot, as for other registrations.
+# Seconds between knots, as in other registrations.
 _TIMEWARP_KNOT, _ALIGNMENT_KNOT = 0.13, 0.065
-# Samples of a motion when only its likeness to the others is wanted.
+# Number of samples of a motion for a rough comparison with the others.
 _FEW = 32
-# How often a curve is moved to its landmarks, and over how many seconds on each side.
+# Number of iterations that move a curve to its landmarks, and the seconds affected on each side.
 _ROUNDS, _AROUND = 6, 0.3
 # m^2 below which motions count as the same; SciPy treats dense entries below 1e-8 as missing edges.
 _SAME = 1e-6
-# Fewer motions than this cannot be registered.
+# Minimum number of motions.
 _MIN_FAMILY = 2
 
 
@@ -87,6 +87,13 @@ def register_tree(motions: Iterable[Motion], settings: TreeSettings) -> TreeRegi
     Raises
     ------
     NotBlendable : if fewer than two motions remain.
+
+    Examples
+    --------
+    >>> from marey.register import register_tree
+    >>> tree = register_tree(kicks)
+    >>> tree.kept.tolist(), tree.registration.n_motions
+    ([0, 1, 2, 3, 4], 5)
     """
     given = share_skeleton(list_clips(motions, "registration", _MIN_FAMILY), settings.retarget)
     marks = _check_landmarks(settings.landmarks, given)
@@ -127,13 +134,15 @@ def register_tree(motions: Iterable[Motion], settings: TreeSettings) -> TreeRegi
 def select_motions(reg: RegistrationCurve, which: Sequence[int]) -> tuple[RegistrationCurve, Ints]:
     """Restrict a registration to some of its motions; also return their indices (m,).
 
-    The reference is always included because the alignments are in its coordinates; with weight 0 it has no effect. The
-    curves and matches stay those of all motions, so that a blend is the same as one of all in which the
-    others have weight 0.
+    The reference is always included because the alignments are in its coordinates; with weight 0 it has no effect.
+    Curves and matches do not change, so a blend is the same as a blend of all motions in which the others have weight
+    0.
     """
     wanted = {check_index(k, "a motion's number") for k in which} | {reg.reference}
     if min(wanted) < 0 or max(wanted) >= reg.n_motions:
-        raise InvalidValue(f"which must be motions from 0 to {reg.n_motions - 1}, not {sorted(wanted)}")
+        raise InvalidValue(
+            f"`which` must contain indices of motions from 0 to {reg.n_motions - 1}, not {sorted(wanted)}"
+        )
     remaining = np.array(sorted(wanted))
     reference = int(np.searchsorted(remaining, reg.reference))
     loops = None if reg.loops is None else reg.loops[remaining]
@@ -211,7 +220,9 @@ def _check_root(reference: Any, tree: Ints | None, n: int) -> int | None:
         return None
     root = check_index(reference, "reference")
     if not 0 <= root < n:
-        raise InvalidValue(f"reference must be a motion from 0 to {n - 1}, not {root}", parameter="reference")
+        raise InvalidValue(
+            f"`reference` must be the index of a motion, from 0 to {n - 1}, not {root}", parameter="reference"
+        )
     return root
 
 
@@ -228,7 +239,8 @@ def _list_inner_landmarks(marks: Ints, n_frames: int) -> list[int]:
 
 
 def _find_unfit(motions: Sequence[Motion], root: int | None) -> dict[int, str]:
-    """Find the motions that are too short, or whose skeleton differs from that of the root or of most, and why."""
+    """Find the motions that are too short, or whose skeleton differs from the root's (else from the most common one),
+    and why."""
     if root is not None:
         check_length(motions[root], root)
         return _find_unlike(motions, root)
@@ -332,7 +344,7 @@ def _find_path(a: Clouds, b: Clouds, marks_a: Ints, marks_b: Ints, options: Path
     """Find the path from the first frames of both to the last, through every landmark."""
     stops = [(0, 0)]
     for i, j in zip(marks_a.tolist(), marks_b.tolist(), strict=True):
-        # A landmark at an end leaves nothing of either motion on one side.
+        # A landmark at an end has no frames of either motion on one side.
         if stops[-1][0] < i < len(a) - 1 and stops[-1][1] < j < len(b) - 1:
             stops.append((i, j))
     stops.append((len(a) - 1, len(b) - 1))
@@ -395,8 +407,8 @@ def _build(
 def _fit_through_landmarks(seconds: Floats, marks: Floats, root: int, every: float) -> TimewarpCurve:
     """Fit the curve closest to samples (N, n) that goes through the landmarks (n, L), all in seconds.
 
-    Timing changes at a landmark more abruptly than the curve can, so the curve misses it by some frames. The samples
-    around it are moved in the opposite direction until it does not.
+    Timing may change more abruptly at a landmark than the curve can, so that the fitted curve misses it by some frames.
+    The samples around it are then moved in the opposite direction until the curve meets it.
     """
     timewarp = TimewarpCurve.fit(seconds, knot_every=every)
     length = float(seconds[-1, root])

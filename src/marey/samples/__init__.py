@@ -6,9 +6,18 @@ Planned footsteps (from `gait`, or single steps of a `posture` script) drive the
 
 from marey.deprecation import renamed_names
 from marey.samples.catalogue import sample_names
+from marey.samples.library import LibraryClip, sample_library
 from marey.samples.samples import Sample, sample, straight_walk
 from marey.samples.skeleton import body_skeleton
 
-__all__ = ["Sample", "body_skeleton", "sample", "sample_names", "straight_walk"]
+__all__ = [
+    "LibraryClip",
+    "Sample",
+    "body_skeleton",
+    "sample",
+    "sample_library",
+    "sample_names",
+    "straight_walk",
+]
 
 __getattr__ = renamed_names(__name__, {"figure_skeleton": "body_skeleton"})

@@ -211,7 +211,7 @@ def fall(values: Values, rng: np.random.Generator) -> Plan:
     seated = replace(
         buckle, shift=(0.0, floor, -0.50), pelvis=(0.0, 0.0, -0.45), spine=(0.0, 0.0, 0.70), left=out, right=out
     )
-    beside: Arm = (1.36, 0.6, 0.2, 0.2)  # relative to arms that hang through the floor
+    beside: Arm = (1.36, 0.6, 0.2, 0.2)  # relative to hanging arms, which would pass through the floor
     lying = replace(
         seated,
         shift=(0.0, floor, -0.56),

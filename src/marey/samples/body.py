@@ -84,7 +84,8 @@ class Plan:
     aims : by side, (seconds, (3,) world target of the wrist); a target of None releases the arm.
     holds : by side, (3,) position of the wrist relative to the neck, in axes that follow the heading and half of the
         chest's yaw.
-    perform : samples the plan itself, where the body is not above its feet; None for the usual way.
+    perform : function that samples the plan instead of the usual way, for bodies that are not above their feet; or
+        None.
     """
 
     plants: Mapping[str, list[Plant]]

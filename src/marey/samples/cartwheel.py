@@ -21,8 +21,8 @@ from marey.samples.skeleton import SIDES, sample_body
 Values = dict[str, Any]
 _X, _Y, _Z = np.eye(3)
 
-# Keys of the body: seconds, degrees by which it has rolled, meters along the way and height of joint 0. The way is
-# symmetric about the handstand in its middle.
+# Key poses of the body: seconds, degrees rolled, and distance and height of joint 0 in meters. The path is symmetric
+# about the handstand in its middle.
 _MIDDLE, _FAR, _END = 1.46, 2.75, 3.1
 _KEYS = (
     (0.0, 0.0, 0.0, 0.955), (0.3, 0.0, 0.02, 0.95), (0.58, 12.0, 0.22, 0.90), (0.80, 40.0, 0.50, 0.82),
@@ -30,8 +30,8 @@ _KEYS = (
     (1.71, 274.0, 2.03, 0.72), (1.96, 325.0, 2.36, 0.83), (2.25, 356.0, 2.60, 0.90), (2.7, 360.0, _FAR, 0.95),
     (_END, 360.0, _FAR, 0.955),
 )  # fmt: skip
-# Seconds in which each hand is planted, and in which each foot is in the air; meters along the way of the hands, of the
-# left foot before and of the right foot after the handstand.
+# Seconds during which each hand is planted, and each foot is in the air; distance along the path, in meters, of the
+# hands, of the left foot before and of the right foot after the handstand.
 _HANDS = {"left": (1.09, 1.54), "right": (1.22, 1.67)}
 _AIR = {"left": (1.10, 2.06), "right": (0.84, 1.70)}
 _HAND_PLACES = {"left": _MIDDLE - 0.17, "right": _MIDDLE + 0.17}
@@ -39,8 +39,9 @@ _STEP, _LANDING = _MIDDLE - 0.92, _MIDDLE + 0.92
 _WRIST = 0.075  # height of the wrist of a planted hand
 _FINGERS = 0.33  # pitch of a planted hand, radians
 _SPREAD = 0.62  # radians between each leg and the body's axis in the air
-# Seconds in which feet, hands, and the orientation of hands leave their plant or come to it. The last is short: later,
-# the arm has turned so far that the shorter way between both orientations is another one.
+# Seconds over which feet, hands, and the orientation of hands blend out of their plant or into it. The last time is
+# short, because later the arm has rotated so far that the shortest rotation between the two orientations changes
+# direction.
 _FADE, _REACH_TIME, _HAND_TIME = 0.33, 0.5, 0.28
 _STANCE = 0.11  # meters from the middle to each foot
 

@@ -272,7 +272,13 @@ CATALOGUE: dict[str, Entry] = {
 
 
 def sample_names() -> tuple[str, ...]:
-    """Return the names of all samples."""
+    """Return the names of all samples.
+
+    Examples
+    --------
+    >>> marey.samples.sample_names()[:4]
+    ('stand', 'walk', 'start_and_stop', 'run')
+    """
     return tuple(CATALOGUE)
 
 

@@ -170,7 +170,7 @@ def _towards(yaw: float, pitch: float) -> Floats:
 
 
 def _final_pose(yaw: float, pitch: float) -> Floats:
-    """Return the rotations (5, 4) of all parts at the end; the eyes turn the rest of the way, without roll."""
+    """Return the final rotations (5, 4) of all parts; the eyes cover the remaining angle, without roll."""
     side = 1 if yaw > 0.0 else -1
     around, up = abs(math.degrees(yaw)), math.degrees(pitch)
     left = around - _approach(around, _EYES[side])

@@ -34,6 +34,16 @@ class Sample:
     targets : known targets: name, joint, seconds, position.
     actions : the actions of a clip that joins several: name, side, joint, start, stop, apex (seconds), target
         (relative to where the body stands), position (world). The provenance contains them too, in frames.
+
+    Examples
+    --------
+    >>> sample = marey.samples.sample("walk", seconds=2.0)
+    >>> sample.motion
+    <Motion 'walk': 121 frames at 60 Hz, 27 joints>
+    >>> sample.phase.shape, sample.parameters["speed"]
+    ((121,), 1.3)
+    >>> sample.markers().positions.shape
+    (121, 41, 3)
     """
 
     motion: Motion
@@ -50,6 +60,11 @@ class Sample:
         rng : seed or Generator for noise and gaps.
         noise : standard deviation of each coordinate, meters.
         gaps : fraction of the time in which a marker is occluded, in [0, 0.9].
+
+        Examples
+        --------
+        >>> marey.samples.sample("walk", seconds=2.0).markers(noise=0.001).names[:3]  # noise in meters
+        ('C7', 'T10', 'CLAV')
         """
         from marey.samples.markers import record
 
@@ -72,9 +87,11 @@ def sample(name: str, *, rng: Rng = 0, fps: float = 60.0, **parameters: Any) -> 
 
     Examples
     --------
-    >>> walk = sample("walk", speed=1.6, turn_rate=0.3, seconds=2.0)
-    >>> len(walk.motion), walk.motion.contacts.names
+    >>> sample = marey.samples.sample("walk", speed=1.6, turn_rate=0.3, seconds=2.0)
+    >>> len(sample.motion), sample.motion.contacts.names
     (121, ('left_heel', 'left_ball', 'right_heel', 'right_ball'))
+    >>> marey.samples.sample("kick", height=1.2).targets[0].joint
+    'RightToeBase'
     """
     chosen = entry(name)
     rate = check_fps(fps)
@@ -146,6 +163,11 @@ def straight_walk(speed: float = 1.3, seconds: float = 3.0, fps: float = 60.0) -
     speed : 0.6 to 2.0 m/s.
     seconds : duration, at most an hour.
     fps : frames per second.
+
+    Examples
+    --------
+    >>> marey.samples.straight_walk(speed=1.5, seconds=2.0)
+    <Motion 'straight_walk': 121 frames at 60 Hz, 27 joints>
     """
     walk = sample("walk", fps=fps, speed=speed, seconds=seconds, variation=0.0)
     return replace(walk.motion, name="straight_walk")

@@ -43,7 +43,14 @@ SIDES = (("left", 1.0), ("right", -1.0))
 
 
 def body_skeleton() -> Skeleton:
-    """Return a human skeleton of 27 joints, 5 of them end sites, in a T-pose."""
+    """Return a human skeleton of 27 joints, 5 of them end sites, in a T-pose.
+
+    Examples
+    --------
+    >>> skeleton = marey.samples.body_skeleton()
+    >>> len(skeleton), skeleton.offsets.shape
+    (27, (27, 3))
+    """
     rows: list[tuple[str, str | None, tuple[float, float, float]]] = list(_MIDDLE)
     for limb in (_ARM, _LEG):
         for side, sign in (("Left", 1.0), ("Right", -1.0)):

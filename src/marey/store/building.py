@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from marey.core.placement import find_skeleton_difference
 from marey.core.skeleton import Skeleton
-from marey.edit.share import choose_skeleton, describe_retargeted
+from marey.edit.common_skeleton import choose_skeleton, describe_retargeted
 from marey.errors import ParseError, UnreadableFile, similar, warn_user
 from marey.io.files import readable_name
 from marey.store.arrays import sweep
@@ -116,7 +116,7 @@ def prepare_clips(source: SetSource, run: Callable[..., Any], progress: Progress
 def _retarget(
     source: SetSource, named: Sequence[ClipJob], run: Callable[..., Any], progress: Progress
 ) -> list[ClipJob]:
-    """Retarget the clips with another skeleton than the chosen one; return the jobs of all clips."""
+    """Retarget clips whose skeleton differs from the chosen one; return the jobs of all clips."""
     rows = _find_rows(source, named)
     bodies = {key: read_skeleton(source.cache, key) for key in {row.skeleton for row in rows.values() if row.skeleton}}
     good = [each for each in named if rows[each.job.key].reason is None]

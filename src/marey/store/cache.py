@@ -34,6 +34,15 @@ class Cache:
 
     Several processes may use a folder at once. A key is a hash of everything that a result depends on (see `key`), so
     the array stored under a key never changes.
+
+    Examples
+    --------
+    >>> from marey.store import Cache
+    >>> cache = Cache.open("cache")
+    >>> key = Cache.key("squares", 3)
+    >>> cache.put(key, np.arange(3) ** 2)
+    >>> cache.get(key)
+    array([0, 1, 4])
     """
 
     def __init__(self, folder: Path) -> None:

@@ -30,6 +30,11 @@ def cluster(address: str, *, patience: float = _PATIENCE) -> Cluster:
     Parameters
     ----------
     patience : seconds to wait for the scheduler, and for its first worker.
+
+    Examples
+    --------
+    >>> run = marey.store.cluster("tcp://10.0.0.5:8786")              # doctest: +SKIP
+    >>> clips = marey.MotionSet.open("clips").prepare(run=run)        # doctest: +SKIP
     """
     if not isinstance(address, str) or not address.strip():
         raise InvalidValue(f"address must be that of a Dask scheduler, such as tcp://10.0.0.5:8786, not {address!r}")

@@ -121,10 +121,11 @@ class Index:
         rows = self._rows("SELECT key, content FROM summaries WHERE key", keys)
         return {key: json.loads(content) for key, content in rows}
 
-    def put_summary(self, key: str, content: Mapping[str, Any]) -> None:
-        """Store the summary of a clip."""
+    def put_summaries(self, contents: Mapping[str, Mapping[str, Any]]) -> None:
+        """Store the summaries of clips, by key."""
         with self._writing() as db:
-            db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?)", (key, json.dumps(content)))
+            rows = [(key, json.dumps(content)) for key, content in contents.items()]
+            db.executemany("INSERT OR REPLACE INTO summaries VALUES (?, ?)", rows)
 
     def known_arrays(self, keys: Iterable[str]) -> set[str]:
         """Return those of the keys that have an array."""

@@ -31,7 +31,7 @@ from marey.errors import InvalidValue, ParseError, UnreadableFile, UnwritableFil
 from marey.io.archive import write_json
 from marey.io.files import file_digest, read_bytes, split_name
 from marey.io.loading import clip_names, load_motion
-from marey.io.sidecar import FORMAT, VERSION, find_entry, read_sidecar, sidecar_path
+from marey.io.sidecar import FORMAT, VERSION, find_entry, own_sidecar_path, read_sidecar, sidecar_path
 
 __all__ = ["LabelRow", "add_label", "add_labels", "bare_name", "folder_labels", "label_rows", "read_label_csv"]
 
@@ -64,6 +64,14 @@ def add_label(path: StrPath, name: str, start: int | None = None, stop: int | No
     start, stop : half-open range in frames of the file, counting a leading rest pose; by default the entire file.
 
     An existing label is not added again.
+
+    Examples
+    --------
+    >>> marey.save(walk, "walk.bvh")
+    >>> marey.store.add_label("walk.bvh", "stroll", 0, 120).name
+    'walk.marey.json'
+    >>> marey.load("walk.bvh").labels.names
+    ('stroll', 'walk')
     """
     if len(clip_names(path)) > 1:
         raise InvalidValue(
@@ -82,12 +90,10 @@ def add_label(path: StrPath, name: str, start: int | None = None, stop: int | No
     old = read_sidecar(path)
     new: dict[str, Any] = {"files": [file], "sha256": {file: file_digest(path)}, "frames": len(motion)}
     content: dict[str, Any] | None = new if old is None else find_entry(old, path)
-    if content is None:
-        others = ", ".join(old.get("files", ()) if old is not None else ())
-        raise UnwritableFile(
-            f"already holds the annotations of {others}; rename {file} so that its labels go to a different file",
-            path=side,
-        )
+    if content is None:  # it describes other content
+        if old is not None and file in old.get("files", ()):
+            raise UnwritableFile(f"describes an earlier version of {file}; delete it to label the new one", path=side)
+        content, side = new, own_sidecar_path(path)
     entry, present = label._asdict(), content.get("labels", [])
     if entry in present:
         return side
@@ -103,7 +109,17 @@ def folder_labels(relative: str) -> tuple[LabelRow, ...]:
 
 
 def read_label_csv(path: StrPath) -> tuple[LabelRow, ...]:
-    """Read the rows of a CSV file of labels, and check them as far as possible without the clips."""
+    """Read the rows of a CSV file of labels, and check them as far as possible without the clips.
+
+    Examples
+    --------
+    >>> import csv
+    >>> with open("labels.csv", "w", newline="") as file:
+    ...     csv.writer(file).writerows([("file", "label", "start", "stop"), ("walk.bvh", "stroll", 0.5, 2.0)])
+    >>> row = marey.store.read_label_csv("labels.csv")[0]
+    >>> row.label, row.start, row.stop  # seconds
+    ('stroll', 0.5, 2.0)
+    """
     shown = os.fspath(path)
     try:
         text = read_bytes(path).decode("utf-8-sig")

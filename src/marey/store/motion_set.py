@@ -16,6 +16,7 @@ from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, ParseError, UnknownName, format_list, similar, warn_user
+from marey.find import IndexSettings, MotionIndex
 from marey.io.loading import read_roles
 from marey.store.building import PreparedSet, Progress, SetClip, SetSource, SkippedFile, prepare_clips, remake
 from marey.store.cache import Cache
@@ -33,7 +34,17 @@ StrPath = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Names of the clips of one skeleton, in the order of the set, and their total number of frames."""
+    """Names of the clips of one skeleton, in the order of the set, and their total number of frames.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> Path("clips").mkdir()
+    >>> marey.save(walk, "clips/walk.bvh")
+    >>> group = marey.MotionSet.open("clips").groups()[0]
+    >>> group.names, group.n_frames
+    (('walk',), 121)
+    """
 
     skeleton: Skeleton
     names: tuple[str, ...]
@@ -51,6 +62,18 @@ class MotionSet:
         graph = MotionGraph.build(clips)
 
     A set contains what was in the folder when it was first used; open it again to see later changes.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> Path("clips").mkdir()
+    >>> marey.save(walk, "clips/walk.bvh")
+    >>> marey.save(run, "clips/run.bvh")
+    >>> clips = marey.MotionSet.open("clips", fps=30.0)
+    >>> clips.names, clips.lengths
+    (('run', 'walk'), (121, 121))
+    >>> clips.motion("run")
+    <Motion 'run': 121 frames at 30 Hz, 27 joints>
     """
 
     def __init__(self, source: SetSource, group: int | str | None = None) -> None:
@@ -68,6 +91,15 @@ class MotionSet:
         ----------
         folder : the folder; or a file, or a list of files and folders. Names of clips are then relative to the folder
             that contains all of them.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> Path("clips").mkdir()
+        >>> marey.save(walk, "clips/walk.bvh")
+        >>> clips = marey.MotionSet.open("clips", fps=30.0, mirrored=True)
+        >>> clips.names
+        ('walk', 'walk_mirrored')
         """
         given = folder if isinstance(folder, list | tuple) else [folder]
         places = [Path(check_type(each, (str, os.PathLike), "folder")) for each in given]
@@ -144,7 +176,9 @@ class MotionSet:
 
     def motion(self, i: int | str) -> Motion:
         """Return a clip by its index or name. Its arrays are read-only and may stay on disk until they are used."""
-        clip = self._clips()[self.index(i)]
+        return self._load(self._clips()[self.index(i)])
+
+    def _load(self, clip: SetClip) -> Motion:
         try:
             return self._read(clip)
         except ParseError:  # the cache was deleted or damaged since
@@ -196,6 +230,14 @@ class MotionSet:
         ----------
         run : runner: ``map``, or the result of `marey.store.processes`.
         progress : called with the completed fraction, from 0 to 1.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> Path("clips").mkdir()
+        >>> marey.save(walk, "clips/walk.bvh")
+        >>> [(clip.name, clip.duration) for clip in marey.MotionSet.open("clips").summarize()]
+        [('walk', 4.0)]
         """
         from marey.store.summary import summarize_clips
 
@@ -203,6 +245,27 @@ class MotionSet:
         for each in found.skipped:
             warn_user(f"{self.folder}: skipped {each.name}: {each.reason}")
         return found.clips
+
+    @operation(IndexSettings)
+    def index_motion(
+        self, *, run: Callable[..., Any] = map, progress: Progress | None = None, settings: IndexSettings
+    ) -> MotionIndex:
+        """Return an index of all clips, of any skeleton, to search for motion, poses and paths.
+
+        The poses of each clip are stored in the cache: after the first call, only new and changed clips are read.
+
+        Parameters
+        ----------
+        run : runner for preparing clips: ``map``, or the result of `marey.store.processes`.
+        progress : called with the completed fraction, from 0 to 1.
+        """
+        self.prepare(run=run, progress=None if progress is None else lambda done: progress(0.8 * done))
+        return MotionIndex.build(
+            _EveryClip(self),
+            cache=self.cache,
+            progress=None if progress is None else lambda done: progress(0.8 + 0.2 * done),
+            settings=settings,
+        )
 
     build = renamed_method("build", "prepare")
     chosen = renamed_method("chosen", "select")
@@ -264,6 +327,26 @@ class MotionSet:
 
     def _read(self, clip: SetClip) -> Motion:
         return read_clip(self.cache, clip.row.key, self._all().skeletons[clip.row.skeleton], clip.name, clip.path)
+
+
+class _EveryClip:
+    """The clips of a set, of all skeletons."""
+
+    def __init__(self, motions: MotionSet) -> None:
+        self._motions, self._prepared = motions, motions._all()
+        self.names = tuple(clip.name for clip in self._prepared.clips)
+
+    def motion(self, i: int) -> Motion:
+        """Return a clip by its index."""
+        return self._motions._load(self._prepared.clips[i])
+
+    def skeleton(self, i: int) -> Skeleton:
+        """Return the skeleton of a clip."""
+        return self._prepared.skeletons[self._prepared.clips[i].row.skeleton]
+
+    def content_key(self, i: int) -> str:
+        """Return a key that changes whenever the clip does."""
+        return self._prepared.clips[i].row.key
 
 
 def _frames(clips: Sequence[SetClip]) -> int:

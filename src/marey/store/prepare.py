@@ -24,8 +24,8 @@ from marey.edit import mirror, resample, retarget
 from marey.errors import FileError, InvalidValue, MareyError, ParseError, collect_warnings
 from marey.io.files import MARKER_SUFFIXES
 from marey.io.loading import load_markers, load_motion, read_roles
-from marey.io.recognize import parse_unit
 from marey.io.rest import trim_rest_pose
+from marey.io.unit_detection import parse_unit
 from marey.store.arrays import read_arrays, write_arrays
 from marey.store.cache import Cache
 from marey.store.index import ClipRow
@@ -38,13 +38,13 @@ T = TypeVar("T")
 _PREPARED = 1
 # Formats whose frame rate may be missing or wrong; an .npz file states its own.
 _RATED = (".bvh", ".amc", ".fbx", ".glb")
-_SOURCE = ("format", "unit", "up", "fps", "frame_time_text", "file_names", "channels", "floor", "evidence")
+_SOURCE = ("format", "unit", "up", "fps", "frame_time_text", "file_names", "channels", "character", "floor", "evidence")
 # Arrays of a clip, and whether every clip has them.
 _ARRAYS = {"root_positions": True, "rotations": True, "contact_mask": False, "bone_offsets": False}
 
 
 def _load_all_frames(path: str, clip: int | None, settings: OpenSettings) -> Motion:
-    """Load a motion at the file's rate, with all frames of its file, which labels count."""
+    """Load a motion at the file's rate, with all frames of its file, because labels refer to these."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix in MARKER_SUFFIXES:
         return markers_to_motion(load_markers(path, unit=settings.unit, up=settings.up))

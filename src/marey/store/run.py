@@ -64,7 +64,15 @@ def cores() -> int:
 
 
 def run_on(n: int | None = 1) -> Run:
-    """Return a runner for `n` cores: ``map`` for 1, processes for more. None means all available cores."""
+    """Return a runner for `n` cores: ``map`` for 1, processes for more. None means all available cores.
+
+    Examples
+    --------
+    >>> marey.store.run_on(1) is map
+    True
+    >>> list(marey.store.run_on(1)(abs, [-1, 2]))
+    [1, 2]
+    """
     given = cores() if n is None else _check_count(n)
     return map if given == 1 else Processes(given)
 
@@ -73,6 +81,12 @@ def threads(n: int | None = None) -> Threads:
     """Return a runner on `n` threads of this process; by default one per core.
 
     Use it if most of the time is spent in compiled kernels and matrix products, which let other threads run.
+
+    Examples
+    --------
+    >>> run_in_threads = marey.store.threads(2)
+    >>> list(run_in_threads(abs, [-1, 2]))
+    [1, 2]
     """
     return Threads(cores() if n is None else _check_count(n))
 
@@ -84,13 +98,25 @@ def processes(n: int | None = None) -> Processes:
     worker. Starting takes about as long as importing the modules that the function needs. Arrays bound to the function
     are written once to a temporary file, which every process maps read-only. A script that uses this must put its work
     under ``if __name__ == "__main__":``, because each new process imports the script again.
+
+    Examples
+    --------
+    >>> marey.store.processes(2)
+    Processes(n=2)
     """
     return Processes(cores() if n is None else _check_count(n))
 
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """A runner on threads; see `threads`."""
+    """A runner on threads; see `threads`.
+
+    Examples
+    --------
+    >>> from marey.store import Threads
+    >>> list(Threads(2)(abs, [-1, 2]))
+    [1, 2]
+    """
 
     n: int
 
@@ -102,7 +128,14 @@ class Threads:
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """A runner on processes; see `processes`."""
+    """A runner on processes; see `processes`.
+
+    Examples
+    --------
+    >>> from marey.store import Processes
+    >>> Processes(2).n
+    2
+    """
 
     n: int
 
@@ -297,7 +330,7 @@ def _prepare(task: bytes) -> None:
 
 
 def _end_with_parent() -> None:
-    """Wait until the process that started this one is gone, however it ended; then end at once."""
+    """Wait until the parent process has ended, for whatever reason; then exit at once."""
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from marey.errors import FileError, MareyError, UnreadableFile, UnwritableFile, warn_user
 from marey.io.files import MARKER_SUFFIXES, MULTI_CLIP_SUFFIXES, split_name
-from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
+from marey.io.folder import CLIP_SUFFIXES, describe_other, walk_files
 from marey.io.loading import clip_names
 from marey.io.sidecar import sidecar_path
 from marey.store.cache import Cache
@@ -91,7 +91,10 @@ def _list_place(place: Path, excluded: Path) -> list[Path]:
     ]
     if not out:
         raise UnreadableFile(f"holds no motion files; expected files of type {kinds}", path=place)
-    return [file for file in out if split_name(file.name)[1] in CLIP_SUFFIXES] or out
+    clips = [file for file in out if split_name(file.name)[1] in CLIP_SUFFIXES]
+    if len(clips) < len(out) and all(describe_other(file) is not None for file in clips):
+        return out
+    return clips
 
 
 def needed_files(path: Path) -> tuple[Path, ...]:
@@ -161,6 +164,4 @@ def _clips(path: Path) -> tuple[str, ...] | None:
         except MareyError:
             return None
         return names if len(names) > 1 else None
-    if suffix == ".npz":
-        return None if result_kind(path) is None else ()
-    return None
+    return None if describe_other(path) is None else ()

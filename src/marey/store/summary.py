@@ -6,6 +6,7 @@ import base64
 import csv
 import io
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -27,13 +28,16 @@ from marey.io.files import read_bytes
 from marey.measure.subject import Subject
 from marey.store.building import TRIES, ClipJob, Progress, SetSource, SkippedFile, list_jobs
 from marey.store.cache import Cache
+from marey.store.index import Index
 from marey.store.labels import bare_name
-from marey.store.prepare import Job, Outcome, has_changed, load_clip, run_job
+from marey.store.prepare import Job, has_changed, load_clip, run_job
 from marey.store.settings import OpenSettings
 
 # Increase this whenever the same clip would have a different summary.
 _VERSION = 1
 _MAX_TABLE = 2**26
+# Summaries are written in batches, at intervals of about this many seconds.
+_WRITE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +57,15 @@ class ClipSummary:
     stride_rate : strides per second, 0 if it does not walk or run.
     report : what `marey.check` finds, with duplicates in the same folder.
     poses : (16, J, 3) poses at equal times, relative to the hips, meters, for thumbnails.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> Path("clips").mkdir()
+    >>> marey.save(walk, "clips/walk.bvh")
+    >>> summary = marey.MotionSet.open("clips").summarize()[0]
+    >>> summary.name, summary.duration, round(summary.speed, 1)  # seconds, m/s
+    ('walk', 4.0, 1.3)
     """
 
     name: str
@@ -100,7 +113,7 @@ def summarize_clips(source: SetSource, run: Callable[..., Any], progress: Progre
         missing = {each.job.key: each for each in named if keys[each.job.key] not in known}
         if missing:
             source.cache.index.make()  # before the work, which would be lost if it could not be stored
-        changed = _summarize_missing(missing, len(named), run, progress)
+        changed = _summarize_missing(source.cache.index, missing, len(named), run, progress)
         if not changed:
             break
     else:
@@ -111,16 +124,33 @@ def summarize_clips(source: SetSource, run: Callable[..., Any], progress: Progre
 
 
 def _summarize_missing(
-    missing: Mapping[str, ClipJob], n: int, run: Callable[..., Any], progress: Progress | None
+    index: Index, missing: Mapping[str, ClipJob], n: int, run: Callable[..., Any], progress: Progress | None
 ) -> list[str]:
-    """Summarize clips that are not in the index yet. Return the files that changed meanwhile."""
+    """Summarize clips that are not in the index yet. Return the files that changed meanwhile.
+
+    Summaries are written here, in batches: workers may be on other machines, and each transaction takes milliseconds.
+    """
     changed = []
+    fresh: dict[str, dict[str, Any]] = {}
+    written = time.monotonic()
     outcomes = run(summarize_clip, [each.job for each in missing.values()])
-    for k, (each, outcome) in enumerate(zip(missing.values(), outcomes, strict=True), start=1):
-        if outcome.changed:
-            changed.append(each.path)
-        if progress is not None:
-            progress((n - len(missing) + k) / n)
+    try:
+        for k, (each, content) in enumerate(zip(missing.values(), outcomes, strict=True), start=1):
+            if content is None:
+                changed.append(each.path)
+            else:
+                fresh[_key(each.job.key)] = content
+            if time.monotonic() - written > _WRITE_SECONDS:
+                index.put_summaries(fresh)
+                fresh, written = {}, time.monotonic()
+            if progress is not None:
+                progress((n - len(missing) + k) / n)
+    finally:
+        if fresh:
+            index.put_summaries(fresh)
+        close = getattr(outcomes, "close", None)
+        if close is not None:  # end the worker processes
+            close()
     return changed
 
 
@@ -128,14 +158,15 @@ def _key(clip: str) -> str:
     return Cache.key("summary", _VERSION, clip)
 
 
-def summarize_clip(job: Job) -> Outcome:
-    """Load a clip, and store its summary in the index, or the reason why it cannot be loaded."""
-    index = Cache(Path(job.cache)).index
+def summarize_clip(job: Job) -> dict[str, Any] | None:
+    """Load a clip and return its summary, or the reason why it cannot be loaded; None if its file has changed."""
+    made: list[dict[str, Any]] = []
 
     def put(content: dict[str, Any] | None, reason: str | None) -> None:
-        index.put_summary(_key(job.key), {"reason": reason} if content is None else content)
+        made.append({"reason": reason} if content is None else content)
 
-    return run_job(job.key, partial(_summarize, job), put, partial(has_changed, job))
+    run_job(job.key, partial(_summarize, job), put, partial(has_changed, job))
+    return made[0] if made else None
 
 
 def _summarize(job: Job) -> dict[str, Any]:
@@ -150,7 +181,7 @@ def _summarize(job: Job) -> dict[str, Any]:
 
 
 def _collect_facts(motion: Motion, subject: Subject) -> dict[str, Any]:
-    from marey.io.recognize import stature
+    from marey.io.unit_detection import stature
     from marey.measure.gait import median_stride_rate
 
     steps = np.linalg.norm(np.diff(motion.travel[:, [0, 2]], axis=0), axis=1)
@@ -221,9 +252,8 @@ def _collect(
     source: SetSource, named: Sequence[ClipJob], unread: list[SkippedFile], stored: Mapping[str, dict[str, Any]]
 ) -> Summaries:
     skipped = list(unread)
-    found: list[tuple[str, str, dict[str, Any]]] = []
-    reports: list[CheckReport] = []
-    digests: list[ClipDigest | None] = []
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    keys = []
     for name, path, job in named:
         content = stored.get(_key(job.key))
         if content is None:
@@ -233,18 +263,44 @@ def _collect(
         if "reason" in content:
             skipped.append(SkippedFile(name, content["reason"]))
             continue
-        report = content["report"]
-        findings = tuple(Finding(**{**each, "joints": tuple(each["joints"])}) for each in report["findings"])
-        reports.append(CheckReport(name, report["frames"], report["fps"], findings))
-        digests.append(_unpack_digest(content["digest"], name))
-        found.append((name, Path(os.path.relpath(path, source.folder)).as_posix(), content["facts"]))
-    checked = compare_clips(reports, digests)
+        found[name] = path, content
+        keys.append((name, job.key))
+    contents = {name: content for name, (_, content) in found.items()}
+    reports = {name: content["report"] for name, content in contents.items()}
+    reports |= _compare(source.cache.index, keys, contents)
     clips = [
-        ClipSummary(name=name, file=file, skeleton=digest.skeleton, report=report, poses=digest.poses, **facts)
-        for (name, file, facts), report, digest in zip(found, checked, digests, strict=True)
-        if digest is not None
+        ClipSummary(
+            name=name,
+            file=Path(os.path.relpath(path, source.folder)).as_posix(),
+            skeleton=content["digest"]["skeleton"],
+            report=_read_report(name, reports[name]),
+            poses=_unpack_array(content["digest"]["poses"]),
+            **content["facts"],
+        )
+        for name, (path, content) in found.items()
     ]
     return Summaries(tuple(clips), tuple(skipped))
+
+
+def _compare(
+    index: Index, keys: Sequence[tuple[str, str]], contents: Mapping[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Return the reports of clips that change by a comparison with all others, by name. They are stored in the index,
+    because in a large library a comparison takes long."""
+    key = Cache.key("compared", _VERSION, [list(each) for each in keys])
+    known = index.summaries([key])
+    if key not in known:
+        reports = [_read_report(name, content["report"]) for name, content in contents.items()]
+        digests = [_unpack_digest(content["digest"], name) for name, content in contents.items()]
+        compared = zip(reports, compare_clips(reports, digests), strict=True)
+        known[key] = {after.name: after.to_dict() for before, after in compared if after is not before}
+        index.put_summaries(known)
+    return known[key]
+
+
+def _read_report(name: str, content: Mapping[str, Any]) -> CheckReport:
+    findings = tuple(Finding(**{**each, "joints": tuple(each["joints"])}) for each in content["findings"])
+    return CheckReport(name, content["frames"], content["fps"], findings)
 
 
 # Searching ----------------------------------------------------------------------------------------------------
@@ -260,9 +316,7 @@ class ClipSearchSettings(Settings):
     min_speed: float | None = option(None, "Lowest mean speed.", unit="m/s", min=0)
     max_speed: float | None = option(None, "Highest mean speed.", unit="m/s", min=0)
     min_turn: float | None = option(None, "Smallest turn from start to end, left or right.", unit="rad", min=0)
-    finding: str = option(
-        "", 'Only clips with this finding of `marey.check`, such as "foot_slide"; "any" or "none".', label="Finding"
-    )
+    finding: str = option("", f"Only clips with this finding: any, none, {', '.join(KINDS)}.", label="Finding")
     order: Literal["name", "duration", "speed", "distance", "turn"] = option(
         "name", "What the clips are sorted by; numbers from high to low.", label="Order"
     )
@@ -278,6 +332,16 @@ def search_clips(
     ----------
     clips : summaries, from `MotionSet.summarize`.
     descriptions : a text for each file or name; see `read_descriptions`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> Path("clips").mkdir()
+    >>> for clip in (walk, run):
+    ...     marey.save(clip, f"clips/{clip.name}.bvh")
+    >>> clips = marey.MotionSet.open("clips").summarize()
+    >>> [clip.name for clip in marey.store.search_clips(clips, min_speed=2.0)]
+    ['run']
     """
     texts = descriptions or {}
     wanted = settings.words.casefold().split()
@@ -328,6 +392,14 @@ def read_descriptions(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read a CSV file with the columns ``file`` and ``description``; return the description of each file.
 
     `file` is the path of a file relative to the folder of the clips, with or without its suffix, or a clip's name.
+
+    Examples
+    --------
+    >>> import csv
+    >>> with open("texts.csv", "w", newline="") as file:
+    ...     csv.writer(file).writerows([("file", "description"), ("walk.bvh", "a person walks")])
+    >>> marey.store.read_descriptions("texts.csv")
+    {'walk.bvh': 'a person walks'}
     """
     data = read_bytes(path)
     if len(data) > _MAX_TABLE:

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from marey.errors import LimitExceeded, MareyError
+from marey.io.files import GLTF_SUFFIXES
 from marey.io.temporary import remove_stale
 from marey.studio.connection import Page
 from marey.studio.folder import Folder
@@ -144,7 +145,7 @@ class Studio:
             if session is None:
                 return PlainTextResponse("the session has expired; reload the page\n", 404)
             opened = session.motions.opened(request.path_params["motion"])
-            if not opened.file.lower().endswith(".glb"):
+            if not opened.file.lower().endswith(GLTF_SUFFIXES):
                 return PlainTextResponse("the motion is not from a GLB file\n", 404)
             path = session.places.find(opened.file, opened.where)
         except MareyError as error:

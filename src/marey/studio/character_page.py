@@ -1,4 +1,5 @@
-"""Export characters: an offline page that anybody can drive, or clips and a transition table for other programs."""
+"""Export characters: an offline page in which anyone can drive the character, or clips and a transition table for other
+programs."""
 
 from __future__ import annotations
 
@@ -32,12 +33,18 @@ def export_character(
     Parameters
     ----------
     graph : the character.
-    path : ``.html`` for a page in which the character can be driven, offline; ``.glb`` or ``.json`` for both of these
-        files, which docs/exporting.md describes.
+    path : ``.html`` for a page in which the character can be driven, offline; ``.glb`` or ``.json`` for clips and a
+        transition table, which are both written and are described in docs/exporting.md.
 
     Returns
     -------
     The sampled character, whose streams play the same motion as the page, and the files that were written.
+
+    Examples
+    --------
+    >>> sampled, files = marey.export_character(character, "walker.json", max_clips=9)
+    >>> len(sampled.clips) <= 9, [file.rpartition(".")[2] for file in files]
+    (True, ['json', 'glb'])
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
@@ -57,6 +64,13 @@ def drive_page(character: SampledCharacter, title: str = "", *, page: Path = PAG
     character : the character.
     title : title of the page; default is the character's name.
     page : folder of the built scripts, ``drive.js`` and ``drive.css``.
+
+    Examples
+    --------
+    >>> from marey.studio import drive_page
+    >>> sampled = marey.control.SampledCharacter.build(character, max_clips=9)
+    >>> drive_page(sampled, "Walker")[:15]
+    b'<!doctype html>'
     """
     about = encode_json(FORMAT, VERSION, describe_sampled(character, ""))
     packed = {"title": title or character.name, "character": _pack(about), "clips": _pack(pack_clips(character))}

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from marey.clean import point_paths
+from marey.core.arrays import Floats
 from marey.core.markers import Markers
 from marey.core.motion import Motion
-from marey.io import recognize
+from marey.io import unit_detection
 from marey.io.rest import annotations_in_file
 from marey.studio.forms import word_text
-from marey.studio.messages import ContactLane, LabelSpan, Message, MotionInfo
+from marey.studio.messages import ContactLane, LabelSpan, Message, MotionInfo, Plant
 from marey.studio.motions import Opened
 
 _DEFAULT_HEIGHT = 1.7  # meters, if the height is unknown
@@ -48,6 +50,7 @@ def describe_motion(
             *_collapse_repeats(each.what for each in opened.steps[1 : opened.at + 1]),
         ),
         "skin": f"/skin/{session}/{origin}" if session and origin else None,
+        "edited": opened.is_edited,
         "undo": opened.at,
         "redo": len(opened.steps) - 1 - opened.at,
     }
@@ -80,7 +83,7 @@ def _collapse_repeats(whats: Iterable[str]) -> list[str]:
 
 
 def _stature(motion: Motion) -> float:
-    height = recognize.stature(motion.skeleton)
+    height = unit_detection.stature(motion.skeleton)
     if height is None:
         height = float(np.ptp(motion.skeleton.rest_positions, axis=0).max())
     return height if math.isfinite(height) and height > 0 else _DEFAULT_HEIGHT
@@ -96,15 +99,23 @@ def _lanes(motion: Motion) -> tuple[ContactLane, ...] | None:
     contacts = motion.contacts
     if contacts is None:
         return None
+    paths = point_paths(motion, contacts.points)
     return tuple(
         ContactLane(
             point.name,
             point.joint,
             (float(point.offset[0]), float(point.offset[1]), float(point.offset[2])),
             contacts.intervals(point.name),
+            tuple(_plant(paths[start:stop, k]) for start, stop in contacts.intervals(point.name)),
         )
-        for point in contacts.points
+        for k, point in enumerate(contacts.points)
     )
+
+
+def _plant(path: Floats) -> Plant:
+    """Describe one plant by the path (F, 3) of its point."""
+    x, y, z = path.mean(axis=0).tolist()
+    return Plant((x, y, z), float(np.hypot(*np.ptp(path[:, [0, 2]], axis=0))))
 
 
 def _same_annotations(motion: Motion, saved: object, first: object) -> bool:

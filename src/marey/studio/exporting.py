@@ -13,16 +13,21 @@ from marey.core.labels import Labels
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnreadableFile, UnwritableFile
-from marey.io.files import SIDECAR_SUFFIX, place_new
+from marey.io.files import SAVE_SUFFIXES, SIDECAR_SUFFIX, place_new
 from marey.io.folder import free_name as find_free_name
 from marey.io.folder import hidden_folder
 from marey.io.rest import annotations_in_file
+from marey.io.settings import SaveSettings
 from marey.studio.folder import SUFFIXES, Folder
 from marey.studio.motions import Opened
 from marey.studio.places import Places, fit_name
 
+_MAX_TRIES = 5
 
-def export_motions(places: Places, motions: Sequence[Motion], suffix: str, name: str) -> tuple[Path, Path | None]:
+
+def export_motions(
+    places: Places, motions: Sequence[Motion], suffix: str, name: str, settings: SaveSettings | None = None
+) -> tuple[Path, Path | None]:
     """Write the motions to one file for download. Returns its path, and the path of its sidecar if it has one."""
     from marey.io import save
     from marey.io.sidecar import sidecar_path
@@ -36,7 +41,7 @@ def export_motions(places: Places, motions: Sequence[Motion], suffix: str, name:
     # A separate folder, because the sidecar of an earlier export could be mistaken for this one's.
     with tempfile.TemporaryDirectory(dir=places.own) as folder:
         temporary = Path(folder) / target.name
-        save(list(motions) if len(motions) > 1 else motions[0], temporary)
+        save(list(motions) if len(motions) > 1 else motions[0], temporary, settings=settings)
         side = sidecar_path(temporary)
         has_side = side.is_file()
         if has_side:
@@ -45,7 +50,9 @@ def export_motions(places: Places, motions: Sequence[Motion], suffix: str, name:
     return target, target_side if has_side else None
 
 
-def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> str | None:
+def save_in_folder(
+    places: Places, motion: Motion, suffix: str, name: str, settings: SaveSettings | None = None
+) -> str | None:
     """Save a motion and its sidecar to the open folder. Returns the file's name, or None if the name is taken.
 
     Both files appear atomically, the sidecar first. Existing files are never overwritten.
@@ -65,7 +72,7 @@ def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> st
     try:
         with hidden_folder(folder.root) as hidden:
             temporary = hidden / target.name
-            save(motion, temporary)
+            save(motion, temporary, settings=settings)
             for part in (sidecar_path(temporary), temporary):
                 if part.is_file():
                     place_new(part, target.with_name(part.name))
@@ -80,6 +87,20 @@ def save_in_folder(places: Places, motion: Motion, suffix: str, name: str) -> st
         why = (error.strerror or str(error)).lower()
         raise UnwritableFile(f"cannot be written to the open folder ({why})", path=target.name) from None
     return target.name
+
+
+def save_as_new(places: Places, opened: Opened) -> Path:
+    """Save an open motion to the folder, in the format of its file if that can be written. Returns the new file."""
+    motion = opened.now.recording
+    if isinstance(motion, Markers):
+        raise InvalidValue("markers cannot be saved; use the file that they came from")
+    suffix = Path(opened.file).suffix.lower()
+    suffix = suffix if suffix in SAVE_SUFFIXES else ".glb"
+    for _ in range(_MAX_TRIES):  # another file may take the name in the meantime
+        saved = save_in_folder(places, motion, suffix[1:], free_name(places, motion.name))
+        if saved is not None:
+            return _require_folder(places).inside(saved)
+    raise UnwritableFile("cannot be written to the open folder, because other programs take its names")
 
 
 def free_name(places: Places, name: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from marey.errors import InvalidValue, UnknownFormat, UnreadableFile
 from marey.io.files import MARKER_SUFFIXES, SIDECAR_SUFFIX, split_name
-from marey.io.folder import CLIP_SUFFIXES, result_kind, walk_files
+from marey.io.folder import CLIP_SUFFIXES, describe_other, walk_files
 from marey.studio.messages import FileEntry, FolderList
 
 SUFFIXES = (*CLIP_SUFFIXES, *MARKER_SUFFIXES)
@@ -47,7 +47,7 @@ class Folder:
             raise UnknownFormat(f"is not a motion file; supported formats: {', '.join(SUFFIXES)}", path=path)
         if not found.is_file():
             raise UnreadableFile("no such file in the open folder", path=path)
-        companions = [found.with_suffix(SIDECAR_SUFFIX)]
+        companions = [found.with_suffix(SIDECAR_SUFFIX), Path(f"{found}{SIDECAR_SUFFIX}")]
         if split_name(found)[1] == ".amc":
             companions += [each for each in found.parent.iterdir() if each.suffix.lower() == ".asf"]
         for each in companions:
@@ -78,8 +78,8 @@ class Folder:
     def list_files(self) -> FolderList:
         """List the motion files in the folder and its subfolders, sorted by name.
 
-        Motion files are not read, only small sidecars and the format tag of NPZ files: graphs, characters and other
-        results saved next to the motions are not listed.
+        Motion files are not read, only small sidecars and the headers of NPZ and NPY files: graphs, characters, other
+        results and arrays that are not motions are not listed.
         """
         found: list[tuple[str, os.stat_result]] = []
         skipped = 0
@@ -106,11 +106,11 @@ class Folder:
                 about = os.stat(path)
         except OSError:
             return None
-        is_result = path.lower().endswith(".npz") and result_kind(path) is not None
-        return about if stat.S_ISREG(about.st_mode) and not is_result else None
+        return about if stat.S_ISREG(about.st_mode) and describe_other(path) is None else None
 
     def _entry(self, path: str, about: os.stat_result, sidecars: set[str]) -> FileEntry:
-        side = os.path.splitext(path)[0] + SIDECAR_SUFFIX
+        own, shared = path + SIDECAR_SUFFIX, os.path.splitext(path)[0] + SIDECAR_SUFFIX
+        side = own if own in sidecars else shared
         has_side = side in sidecars
         return FileEntry(
             os.path.relpath(path, self.root).replace(os.sep, "/"),

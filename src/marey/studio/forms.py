@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from marey.core.settings import Option, Settings, options_of
 from marey.errors import MareyError, word_parameters
+from marey.studio.jobs import WorkFailed
 from marey.studio.messages import Message
+from marey.studio.object_options import find_form, has_control, write_text
 
-# Unit on the page, and what a value is multiplied by to show it.
+# Unit on the page, and factor from the library's unit to it.
 _SHOWN = {"rad": ("°", 180.0 / math.pi), "fraction": ("%", 100.0), "1/s": ("Hz", 1.0)}
 
 
 def describe_controls(kind: type[Settings]) -> list[dict[str, Any]]:
-    """Return the controls of all options with plain values, JSON-ready; numbers in the page's units."""
-    return [_describe(each) for each in options_of(kind) if each.kind != "object"]
+    """Return the controls of all options that can be typed, JSON-ready; numbers in the page's units."""
+    return [_describe(each) for each in options_of(kind) if has_control(each)]
 
 
 def _describe(each: Option) -> dict[str, Any]:
@@ -30,11 +33,14 @@ def _describe(each: Option) -> dict[str, Any]:
     if each.kind == "number":
         limits = [None if limit is None else round(factor * limit, 6) for limit in limits]
         default = None if default is None else round(factor * default, 6)
+    shown_kind = {"name": "text", "object": "flag" if find_form(each) == "flag" else "text"}.get(each.kind, each.kind)
+    if each.kind == "object":
+        default = write_text(each)
     return {
-        "name": each.name, "label": each.label, "help": each.help, "kind": "text" if each.kind == "name" else each.kind,
+        "name": each.name, "label": each.label, "help": each.help, "kind": shown_kind,
         "unit": unit, "factor": factor,
         "min": limits[0], "max": limits[1], "default": default, "choices": list(each.choices),
-        "optional": each.is_optional, "advanced": each.is_advanced,
+        "optional": each.is_optional, "advanced": each.is_advanced or each.kind == "object",
     }  # fmt: skip
 
 
@@ -46,15 +52,32 @@ def find_settings(message: type[Message]) -> list[type[Settings]]:
     return [hint for hint in hints if isinstance(hint, type) and issubclass(hint, Settings)]
 
 
-def word_error(error: MareyError, message: type[Message]) -> str:
-    """Return the text of an error for the page: labels of controls stand for parameters, with the page's remedy."""
+def word_failure(error: MareyError, kinds: Iterable[type[Settings]], remedies: Mapping[str, str]) -> WorkFailed:
+    """Return an error of an operation that names controls of the page, and the page's remedy if there is one."""
+    kind = getattr(error, "kind", type(error).__name__)
+    text = error.word(_name_control_of(kinds), _find_remedy(error, remedies))
+    return WorkFailed(kind, text, error.parameter, is_worded=True)
+
+
+def _find_remedy(error: MareyError, remedies: Mapping[str, str]) -> str | None:
     keys = (error.parameter or "", getattr(error, "kind", type(error).__name__))
-    remedy = next((message.remedies[key] for key in keys if key in message.remedies), None)
-    return error.word(_name_control(message), remedy)
+    return next((remedies[key] for key in keys if key in remedies), None)
+
+
+def word_for(text: str, kinds: Iterable[type[Settings]]) -> str:
+    """Return a note of an operation with these settings, worded for the page."""
+    return word_parameters(text, _name_control_of(kinds))
+
+
+def word_error(error: MareyError, message: type[Message]) -> str:
+    """Return the text of an error for the page, with the labels of controls for parameters, and the page's remedy."""
+    if isinstance(error, WorkFailed) and error.is_worded:
+        return error.message
+    return error.word(_name_control(message), _find_remedy(error, message.remedies))
 
 
 def word_text(text: str, message: type[Message]) -> str:
-    """Return a warning or note for the page: labels of controls stand for parameters."""
+    """Return a warning or note for the page, with parameters replaced by the labels of their controls."""
     return word_parameters(text, _name_control(message))
 
 
@@ -64,8 +87,13 @@ def word_notes(notes: Iterable[str], message: type[Message]) -> tuple[str, ...]:
 
 
 def _name_control(message: type[Message]) -> Callable[[str, str], str]:
-    own = dict(message.control_labels)
-    labels = {each.name: each.label for kind in find_settings(message) for each in options_of(kind)} | own
+    return _name_control_of(find_settings(message), dict(message.control_labels))
+
+
+def _name_control_of(
+    kinds: Iterable[type[Settings]], own: Mapping[str, str] = MappingProxyType({})
+) -> Callable[[str, str], str]:
+    labels = {each.name: each.label for kind in kinds for each in options_of(kind)} | dict(own)
 
     def name_control(name: str, value: str) -> str:
         label = f"“{labels.get(name, name.replace('_', ' '))}”"

@@ -26,11 +26,23 @@ class Cancelled(NoResult):
 
 
 class WorkFailed(MareyError):
-    """An error from the worker; `kind` is the name of its exception type."""
+    """An error from the worker; `kind` is the name of its exception type.
 
-    def __init__(self, kind: str, text: str, parameter: str | None = None, remedy: str | None = None) -> None:
+    is_worded : the text is already that of the page.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        text: str,
+        parameter: str | None = None,
+        remedy: str | None = None,
+        *,
+        is_worded: bool = False,
+    ) -> None:
         super().__init__(text, parameter=parameter, remedy=remedy)
         self.kind = kind
+        self.is_worded = is_worded
 
 
 class Jobs:

@@ -3,7 +3,7 @@
 The page sends ``{"id": 7, "do": "open", "path": "walk.bvh"}``, with increasing ids, and gets back one of::
 
     {"n": 3, "id": 7, "kind": "done", "result": {...}}           the reply's fields
-    {"n": 3, "id": 7, "kind": "failed", "error": {"type": "UnreadableFile", "text": "one sentence"}}
+    {"n": 3, "id": 7, "kind": "failed", "error": {"type": ..., "text": "one sentence", "parameter": ""}}
     {"n": 3, "id": 7, "kind": "progress", "fraction": 0.4, "text": "cleaning"}
     {"n": 3, "kind": "event", "event": "live_ended", ...}        unsolicited
 
@@ -38,8 +38,8 @@ class Message(Value):
     """A command from the page: `do` is its name on the wire. Base classes of several commands have none.
 
     Errors of a command are worded for the page by `marey.studio.forms.word_error`. `control_labels` has the labels of
-    controls, keyed by the library's parameter, if they are not those of `Settings`. `remedies` has what to do on the
-    page, keyed by the parameter or the type of an error.
+    controls, keyed by the library's parameter, if they are not those of `Settings`. `remedies` has the remedies that
+    apply to the page, keyed by the parameter or the type of an error.
     """
 
     do: ClassVar[str]
@@ -115,16 +115,25 @@ class FolderList(Value):
     skipped: int
 
 
+class Plant(Value):
+    """One interval in which a contact point is planted: its mean position, and the distance (m) that it slides."""
+
+    at: tuple[float, float, float]
+    slide: float
+
+
 class ContactLane(Value):
     """One contact point and the half-open frame intervals in which it is planted.
 
-    `joint` is an index; `offset` is in the joint's local coordinates, in meters.
+    `joint` is an index; `offset` is in the joint's local coordinates, in meters. `plants` has one entry for each
+    interval.
     """
 
     name: str
     joint: int
     offset: tuple[float, float, float]
     intervals: tuple[tuple[int, int], ...]
+    plants: tuple[Plant, ...]
 
 
 class LabelSpan(Value):
@@ -144,8 +153,8 @@ class MotionInfo(Value):
     a joint index. `stature` and `floor` (its height) are in meters. `contacts` is null if the contacts are unknown.
     `file` is the path within `where`; "" for motions without a file. `clips` are the names of all clips in the file.
     `history` lists the processing steps. `skin` is the address of the GLB file with the skin, or null. `unsaved` says
-    that the sidecar lacks the current annotations. `undo` and `redo` are the numbers of steps that can be undone or
-    redone.
+    that the sidecar lacks the current annotations, `edited` that the frames are in no file. `undo` and
+    `redo` are the numbers of steps that can be undone or redone.
     """
 
     motion: str
@@ -172,6 +181,7 @@ class MotionInfo(Value):
     history: tuple[str, ...]
     skin: str | None
     unsaved: bool
+    edited: bool
     undo: int
     redo: int
 
@@ -203,21 +213,6 @@ class CurveSet(Value):
     """The curves of one plot."""
 
     curves: tuple[Curve, ...]
-
-
-class FindingRow(Value):
-    """Something that is wrong or doubtful with a motion, in frames `start` to `stop`, half-open."""
-
-    severity: str
-    start: int
-    stop: int
-    text: str
-
-
-class Findings(Value):
-    """Everything that is wrong or doubtful with a motion, severe findings first."""
-
-    findings: tuple[FindingRow, ...]
 
 
 class Cloud(Value):

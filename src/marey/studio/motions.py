@@ -15,11 +15,13 @@ from marey.core.kinematics import forward_kinematics
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnknownName
+from marey.io.files import GLTF_SUFFIXES
 from marey.studio.frames import MAX_JOINTS
 from marey.studio.messages import Binary, Where
 
 Recording = Motion | Markers
-# Limits: open motions, their bytes including history, undo steps, and frames per message.
+# Limits: closed motions that can be reopened, open motions, their bytes with history, undo steps, frames per message.
+MAX_CLOSED = 3
 MAX_OPEN = 500
 MAX_BYTES = 4 * 2**30
 MAX_STEPS = 50
@@ -52,6 +54,7 @@ class Opened:
     made_from : ids of the motions it was made from.
     steps, at : the undo history, and the index of the current step.
     saved : the motion whose annotations are in the sidecar.
+    trimmed : the motion without the rest pose that was skipped on opening.
     """
 
     recording: Recording
@@ -65,11 +68,19 @@ class Opened:
     steps: list[Step] = field(default_factory=list)
     at: int = 0
     saved: Recording | None = None
+    trimmed: Motion | None = None
 
     @property
     def now(self) -> Step:
         """The current step."""
         return self.steps[self.at]
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the frames are in no file: they were changed, or the motion was made here."""
+        now = self.now.recording
+        in_file = [each for each in (self.recording, self.trimmed) if each is not None]
+        return not self.file or not any(now is each or _same_frames(now, each) for each in in_file)
 
 
 class Motions:
@@ -78,6 +89,7 @@ class Motions:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._opened: dict[str, Opened] = {}
+        self._closed: dict[str, Opened] = {}
         self._count = 0
         self._revision = 0
         self._reserved: dict[str, int] = {}
@@ -95,10 +107,7 @@ class Motions:
         with self._lock:
             if len(self._opened) >= MAX_OPEN:
                 raise InvalidValue(f"the limit of {MAX_OPEN} open clips is reached; close some")
-            if self._bytes(opened.recording) > MAX_BYTES:
-                raise InvalidValue(
-                    f"more than {MAX_BYTES / 2**30:g} GB of motion data would be open; close some motions"
-                )
+            self._make_room(opened.recording)
             self._count += 1
             self._revision += 1
             name = f"m{self._count}"
@@ -111,10 +120,8 @@ class Motions:
         """Reserve `size` bytes held outside the open motions. Replaces the earlier reservation named `what`, if any."""
         with self._lock:
             more = size - self._reserved.get(what, 0)
-            if more > 0 and self._bytes() + more > MAX_BYTES:
-                raise InvalidValue(
-                    f"more than {MAX_BYTES / 2**30:g} GB of motion data would be open; close some motions"
-                )
+            if more > 0:
+                self._make_room(size=more)
             self._reserved[what] = size
 
     def add_result(self, motion: Motion, *made_from: str) -> str:
@@ -147,7 +154,7 @@ class Motions:
         with self._lock:
             wanted = self._opened[name].now.recording if name in self._opened else None
             while (opened := self._opened.get(name)) is not None:
-                if opened.file.lower().endswith(".glb"):
+                if opened.file.lower().endswith(GLTF_SUFFIXES):
                     return name if _same_bones(wanted, opened.recording) else ""
                 name = opened.made_from[0] if not opened.file and len(opened.made_from) == 1 else ""
         return ""
@@ -159,10 +166,19 @@ class Motions:
             return tuple(self._opened[one].now.recording.name if one in self._opened else one for one in made_from)
 
     def close(self, name: str) -> None:
-        """Close a motion."""
+        """Close a motion. The last few can be reopened."""
         self.opened(name)
         with self._lock:
-            self._opened.pop(name, None)
+            self._closed[name] = self._opened.pop(name)
+            while len(self._closed) > MAX_CLOSED:
+                del self._closed[next(iter(self._closed))]
+
+    def reopen(self, name: str) -> None:
+        """Open a motion again that was just closed, with its history."""
+        with self._lock:
+            if name not in self._closed:
+                raise UnknownName("the clip was closed too long ago; open its file again")
+            self._opened[name] = self._closed.pop(name)
 
     def change(self, name: str, before: Recording, after: Motion, what: str, *, merge_undo: bool = False) -> None:
         """Replace `before` with `after` as an undoable step. Raises an error if `before` is not the current state.
@@ -182,9 +198,27 @@ class Motions:
             del opened.steps[opened.at + (not same) :]
             opened.steps.append(Step(after, revision, what))
             del opened.steps[: -MAX_STEPS - 1]
+            if self._bytes() > MAX_BYTES:
+                self._closed.clear()
             while len(opened.steps) > 2 and self._bytes() > MAX_BYTES:
                 del opened.steps[0]
             opened.at = len(opened.steps) - 1
+
+    def trim_rest(self, name: str) -> bool:
+        """Remove a rest pose in frame 0, as an undoable step. Returns whether there was one.
+
+        A motion of a file does not count as edited without it.
+        """
+        from marey.io.rest import trim_rest_pose
+
+        opened, motion = self.opened(name), self.motion(name)
+        trimmed = trim_rest_pose(motion)
+        if trimmed is motion:
+            return False
+        is_edited = opened.is_edited
+        self.change(name, motion, trimmed, "rest pose in frame 0 skipped")
+        opened.trimmed = opened.trimmed if is_edited else trimmed
+        return True
 
     def step(self, name: str, *, back: bool) -> None:
         """Undo (`back`) or redo one step. Raises an error if there is nothing to undo or redo."""
@@ -201,9 +235,25 @@ class Motions:
         with self._lock:
             opened.saved = opened.now.recording
 
+    def mark_file(self, name: str, path: Path) -> None:
+        """Record that the motion, with its annotations, is now a file of the folder."""
+        opened = self.opened(name)
+        with self._lock:
+            opened.recording = opened.saved = opened.now.recording
+            opened.where, opened.file, opened.path = "folder", path.name, path
+            opened.clips, opened.clip, opened.trimmed = (), None, None
+
+    def _make_room(self, *more: Recording, size: int = 0) -> None:
+        """Forget closed motions if there is not enough room for more; raise an error if there still is not."""
+        while self._closed and self._bytes(*more) + size > MAX_BYTES:
+            del self._closed[next(iter(self._closed))]
+        if self._bytes(*more) + size > MAX_BYTES:
+            raise InvalidValue(f"more than {MAX_BYTES / 2**30:g} GB of motion data would be open; close some motions")
+
     def _bytes(self, *more: Recording) -> int:
         """Return the bytes of all motions, their history and reservations. Arrays shared by steps count once."""
-        recordings = [step.recording for opened in self._opened.values() for step in opened.steps]
+        held = (*self._opened.values(), *self._closed.values())
+        recordings = [step.recording for opened in held for step in opened.steps]
         arrays = {id(array): array.nbytes for recording in (*recordings, *more) for array in _arrays(recording)}
         return sum(arrays.values()) + sum(self._reserved.values())
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from marey.studio.session import Session
 
 # In the order of the tabs. A panel is a module of `marey.studio.panels`.
-PANELS = ("look", "compare", "blend", "graph", "find", "layer", "author", "drive")
+PANELS = ("look", "edit", "compare", "blend", "graph", "find", "layer", "author", "drive")
 # Panels whose commands a page sends when it opens.
 FIRST = ("look",)
 

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 
 StrPath = str | os.PathLike[str]
 SUFFIXES = (".gif", ".webp", ".mp4", ".png")
-# Each picture is drawn so many times as large in both directions, and then reduced.
+# Each picture is drawn larger by this factor in both directions, and then reduced.
 _SUPERSAMPLING = 2
+# Factor of the camera's distance for meshes, which are larger than the body that joints show.
+_SKIN_DISTANCE = 1.3
 _MAX_PICTURES = 20_000
 # Statures between bodies beside each other, and ahead of each other.
 _BESIDE, _AHEAD = 0.75, 0.85
@@ -53,6 +55,13 @@ def render(
     frame : frame of the first motion for a .png file; default is the middle.
 
     An .mp4 file needs ffmpeg: the machine's, or that of the extra `video`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> marey.render(walk, "walk.png", frame=60, size="320x180", drawing="plot")
+    >>> Path("walk.png").exists()
+    True
     """
     clips = [motions] if isinstance(motions, Motion) else list(check_type(motions, Sequence, "motions"))
     if not clips:
@@ -74,7 +83,7 @@ def render(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shot:
-    """What is drawn: the motions, the frame of each in each of N pictures, (N, n), and the camera."""
+    """A shot to draw: n motions, the frame (N, n) of each motion in each of N pictures, and the camera."""
 
     motions: list[Motion]
     frames: np.ndarray[Any, np.dtype[np.int64]]
@@ -112,7 +121,8 @@ def _plan_shot(motions: list[Motion], frame: int | None, is_still: bool, setting
 
 
 def _put_apart(motions: list[Motion], settings: RenderSettings) -> list[Motion]:
-    """Move motions apart so that none hides another: all face the same way; from the side, one is ahead of the next."""
+    """Move motions apart so that none hides another. All face the same way; for the side camera they stand one ahead of
+    the next."""
     from marey.plot.body import see_body
 
     tall = max(see_body(motion).size for motion in motions)
@@ -136,7 +146,7 @@ def _report_progress(images: Iterator[Image], shot: Shot, settings: RenderSettin
 
 
 def _draw(shot: Shot, settings: RenderSettings) -> Iterator[Image]:
-    """Draw all pictures, in the size asked for."""
+    """Draw all pictures in the requested size."""
     browser = find_browser() if settings.drawing != "plot" and _has_page() else None
     if browser is None and settings.drawing == "browser":
         raise MissingDependency(
@@ -162,17 +172,21 @@ def _draw_with_browser(browser: str, shot: Shot, settings: RenderSettings) -> It
     from PIL import Image
 
     from marey.studio.view import view_page
+    from marey.studio.view_skin import find_skin
 
     width, height = settings.pixels
+    skins = [find_skin(motion) if settings.skin else None for motion in shot.motions]
+    away = _SKIN_DISTANCE if any(skins) else 1.0
+    eyes = shot.camera.targets + away * (shot.camera.eyes - shot.camera.targets)
     shown = json.dumps({"contacts": settings.contacts, "trail": settings.path})
     with tempfile.TemporaryDirectory(prefix="marey-", ignore_cleanup_errors=True) as folder:
         file = Path(folder) / "view.html"
-        file.write_bytes(view_page(shot.motions))
+        file.write_bytes(view_page(shot.motions, skins=skins))
         with open_page(browser, file, "fine") as page:
             page.wait_for("window.marey")
             page.evaluate(f"document.documentElement.dataset.theme = {settings.theme!r}, marey.stage.applyTheme()")
             page.evaluate(f"marey.pose({shown})")
-            for frames, eye, target in zip(shot.frames, shot.camera.eyes, shot.camera.targets, strict=True):
+            for frames, eye, target in zip(shot.frames, eyes, shot.camera.targets, strict=True):
                 large = [_SUPERSAMPLING * width, _SUPERSAMPLING * height]
                 values = json.dumps([frames.tolist(), *large, eye.tolist(), target.tolist()])
                 data: str = page.evaluate(f"marey.picture(...{values})")
@@ -292,7 +306,7 @@ def _encode_video(images: Iterator[Image], settings: RenderSettings, ffmpeg: str
                     for image in images:
                         pipe.write(image.tobytes())
             except BrokenPipeError:
-                pass  # its exit code tells
+                pass  # the exit code shows whether it failed
             except BaseException:
                 process.kill()
                 raise

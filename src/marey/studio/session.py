@@ -61,7 +61,7 @@ class Session:
     motions : the open motions with their history; `info` describes one for the page.
     places : the folder, uploads and downloads.
     shared : files shared by all sessions of the server.
-    jobs : ``await session.jobs.run("marey.studio.work:clean", motion=...)`` runs in the worker process.
+    jobs : ``await session.jobs.run("marey.studio.work:detect", motion=...)`` runs in the worker process.
     live : ``session.live.start(source, rate)`` streams frames.
     send_event : sends an event.
     state : what panels store between commands, such as a graph, keyed by panel name; see ``state.get_or_create``.
@@ -156,7 +156,7 @@ class Session:
         self._message_chars += n_chars
         task = asyncio.get_running_loop().create_task(self._answer(command, number, message))
         self._tasks.add(task)
-        self._running[number] = (command.message.do, 0.0, "")
+        self._running[number] = (str(message.get("operation", do)), 0.0, "")
         task.add_done_callback(lambda done: self._finish(done, number, n_chars))
 
     def _finish(self, task: asyncio.Task[None], number: int, n_chars: int) -> None:
@@ -183,7 +183,7 @@ class Session:
             self.outbox.put_text(encode({"id": number, "kind": "done", "result": reply}), self._frames.get(number))
         except MareyError as error:
             kind = error.kind if isinstance(error, WorkFailed) else type(error).__name__
-            self._fail(number, kind, word_error(error, command.message))
+            self._fail(number, kind, word_error(error, command.message), error.parameter)
         except Exception as error:
             _log.exception("the command %s failed", command.message.do)
             self._fail(
@@ -200,13 +200,14 @@ class Session:
             packed = pack_frames(block.positions, block.rotations, number=number, first=block.first)
             await self.outbox.put_block(packed)
 
-    def _fail(self, number: int, kind: str, text: str) -> None:
+    def _fail(self, number: int, kind: str, text: str, parameter: str | None = None) -> None:
         # Any text may quote a path, those of the operating system too, and no path of this computer may reach the page.
         folder = self.places.folder
         for place in (self.places.own, self.shared.own, None if folder is None else folder.root):
             if place is not None:
                 text = text.replace(f"{place}{os.sep}", "").replace(str(place), "the folder")
-        self.outbox.put_text(encode({"id": number, "kind": "failed", "error": {"type": kind, "text": text}}))
+        error = {"type": kind, "text": text, "parameter": parameter or ""}
+        self.outbox.put_text(encode({"id": number, "kind": "failed", "error": error}))
 
     def _progress(self, number: int, fraction: float, text: str) -> None:
         if number in self._running:

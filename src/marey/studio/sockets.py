@@ -36,7 +36,8 @@ class BoundedHttp(H11Protocol):
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept a connection. Beyond the limit, the one that has waited longest gives way, or the new one does."""
+        """Accept a connection. Beyond the limit, close the connection that has waited longest for a request, or else
+        the new one."""
         super().connection_made(transport)
         waiting = [each for each in self.connections if isinstance(each, BoundedHttp) and each._deadline is not None]
         self._watch()
@@ -48,7 +49,7 @@ class BoundedHttp(H11Protocol):
             transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Take data, and watch how long the rest of the headers takes."""
+        """Receive data, and limit the time for the rest of the headers."""
         super().data_received(data)
         self._watch()
 

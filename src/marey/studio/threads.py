@@ -28,7 +28,7 @@ class PageThreads:
         _current.set(self._pool)
 
     def close(self) -> None:
-        """Drop the calls that wait, and let running ones end by themselves."""
+        """Drop waiting calls; running calls finish by themselves."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -17,9 +17,10 @@ from marey.core.settings import Settings
 from marey.studio.forms import describe_controls
 from marey.studio.frames import LIVE, MOTION, VERSION
 from marey.studio.messages import OTHERS, Event
+from marey.studio.operations import OPERATIONS
 from marey.studio.registry import PANELS, Command, find_commands, find_events
 
-_PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
+_PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", object: "unknown"}
 _HEAD = """\
 // Written by `python -m marey.studio.typescript` from the dataclasses of marey.studio; do not edit by hand.
 
@@ -101,7 +102,7 @@ def write_types(commands: dict[str, Command], events: tuple[type[Event], ...]) -
     )
     parts[-1] += "\n}"
     parts.append(f"export type StudioEvent = {' | '.join(event.__name__ for event in events)};")
-    parts += [_panels(), _forms(written)]
+    parts += [_panels(), _forms(written), _operations()]
     return "\n".join(part if part.endswith("\n") else part + "\n" for part in parts)
 
 
@@ -110,10 +111,27 @@ def _panels() -> str:
     return f"export const PANELS = [{named}] as const;"
 
 
+def _operations() -> str:
+    """Write the table of operations; their controls are in `FORMS`."""
+    rows = []
+    for row in OPERATIONS.values():
+        names = ("name", "title", "about", "panel", "group", "takes", "gives", "button", "skip", "as_new")
+        shown = {name: getattr(row, name) for name in names}
+        forms = ", ".join(f"FORMS.{kind.__name__}" for kind in row.settings)
+        rows.append(f'  {json.dumps(shown, ensure_ascii=False)[:-1]}, "forms": [{forms}]}},')
+    head = (
+        "/** The operations with generated forms; `widgets/operations.ts` shows them. */\nexport const OPERATIONS = ["
+    )
+    return "\n".join([head, *rows, "] as const;"])
+
+
 def _forms(kinds: set[type]) -> str:
-    """Write the controls of all classes of settings that messages contain."""
+    """Write the controls of all classes of settings that messages contain, and those of operations."""
     found = sorted((kind for kind in kinds if issubclass(kind, Settings)), key=lambda kind: kind.__name__)
-    rows = [f"  {kind.__name__}: {json.dumps(describe_controls(kind), ensure_ascii=False)}," for kind in found]
+    others = dict.fromkeys(kind for row in OPERATIONS.values() for kind in row.settings if kind not in kinds)
+    rows = [
+        f"  {kind.__name__}: {json.dumps(describe_controls(kind), ensure_ascii=False)}," for kind in [*found, *others]
+    ]
     types = [f"export type {kind.__name__} = SettingsOf<typeof FORMS.{kind.__name__}>;" for kind in found]
     head = "/** The controls of each operation's settings; `widgets/form.ts` draws them. */\nexport const FORMS = {"
     return "\n".join([head, *rows, "} as const;", _SETTINGS, *types])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey.core.arrays import Floats
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, UnknownFormat
+from marey.io.files import write_bytes
 from marey.studio.describe import describe_motion
 from marey.studio.messages import ViewData, ViewMotion
 from marey.studio.motions import Motions, Opened, Recording, compute_world
 from marey.studio.page_files import PAGE, read_built
+from marey.studio.view_skin import find_skin
 from marey.studio.wire import encode
 
 _VERSION = 1
@@ -44,6 +48,65 @@ _PAGE = """\
 """
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """A page that plays motions; a notebook shows it in place.
+
+    Attributes
+    ----------
+    title : title of the page.
+    page : the self-contained HTML page.
+    height : height in pixels in a notebook.
+
+    Examples
+    --------
+    >>> view = marey.view(walk)
+    >>> view.title, view.page[:15]
+    ('walk', b'<!doctype html>')
+    """
+
+    title: str
+    page: bytes = field(repr=False)
+    height: int = 480
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to an HTML file that plays offline in any browser."""
+        write_bytes(check_page_name(path), [self.page])
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="{html.escape(self.title)}" style="width:100%;height:{self.height}px;border:0" '
+            f'srcdoc="{html.escape(self.page.decode())}"></iframe>'
+        )
+
+
+def check_page_name(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Return the name of an HTML file; refuse other names."""
+    if not os.fspath(path).lower().endswith((".html", ".htm")):
+        raise UnknownFormat("expected an HTML file name, such as walk.html", path=path)
+    return path
+
+
+def view(*recordings: Recording, title: str = "", height: int = 480) -> View:
+    """Make a page that plays motions or markers together; the last expression of a notebook's cell shows it.
+
+    Parameters
+    ----------
+    recordings : motions or markers, in display order.
+    title : title of the page; default is the first motion's name.
+    height : height in pixels in a notebook.
+
+    Examples
+    --------
+    >>> view = marey.view(walk, marey.clean(walk), title="walk")
+    >>> view.save("walk.html")
+    >>> view.height  # pixels
+    480
+    """
+    page = view_page(recordings, title, skins=[find_skin(each) for each in recordings])
+    return View(title or recordings[0].name or "motion", page, height)
+
+
 def view_page(
     recordings: Sequence[Recording], title: str = "", *, skins: Sequence[bytes | None] = (), page: Path = PAGE
 ) -> bytes:
@@ -58,6 +121,12 @@ def view_page(
 
     Positions are rounded to 1/65534 of the motion's extent (0.15 mm in 10 m), rotations to 2 arcminutes. Names in the
     motions are escaped, never treated as HTML.
+
+    Examples
+    --------
+    >>> from marey.studio import view_page
+    >>> view_page([walk], "A walk")[:15]
+    b'<!doctype html>'
     """
     if not recordings:
         raise InvalidValue("no motion to show")

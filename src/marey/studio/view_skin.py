@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from marey.core.motion import Motion
 from marey.errors import ParseError
+from marey.io.glb_character import read_character
 from marey.io.gltf_chunks import Gltf, pack_glb
+from marey.studio.motions import Recording
 
 # Top-level properties of the glTF document that a skin needs.
 _SKIN_PARTS = (
@@ -14,6 +17,12 @@ _SKIN_PARTS = (
     "scenes", "skins", "textures",
 )  # fmt: skip
 _OURS = "marey"
+
+
+def find_skin(recording: Recording) -> bytes | None:
+    """Return the skin of the file that the skeleton came from; None if there is none, or it does not fit."""
+    data = read_character(recording) if isinstance(recording, Motion) else None
+    return None if data is None else extract_skin(data)
 
 
 def extract_skin(data: bytes, path: str = "") -> bytes | None:

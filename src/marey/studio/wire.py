@@ -12,12 +12,13 @@ import functools
 import json
 import math
 import types
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from marey.core.settings import Settings, options_of
+from marey.core.settings import Option, Settings, options_of
 from marey.errors import InvalidValue, similar
 from marey.studio.messages import Value
+from marey.studio.object_options import has_control, read_text
 
 T = TypeVar("T")
 _MAX_SHOWN_CHARS = 60
@@ -81,12 +82,23 @@ def _dataclass(kind: Any, value: Any, where: str) -> Any:
     return kind(**{name: _value(hints[name], given, f"{where}.{name}") for name, given in value.items()})
 
 
+def check_settings(kinds: Iterable[type[Settings]], value: dict[str, Any], where: str) -> dict[str, Any]:
+    """Check the options of an operation with several classes of settings. Returns those that were given."""
+    known = {each.name: each for kind in kinds for each in options_of(kind) if has_control(each)}
+    _check_names(value, known, where)
+    return {name: known[name].check(_read(known[name], given)) for name, given in value.items()}
+
+
 def _settings(kind: type[Settings], value: Any, where: str) -> Settings:
     """Check the options of an operation; those that are missing have their defaults."""
     _expect(isinstance(value, dict), value, where, "an object")
-    known = [each.name for each in options_of(kind) if each.kind != "object"]
+    known = {each.name: each for each in options_of(kind) if has_control(each)}
     _check_names(value, known, where)
-    return kind(**value)
+    return kind(**{name: _read(known[name], given) for name, given in value.items()})
+
+
+def _read(each: Option, value: Any) -> Any:
+    return read_text(each, value) if each.kind == "object" else value
 
 
 def _check_names(value: dict[str, Any], known: Collection[str], where: str) -> None:
@@ -115,6 +127,8 @@ def _value(kind: Any, value: Any, where: str) -> Any:
     if origin is dict:
         _expect(isinstance(value, dict), value, where, "an object")
         return {name: _value(arguments[1], each, f"{where}.{name[:_MAX_SHOWN_CHARS]}") for name, each in value.items()}
+    if kind is object:  # checked by the handler
+        return value
     if kind is float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return float(

@@ -1,6 +1,6 @@
 """The worker process of one page: ``python -m marey.studio.worker``.
 
-It reads messages ``{"call": "marey.studio.work:clean", "arguments": {...}}`` and writes messages with ``fraction`` and
+It reads messages ``{"call": "marey.studio.work:detect", "arguments": {...}}`` and writes messages with ``fraction`` and
 ``text`` of the progress, then one with ``result`` or ``error``; see `marey.studio.parcels`. It exits at the end of its
 input.
 """

@@ -97,7 +97,7 @@ def test_a_cut_search_is_reported_in_its_row() -> None:
     other = straight_walk(speed=0.9, seconds=8.0, fps=60.0)
     tables = compare(long, other, blends=False, time_limit=0.05, threshold=1.0)
     assert not tables.proven
-    assert tables.paths[0].note == "cut after 0.05 s; the best path until then"
+    assert tables.paths[0].note == "stopped after 0.05 s; this is the best path found by then"
     assert tables.paths[0].path is not None
     assert tables.to_dict()["paths"][0]["complete"] is False
     assert tables.paths[3].note == ""
@@ -109,7 +109,7 @@ def test_where_no_path_exists_the_rest_is_still_compared(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(registration, "register", refuse)
     tables = compare(WALK[:10], SLOW)
-    assert tables.notes == ("registration was refused, so the motions are taken whole: too unlike",)
+    assert tables.notes == ("the motions cannot be registered, so full motions are used: too unlike",)
     assert tables.optimum is None
     assert not tables.proven
     assert all("times as long as the other" in row.note for row in tables.paths)

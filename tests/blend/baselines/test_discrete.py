@@ -97,7 +97,7 @@ def test_bad_input_is_refused() -> None:
         discrete_blend(WALK, WALK, path=walked("x" * 80))
     with pytest.raises(InvalidValue, match="path must have shape"):
         discrete_blend(WALK, WALK, path=[1, 2, 3])
-    with pytest.raises(InvalidValue, match=r"must go one frame further .* from \(0, 0\) to \(0, 2\)"):
+    with pytest.raises(InvalidValue, match=r"must advance one motion or both by one .* from \(0, 0\) to \(0, 2\)"):
         match_frames([[0, 0], [0, 2]])
     with pytest.raises(InvalidValue, match="path must hold whole numbers"):
         match_frames([[0.0, 0.0], [0.5, 1.0]])

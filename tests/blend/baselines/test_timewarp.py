@@ -41,7 +41,7 @@ def test_a_threshold_that_is_too_low_is_refused_with_one_that_works():
 
 
 def test_a_search_that_was_stopped_says_so():
-    with pytest.warns(MareyWarning, match="the search was stopped after 1e-09 s"):
+    with pytest.warns(MareyWarning, match="the search for a path was stopped after 1e-09 s"):
         cells(path_finder="brute_force", path_time_limit=1e-9)
 
 

@@ -141,7 +141,7 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     tab.until("() => document.querySelector('.panel').textContent.includes('4 clips')")
     fraction = "() => document.querySelector('.limit-curve').closest('section').querySelector('p').textContent"
     before = page.evaluate(fraction)
-    page.get_by_label("Similarity threshold, number").fill("0.25")
+    page.get_by_label("Threshold, number", exact=True).fill("0.25")
     page.keyboard.press("Enter")
     tab.until(f"() => ({fraction})() !== {before!r}")
     page.get_by_text("Thresholds per pair of labels").click()

@@ -64,7 +64,7 @@ def test_drive_by_keys_and_mouse_and_change_the_controller(tab: Tab) -> None:
     page = tab.page
     page.get_by_role("tab", name="Drive").click()
     tab.until("() => [...document.querySelectorAll('.panel option')].some(o => o.value === 'file:walker.json')")
-    page.get_by_label("Character").select_option("file:walker.json")
+    page.get_by_role("combobox", name="Character").select_option("file:walker.json")
     page.get_by_role("button", name="Start").click()
     page.get_by_role("button", name="Stop").wait_for()
     assert not tab.get("marey.selected.character.visible"), "other characters are hidden"

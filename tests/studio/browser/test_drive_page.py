@@ -71,7 +71,7 @@ def test_the_page_plays_the_same_motion_as_python(tab: Tab, tmp_path: Path) -> N
 def test_actions_are_the_same(browser: Any, tmp_path: Path) -> None:
     opened = open_page(browser, tmp_path, hitter())
     assert play_both(opened, hitter(), [*COMMANDS[:1], *ACTIONS, *COMMANDS[1:]]) < 1e-3
-    assert opened.page.locator(".actions button").all_inner_texts() == ["glide", "hit", "hit the ball"]
+    assert opened.page.locator(".actions button").all_inner_texts() == ["glide", "hit", "Hit the ball"]
     opened.page.get_by_role("button", name="hit", exact=True).click()
     assert opened.get("marey.player.pending || marey.player.node === 'hit'")
     opened.page.keyboard.press("Space")

@@ -64,10 +64,10 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     press(tab, "Suggest a threshold")
     says(tab, "finds 5 matches")
     # A threshold is offered, and never taken unasked.
-    assert page.get_by_label("Threshold, meters").input_value() == ""
+    assert page.get_by_label("Threshold (m)", exact=True).input_value() == ""
     assert page.locator(".panel button", has_text="Search").is_disabled()
     press(tab, "Use ")
-    assert float(page.get_by_label("Threshold, meters").input_value()) > 0.0
+    assert float(page.get_by_label("Threshold (m)", exact=True).input_value()) > 0.0
     press(tab, "Search")
     says(tab, "5 matches found.")
     assert page.locator(".tile").count() == 6
@@ -85,7 +85,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
         " if (name.startsWith('aim')) answer.then((each) => replies.push(each.first ?? each), () => 0);"
         " return answer; }; }"
     )
-    press(tab, "Create target control")
+    press(tab, "Create control by target")
     says(tab, "Built from 5 examples at 30 Hz.")
     tab.until("() => marey.selected.info.motion === replies[0].motion.motion && !!marey.selected.character.pose")
     # While it plays the camera goes along, and the ball would not be where it was looked for.

@@ -30,8 +30,8 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     for name in ("walk.bvh", "carry_box.bvh"):
         tab.open(name)
     page.locator(".tabs button", has_text="Layers & gaze").click()
-    page.locator(".panel select").nth(1).select_option(label="carry_box")
-    page.locator(".panel select").nth(2).select_option(label="walk")
+    page.locator(".opened button.item", has_text="walk").first.click()
+    page.get_by_label("Other clip").select_option(label="carry_box")
     press(tab, "Combine")
     tab.until("() => marey.motions.size === 3 && marey.selected.info.name === 'walk+carry_box'")
     tab.until("() => marey.playback.playing && !!marey.selected.character.pose")
@@ -87,12 +87,10 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     assert tab.get("marey.motions.size") == 4
 
     # An impossible request is explained in one sentence.
-    page.locator(".panel select").first.select_option("left_arm")
+    press(tab, "Body part")
     page.get_by_label("Start at (s)").fill("9")
     page.get_by_label("Start at (s)").press("Enter")
     press(tab, "Combine")
-    tab.until("() => !!document.querySelector('.notice.error')")
-    assert (
-        "must be from 0 to 4 s, the duration of the base motion, not 9 s" in page.locator(".notice.error").inner_text()
-    )
+    tab.until("() => !!document.querySelector('.wrong + .missed')")
+    assert "must be from 0 to 4 s, the duration of the base motion, not 9 s" in page.locator(".missed").inner_text()
     page.locator(".tabs button", has_text="View").click()

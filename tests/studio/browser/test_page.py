@@ -92,9 +92,15 @@ def test_camera_keys(tab: Tab) -> None:
     center = tab.get("marey.selected.character.center().toArray()")
     np.testing.assert_allclose(tab.get("marey.stage.controls.target.toArray()"), center, atol=1e-6)
     away = "marey.stage.camera.position.clone().sub(marey.stage.controls.target).normalize().toArray()"
-    for key, axis in (("1", [0, 0, 1]), ("3", [1, 0, 0]), ("7", [0, 1, 0])):
-        tab.page.keyboard.press(key)
-        np.testing.assert_allclose(tab.get(away), axis, atol=1e-3)
+    for turn in (0.0, 2.0):  # views are relative to the character, wherever it faces
+        tab.page.evaluate(f"() => (marey.subject.group.rotation.y = {turn})")
+        facing = tab.get("marey.subject.facing()")
+        assert abs(facing - turn) < 0.15, "the clip walks along +Z"
+        sine, cosine = np.sin(facing), np.cos(facing)
+        for key, axis in (("1", [sine, 0, cosine]), ("3", [cosine, 0, -sine]), ("7", [0, 1, 0])):
+            tab.page.keyboard.press(key)
+            np.testing.assert_allclose(tab.get(away), axis, atol=1e-3)
+    tab.page.evaluate("() => { marey.subject.group.rotation.y = 0; marey.focus(); }")
     start = np.array(tab.get("marey.stage.controls.target.toArray()"))
     tab.page.keyboard.press("End")
     settle(tab)
@@ -232,7 +238,7 @@ def test_clean_side_by_side_and_undo(tab: Tab) -> None:
     revision = tab.get("marey.selected.info.revision")
     tab.page.keyboard.press("Control+z")
     tab.until(f"() => marey.selected.info.revision !== {revision} && !!marey.selected.character.pose")
-    tab.page.get_by_role("button", name="Close walk (clean)").or_(
+    tab.page.get_by_role("button", name="Close walk (cleaned)").or_(
         tab.page.get_by_role("button", name="Close walk").last
     ).first.click()
     tab.page.get_by_role("tab", name="View").click()
@@ -327,13 +333,16 @@ def test_reload_keeps_everything(browser: Any, address: str) -> None:
 
     # Work that goes on is shown again, and what it makes comes onto the stage.
     motions = tab.get("marey.motions.size")
-    asking = "marey.run('Cleaning', 'clean', { motion: marey.selected.info.motion, as_new: true })"
+    asking = (
+        "marey.run('Cleaning', 'operate', "
+        "{ operation: 'clean', settings: {}, motion: marey.selected.info.motion, as_new: true })"
+    )
     tab.page.evaluate(f"() => void {asking}.catch(() => 0)")
     tab.page.reload()
     tab.until("() => !!window.marey?.welcome")
     assert tab.get("marey.connection.resumedWork.map(({ work }) => work.command)") == ["clean"]
     tab.until(f"() => marey.motions.size === {motions + 1} && !document.querySelector('.notice.job')")
-    assert tab.get("marey.selected.info.name") == "walk (clean)"
+    assert tab.get("marey.selected.info.name") == "walk (cleaned)"
     assert tab.complaints == []
     tab.page.context.close()
 
@@ -379,8 +388,12 @@ def test_whole_page_by_keyboard(tab: Tab) -> None:
     tab.page.keyboard.press(" ")
     tab.page.get_by_role("tab", name="View").focus()
     tab.page.keyboard.press("ArrowRight")
-    assert tab.page.get_by_role("tab", name="Compare").get_attribute("aria-selected") == "true"
+    assert tab.page.get_by_role("tab", name="Edit").get_attribute("aria-selected") == "true"
     tab.page.keyboard.press("ArrowLeft")
+    tab.page.keyboard.press("?")
+    assert tab.page.get_by_role("dialog", name="Keyboard shortcuts").is_visible()
+    tab.page.keyboard.press("Escape")
+    assert not tab.get("document.querySelector('dialog').open")
 
 
 def test_fits_screens(tab: Tab, tmp_path: Path) -> None:

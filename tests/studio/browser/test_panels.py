@@ -38,6 +38,12 @@ def shows(tab: Tab, name: str) -> None:
     tab.until(f"() => marey.selected.info.name === {name!r} && !!marey.selected.character.pose")
 
 
+def select(tab: Tab, name: str) -> None:
+    tab.page.evaluate(
+        f"() => marey.select([...marey.motions.values()].find(({{ info }}) => info.name === {name!r}).info.motion)"
+    )
+
+
 def press(tab: Tab, label: str) -> None:
     tab.page.locator(".panel").get_by_role("button", name=label, exact=True).first.click()
 
@@ -49,6 +55,68 @@ def test_two_clips_are_blended(tab: Tab) -> None:
     says(tab, "matching foot contacts")
     press(tab, "Blend")
     shows(tab, "0.5 slow+0.5 fast")
+
+
+def test_an_edit_is_applied_and_undone(tab: Tab) -> None:
+    open_panel(tab, "Edit")
+    select(tab, "slow")
+    shows(tab, "slow")
+    tab.page.evaluate("() => marey.playback.setRegion([10, 40])")
+    says(tab, "Range: frames 10 to 39")
+    press(tab, "Apply")
+    tab.until("() => marey.selected.info.n_frames === 30")
+    tab.page.get_by_role("button", name="Undo", exact=True).click()
+    tab.until("() => marey.selected.info.n_frames > 80")
+
+
+def test_an_edited_clip_is_saved_and_closed_with_a_question(tab: Tab, folder: Path) -> None:
+    open_panel(tab, "Edit")
+    select(tab, "slow")
+    press(tab, "Pose")
+    press(tab, "Apply")  # mirrors it
+    tab.until("() => marey.selected.info.edited")
+    state = tab.page.locator(".opened [aria-current=true] .size")
+    assert state.inner_text() == "edited"
+    tab.page.evaluate("() => marey.changing.add(marey.selected.info.motion)")
+    tab.page.keyboard.press("Control+s")  # while an operation runs
+    tab.until("() => /is still being changed/.test(document.querySelector('#notices').textContent)")
+    assert not (folder / "slow 2.bvh").exists()
+    tab.page.evaluate("() => marey.changing.clear()")
+    tab.page.keyboard.press("Control+s")
+    tab.until("() => marey.selected.info.file === 'slow 2.bvh' && !marey.selected.info.edited")
+    assert (folder / "slow 2.bvh").is_file()
+    press(tab, "Apply")
+    tab.until("() => marey.selected.info.edited")
+    before = tab.get("marey.motions.size")
+    tab.page.get_by_role("button", name="Close slow", exact=True).click()
+    assert tab.get("marey.motions.size") == before
+    tab.page.get_by_role("button", name="Close anyway").click()
+    tab.until(f"() => marey.motions.size === {before - 1}")
+    tab.page.locator(".notice").get_by_role("button", name="Undo").click()
+    tab.until(f"() => marey.motions.size === {before} && marey.selected.info.undo > 0")
+    for _ in range(2):
+        tab.page.keyboard.press("Control+z")
+    for path in folder.glob("slow 2.*"):
+        path.unlink()
+
+
+def test_an_error_stands_at_its_control(tab: Tab) -> None:
+    open_panel(tab, "Edit")
+    press(tab, "Time")
+    press(tab, "Resample")
+    tab.page.get_by_label("Frame rate (Hz)").fill("0")
+    press(tab, "Apply")
+    tab.until("() => !!document.querySelector('.wrong + .missed')")
+    says(tab, "“Frame rate” must be greater than 0")
+
+
+def test_a_table_leads_to_files(tab: Tab) -> None:
+    open_panel(tab, "Edit")
+    press(tab, "Files")
+    press(tab, "Search")
+    tab.page.locator(".panel .operation").get_by_role("button", name="Search", exact=True).click()
+    says(tab, "2 of 2 clips.")
+    assert tab.page.locator(".result-table tbody tr").count() == 2
 
 
 def test_a_graph_gives_a_random_walk(tab: Tab) -> None:
@@ -67,18 +135,18 @@ def test_what_is_like_an_example_is_found(tab: Tab) -> None:
     open_panel(tab, "Find")
     tab.page.locator(".panel button", has_text="Index clips").first.click()
     says(tab, "2 clips, ")
-    tab.page.locator(".opened button.item", has_text="slow").first.click()
+    select(tab, "slow")
     tab.page.evaluate("() => marey.playback.setRegion([10, 40])")
-    tab.page.get_by_label("Threshold, meters").fill("0.2")
-    tab.page.get_by_label("Threshold, meters").press("Enter")
+    tab.page.get_by_label("Threshold (m)", exact=True).fill("0.2")
+    tab.page.get_by_label("Threshold (m)", exact=True).press("Enter")
     press(tab, "Search")
     tab.until("() => / match(es)? found/.test(document.querySelector('.panel').textContent)")
 
 
 def test_an_upper_body_is_put_on(tab: Tab) -> None:
     open_panel(tab, "Layers & gaze")
-    tab.page.locator(".panel select").nth(1).select_option(label="fast")
-    tab.page.locator(".panel select").nth(2).select_option(label="slow")
+    select(tab, "slow")
+    tab.page.get_by_label("Other clip").select_option(label="fast")
     press(tab, "Combine")
     shows(tab, "slow+fast")
 
@@ -95,6 +163,6 @@ def test_a_node_of_a_character_is_built(tab: Tab) -> None:
 
 def test_drive_offers_characters_and_controllers(tab: Tab) -> None:
     open_panel(tab, "Drive")
-    assert tab.page.get_by_label("Character").locator("option").count() > 0
+    assert tab.page.get_by_role("combobox", name="Character").locator("option").count() > 0
     assert tab.page.get_by_label("Controller").locator("option").count() > 1
     assert tab.page.locator(".panel").get_by_role("button", name="Start").is_visible()

@@ -3,18 +3,19 @@
  * gaze maps.
  */
 import type { App, Panel } from "../app";
-import { button, check, choice, el, setOptions } from "../dom";
+import { button, check, choice, download, el, setOptions } from "../dom";
 import { FORMS, type Character, type CharacterNode, type Commands, type GaitSettings, type SampleSettings, type SeamSettings, type StreamSettings } from "../messages";
 import { settingsForm } from "../widgets/form";
 import { countMoves } from "../widgets/moves";
+import { operationSection } from "../widgets/operations";
 import { centimeters, shown } from "./author_canvas";
 import { edgeSection, type EdgeSection } from "./author_edge";
 import { gazeSection, type GazeSection } from "./author_gaze";
 import { graphView, type Chosen, type GraphView } from "./author_graph";
 import { factorOf, knob } from "./author_knob";
-import { download } from "./look";
+import { FEATURES, MOMENTS } from "./find_aim";
 
-type Changing = "author_new" | "author_recipe" | "author_add" | "author_part" | "author_remove" | "author_disconnect" | "author_load";
+type Changing = "author_new" | "author_recipe" | "author_open_recipe" | "author_add" | "author_action" | "author_part" | "author_remove" | "author_disconnect" | "author_load";
 
 const WALK_SECONDS = 20;
 /** Descriptions of how a node is controlled in Drive, keyed by the server's name of its request function. */
@@ -36,12 +37,13 @@ class Author {
   private readonly view: GraphView;
   private readonly edges: EdgeSection;
   private readonly gaze: GazeSection;
-  private readonly begin = choice("Start from", [], "", (value) => void this.take(value), "Load a built-in character or a file, add one node of it, or start with an empty character");
+  private readonly begin = choice("Start from", [], "", (value) => void this.take(value), "Load a built-in character, a file or a recipe, add one node, or start with an empty character");
   private readonly name = el("input", { type: "text", value: "character", aria: { label: "Character name" } });
   private readonly note = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly list = el("div", { class: "stack" });
   private readonly detail = el("section", { hidden: true });
   private readonly clips = el("div", { class: "stack" });
+  private readonly joint = choice("Joint", [], "", () => undefined, "The joint that reaches the target");
   /** The sliders of the node, and the number of the user action that produced the last motion. */
   private readonly knobs = el("div", { class: "stack" });
   private readonly moves = countMoves(this.knobs);
@@ -58,17 +60,18 @@ class Author {
     const walk = button("Preview", () => void this.walk(), `Create a random walk through the character, ${WALK_SECONDS} s, as a new clip`);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Character" }), this.begin,
-        el("details", { class: "folded" }, el("summary", { class: "dim", text: "Options of an empty character" }), this.seams.element),
+        el("details", { class: "folded" }, el("summary", { class: "dim", text: "Options for a new, empty character" }), this.seams.element),
         el("label", { class: "field" }, el("span", { text: "Name" }), this.name),
         this.view.canvas, this.note, this.list,
         el("details", { class: "folded" }, el("summary", { class: "dim", text: "Preview options" }), this.playing.element),
-        el("div", { class: "row" }, walk, save, check("Overwrite", false, (on) => (this.replace = on), "Overwrite existing files of this name")),
+        el("div", { class: "row" }, walk, save, button("Save recipe", () => void this.saveRecipe(), "Save the recipe that the character was built from as NAME.toml, to edit it"), check("Overwrite", false, (on) => (this.replace = on), "Overwrite existing files of this name")),
         el("details", { class: "folded" }, el("summary", { class: "dim", text: "Export for use without marey" }), this.sampling.element,
           el("div", { class: "row" },
             button("Export page", () => void this.exportAs("html"), "Download an offline page in which anybody can drive the character"),
             button("Export clips", () => void this.exportAs("glb"), "Download the clips (.glb) and the transition table (.json), for games and other programs")))),
       this.detail,
       this.addSection(),
+      operationSection(app, "add_node", () => void this.refresh()),
       this.edges.element,
       this.gaze.element,
     );
@@ -90,6 +93,8 @@ class Author {
       for (const node of nodes.length > 1 ? nodes : []) options.push([`node:${name}:${node}`, `   add "${node}" from ${name}`]);
     }
     for (const { path, kind } of sources.files) if (kind === "character") options.push([`file:${path}`, path]);
+    for (const path of sources.recipe_files) options.push([`toml:${path}`, `recipe: ${path}`]);
+    for (const path of sources.spaces) options.push([`space:${path}`, `add target control ${path}`]);
     setOptions(this.begin.select, options, "");
     this.gaze.show(sources.files);
   }
@@ -101,6 +106,21 @@ class Author {
     else if (kind === "recipe") await this.change("author_recipe", { recipe: name }, "Building the character");
     else if (kind === "node") await this.change("author_recipe", { recipe: name, nodes: [node] }, "Building the node");
     else if (kind === "file") await this.change("author_load", { path: value.slice("file:".length) });
+    else if (kind === "toml") await this.change("author_open_recipe", { path: value.slice("toml:".length) }, "Building the character");
+    else if (kind === "space") await this.addSpace(value.slice("space:".length));
+  }
+
+  /** Add a target control that was saved in Find as a node. One that reaches places is aimed at a point. */
+  private async addSpace(path: string): Promise<void> {
+    const name = path.split("/").pop()!.replace(/\.npz$/, "").replaceAll("_", " ");
+    await this.change("author_action", { name, path }, "Building the node");
+  }
+
+  private async saveRecipe(): Promise<void> {
+    const saved = await this.app.ask("author_save_recipe", { name: this.name.value, replace: this.replace }).catch(() => null);
+    if (!saved) return;
+    this.app.notices.info(`Saved ${saved.files.join(", ")}`);
+    await this.refresh();
   }
 
   private async change<K extends Changing>(command: K, fields: Commands[K]["fields"], work = ""): Promise<boolean> {
@@ -171,9 +191,9 @@ class Author {
     const knobs = node.ranges.map((range) => knob(range, (range.low + range.high) / 2, () => void this.make(node, values())));
     const values = () => knobs.map((each) => each.value);
     this.knobs.replaceChildren(...knobs.map((each) => each.element));
-    const partName = el("input", { type: "text", value: `${node.name} part`, aria: { label: "Sub-range name" } });
+    const partName = el("input", { type: "text", value: `${node.name} part`, aria: { label: "Parameter sub-range name" } });
     const ends = node.ranges.map((range) => ({ range, low: end(range.low, range.unit, `${range.name} from`), high: end(range.high, range.unit, `${range.name} to`) }));
-    const addPart = button("Add sub-range", () => {
+    const addPart = button("Add parameter sub-range", () => {
       const low = ends.map(({ range, low: input }) => read(input, range.unit));
       const high = ends.map(({ range, high: input }) => read(input, range.unit));
       void this.change("author_part", { name: partName.value, of: node.name, low, high });
@@ -183,9 +203,9 @@ class Author {
       el("p", { class: "dim", text: `${node.ranges.map((each) => `${each.name} ${shown(each.low, each.unit)} to ${shown(each.high, each.unit)}`).join(", ")}; about ${node.seconds.toFixed(2)} s; ${DRIVEN[node.request] ?? "custom control"}${node.of ? `; sub-range of ${node.of}` : ""}.` }),
       this.knobs,
       el("div", { class: "row" },
-        button("Show", () => void this.make(node, values(), true), "Show the motion with these values"),
+        button("Show motion", () => void this.make(node, values(), true), "Show the motion with these values"),
         button("Remove", () => void this.change("author_remove", { name: node.name }), "Remove this node and its transitions")),
-      el("details", {}, el("summary", { text: "Sub-range" }), el("div", { class: "stack" }, partName,
+      el("details", {}, el("summary", { text: "Parameter sub-range" }), el("div", { class: "stack" }, partName,
         ...ends.map(({ range, low, high }) => el("div", { class: "field" }, el("span", { text: range.name }), low, high)),
         el("div", { class: "row" }, addPart))),
     ];
@@ -216,19 +236,34 @@ class Author {
 
   private addSection(): HTMLElement {
     const name = el("input", { type: "text", value: "walk", aria: { label: "Node name" } });
-    let speed = false;
+    const [said, gait, actions] = [el("p", { class: "dim", aria: { live: "polite" } }), el("div", { class: "stack" }), el("div", { class: "stack", hidden: true })];
     const form = settingsForm<GaitSettings>(FORMS.GaitSettings, { initial: { mirror: true } });
-    const said = el("p", { class: "dim", aria: { live: "polite" } });
+    let [speed, isAction, feature, moment] = [false, false, "position", "farthest"];
+    const at = choice("At", MOMENTS, moment, (value) => (moment = value), "When the joint is at the target; full extension: when it is farthest from the body");
+    gait.append(check("Vary speed", speed, (on) => (speed = on), "Blend by speed, too"), form.element);
+    actions.append(
+      choice("Control", FEATURES, feature, (value) => {
+        feature = value;
+        this.joint.hidden = at.hidden = value !== "position";
+      }, "What is controlled: where a joint gets, or a property of the whole motion"), this.joint, at);
+    const kind = choice("Clips are", [["gait", "walks or runs"], ["action", "examples of one action"]], "gait", (value) => {
+      isAction = value === "action";
+      [gait.hidden, actions.hidden] = [isAction, !isAction];
+    }, "Walks and runs are cut into gait cycles; examples of an action, such as punches, are used whole");
     const add = button("Add node", () => {
       const motions = [...this.clips.querySelectorAll<HTMLInputElement>("input:checked")].map((box) => box.value);
+      const isPosition = feature === "position";
+      const which = isPosition ? `position:${this.joint.select.value}@${moment}` : feature;
       said.textContent = "";
-      void this.change("author_add", { name: name.value, motions, speed, settings: form.value }, "Cutting gait cycles").then((done) => {
-        if (done) said.textContent = `${this.character.note} It appears in the graph above. Connect it below so that it can keep moving.`;
+      const done = isAction
+        ? this.change("author_action", { name: name.value, motions, feature: which, at_point: isPosition }, "Registering the clips")
+        : this.change("author_add", { name: name.value, motions, speed, settings: form.value }, "Cutting gait cycles");
+      void done.then((added) => {
+        if (added) said.textContent = `${this.character.note} It appears in the graph above. Connect it below so that it can keep moving.`;
       });
-    }, "Cut walks or runs along curves into gait cycles that blend by turn rate");
+    }, "Make a node of the checked clips");
     return el("section", {}, el("h3", { text: "Add a node from clips" }),
-      el("label", { class: "field" }, el("span", { text: "Name" }), name), this.clips,
-      check("Vary speed", speed, (on) => (speed = on), "Blend by speed, too"), form.element,
+      el("label", { class: "field" }, el("span", { text: "Name" }), name), this.clips, kind, gait, actions,
       el("div", { class: "row" }, add), said);
   }
 
@@ -241,6 +276,9 @@ class Author {
       row.querySelector("input")!.value = info.motion;
       return row;
     }));
+    const roles = [...new Set(motions.flatMap(({ info }) => Object.keys(info.roles)))];
+    const hand = this.joint.select.value || roles.find((role) => role === "right_hand") || roles[0] || "";
+    setOptions(this.joint.select, roles.map((role): [string, string] => [role, role.replaceAll("_", " ")]), hand);
     if (!motions.length) this.clips.replaceChildren(el("p", { class: "dim", text: "First open walks or runs that follow curves." }));
     Object.assign(this.clips.style, { maxHeight: "160px", overflowY: "auto", gap: "0" });
   }

@@ -23,10 +23,10 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   const form = settingsForm<CompareSettings>(FORMS.CompareSettings);
   const note = el("p", { class: "dim", aria: { live: "polite" } });
   const connect = button("Connect", () => void join(null), "Add the transition to the character with the thresholds above", "primary");
-  const part = button("Connect as sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that can continue, and connect only that");
-  const good = slider({ label: "Accept below", title: "Largest cost of a transition that is accepted; lower = stricter. Motions between the two thresholds can follow only inside the box of the accepted ones.", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
-  const bad = slider({ label: "Reject above", title: "Transitions that cost more are never used; lower = stricter", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
-  const sample = slider({ label: "Preview source", title: "Number of the source motion for which the picture below shows what can follow", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
+  const part = button("Connect as parameter sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that can continue, and connect only that");
+  const good = slider({ label: "Accept costs below", title: "Largest cost of a transition that is accepted; lower = stricter. Motions with costs between the two limits can follow only if their parameters lie in the range of the accepted ones.", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
+  const bad = slider({ label: "Reject costs above", title: "Transitions that cost more are never used; lower = stricter", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
+  const sample = slider({ label: "Source of the preview", title: "Source motion (number) whose possible successors the picture shows", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
   const histogram = sketch("Histogram: number of motion pairs by transition cost", 120, (pen, width, height) => chart && drawCosts(pen, width, height, chart, good.value / 100, bad.value / 100));
   const boxes = sketch("Target motions that can follow the previewed source motion, and their range", 150, (pen, width, height) => {
     const target = nodeOf(to.select.value);

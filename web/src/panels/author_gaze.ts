@@ -3,6 +3,7 @@ import type { App } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import { FORMS, type AuthoredFile, type GazeChart, type GazeExampleSettings } from "../messages";
 import { settingsForm } from "../widgets/form";
+import { operationSection } from "../widgets/operations";
 import { slider } from "../widgets/slider";
 import { ink, shown, sketch, type Pen } from "./author_canvas";
 
@@ -98,7 +99,7 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   });
   app.themes.changed.on(() => view.draw());
   const body = el("div", { class: "stack", hidden: true }, view.canvas, note, summary, el("div", { class: "row" }, costs, remove),
-    yaw.element, pitch.element, form.element, el("div", { class: "row" }, add, aim), warned,
+    yaw.element, pitch.element, form.element, el("div", { class: "row" }, add, aim), warned, operationSection(app, "gaze_map"),
     el("label", { class: "field" }, el("span", { text: "Name" }), name), el("div", { class: "row" }, keep, check("Overwrite", false, (on) => (replace = on), "Overwrite an existing file of this name")));
   return {
     element: el("section", {}, el("h3", { text: "Gaze map" }), map, body),

@@ -3,19 +3,19 @@
  * grid.
  */
 import type { App, Panel, Shot } from "../app";
-import { button, choice, el, setOptions } from "../dom";
+import { button, choice, download, el, setOptions } from "../dom";
 import { saveChoice, tabState } from "../tab_state";
 import { FORMS, type Blended, type BlendSettings, type BlendStudy, type ComparisonSettings, type RegisterSettings, type TransitionSettings } from "../messages";
 import type { Point } from "../widgets/curve_editor";
 import { settingsForm, type Form } from "../widgets/form";
 import { gridView, type Cell } from "../widgets/grid_view";
 import { latest } from "../widgets/latest";
-import { metricText, measureTable } from "../widgets/measures";
+import { metricText } from "../widgets/measures";
+import { resultTable } from "../widgets/operations";
 import { LETTERS, MotionList } from "./blend_list";
 import { BlendModes, MODES, type Mode } from "./blend_modes";
 import { Overlay } from "./blend_overlay";
 import { resultText, statistics, studyText } from "./blend_tables";
-import { download } from "./look";
 
 type Method = NonNullable<BlendSettings["method"]>;
 
@@ -249,7 +249,7 @@ class BlendPanel {
     if (rests.length) {
       const begins = rests.length > 1 ? "start with a T-pose or other rest pose" : "starts with a T-pose or other rest pose";
       lines.push(el("p", { class: "dim", text: `${letters(rests)} ${begins}, which is not part of the motion and distorts the metrics.` }),
-        el("div", { class: "row" }, button("Skip it", () => void this.leaveRests(rests), "Remove the rest pose, which is the first frame (Undo restores it)")));
+        el("div", { class: "row" }, button("Skip rest pose", () => void this.leaveRests(rests), "Remove the rest pose, which is the first frame (Undo restores it)")));
     }
     this.hints.replaceChildren(...lines);
     this.hints.hidden = !lines.length;
@@ -452,10 +452,10 @@ class BlendPanel {
     const { result: motion, generation } = this;
     const against = this.chosen[0];
     if (!motion || !against) return;
-    const done = await this.app.run("Measuring quality", "measure", { motion, against }).catch(() => null);
+    const done = await this.app.run("Measuring quality", "operate", { operation: "measure", motion, other: against, settings: {} }).catch(() => null);
     if (!done || generation !== this.generation) return;
-    const jumps = this.study?.rests.includes(0) ? [el("p", { class: "dim", text: "A's metrics include the jump from its rest pose." })] : [];
-    this.showMetrics("result", [measureTable(done.measures, { value: "result", against: "A" }), ...jumps]);
+    const jumps = this.study?.rests.includes(0) ? [el("p", { class: "dim", text: "A starts with a rest pose; its metrics include the jump from there to the motion." })] : [];
+    this.showMetrics("result", [resultTable(this.app, done), ...jumps]);
   }
 
   private async compare(): Promise<void> {
@@ -479,9 +479,9 @@ class BlendPanel {
   private async export(format: "glb" | "bvh"): Promise<void> {
     const info = this.app.motions.get(this.result ?? "")?.info;
     if (!info) return;
-    const fields = { motions: [info.motion], format, name: info.name };
-    const file = await this.app.run("Writing the file", "export", fields).catch(() => null);
-    if (file) download(file.url, file.name);
+    const fields = { operation: "save", motion: info.motion, settings: { format, target: "download" } };
+    const done = await this.app.run("Writing the file", "operate", fields).catch(() => null);
+    if (done) for (const { url, name } of done.files.slice(0, 1)) download(url, name);
   }
 }
 

@@ -1,11 +1,10 @@
 /** Compare panel: two motions side by side or overlaid, and cleanup with metrics before and after. */
 import type { App, Panel, Shot } from "../app";
-import { button, check, choice, el, setOptions, visible } from "../dom";
-import { FORMS, type CleanDone, type CleanSettings, type Placed } from "../messages";
-import { settingsForm } from "../widgets/form";
-import { metricText, measureTable } from "../widgets/measures";
+import { button, choice, el, setOptions } from "../dom";
+import type { Placed } from "../messages";
+import { metricText } from "../widgets/measures";
+import { operationSection, resultTable } from "../widgets/operations";
 import { slider } from "../widgets/slider";
-import { step } from "../history";
 
 type Layout = "apart" | "beside" | "over";
 
@@ -18,12 +17,11 @@ export function mount(app: App): Panel {
   let layout: Layout = "apart";
   let asked = 0;
   let open = true;
-  const first = choice("A", [], "", () => arrange());
-  let chosen = false;
-  const second = choice("B", [], "", () => {
-    chosen = true;
+  const first = choice("A", [], "", () => {
+    list();
     void arrange();
   });
+  const second = choice("B", [], "", () => void arrange());
   const arrangement = choice("Position of B", LAYOUTS, layout, (value) => {
     layout = value as Layout;
     void arrange();
@@ -38,7 +36,7 @@ export function mount(app: App): Panel {
     const [a, b] = [shot(first.select.value), shot(second.select.value)];
     gap.element.hidden = layout !== "beside";
     distance.textContent = "";
-    if (!open || !a || !b || a === b || layout === "apart") {
+    if (!open || !a || !b || layout === "apart") {
       reset();
       return;
     }
@@ -75,9 +73,10 @@ export function mount(app: App): Panel {
     const ids = options.map(([id]) => id);
     const keep = (value: string, other: number) => (ids.includes(value) ? value : (ids.at(other) ?? ""));
     setOptions(first.select, options, keep(first.select.value, 0));
-    const [a, b] = [first.select.value, keep(second.select.value, -1)];
-    // By default choose two different motions, if there are two.
-    setOptions(second.select, options, a === b && !chosen ? (ids.at(-1) ?? "") : b);
+    // B is never the same clip as A.
+    const others = options.filter(([id]) => id !== first.select.value);
+    const b = others.some(([id]) => id === second.select.value) ? second.select.value : (others.at(-1)?.[0] ?? "");
+    setOptions(second.select, others.length ? others : [["", "open another clip"]], b);
   };
   app.motionsChanged.on(() => {
     list();
@@ -88,22 +87,22 @@ export function mount(app: App): Panel {
 
   const measure = button("Measure quality", () => {
     const [a, b] = [shot(first.select.value), shot(second.select.value)];
-    if (!a || !b) return;
-    const against = a === b ? null : a.info.motion;
-    app.run("Measuring quality", "measure", { motion: b.info.motion, against }).then(({ measures }) => {
-      const headings = { value: against ? "B" : "value", against: against ? "A" : null };
-      results.replaceChildren(measureTable(measures, headings));
-    }, () => undefined);
+    if (!a) return;
+    const fields = { operation: "measure", motion: (b ?? a).info.motion, other: b ? a.info.motion : null, settings: {} };
+    app.run("Measuring quality", "operate", fields).then((done) => results.replaceChildren(resultTable(app, done)), () => undefined);
   }, "Compare the quality metrics of A and B");
 
   const element = el("div", { class: "panel" },
     el("section", {}, el("h3", { text: "Two clips" }), first, second, arrangement, gap.element, distance, el("div", { class: "row" }, measure)),
-    cleanSection(app, results, (a, b) => {
-      first.select.value = a;
-      second.select.value = b;
-      void arrange();
-    }),
     results,
+    operationSection(app, "clean", ({ motions: [made] }, before) => {
+      if (!made || !before || before === made.motion) return;
+      first.select.value = before;
+      list();
+      second.select.value = made.motion;
+      void arrange();
+    }, true),
+    operationSection(app, "grid"),
   );
   // Reset placements when leaving the panel; they would be misleading in other panels.
   const turnTo = (shown: boolean) => {
@@ -118,43 +117,4 @@ function across({ character }: Shot): [number, number] {
   const travel = character.travel();
   const length = Math.hypot(...travel);
   return length < MIN_TRAVEL ? [1, 0] : [travel[1] / length, -travel[0] / length];
-}
-
-function cleanSection(app: App, results: HTMLElement, compare: (a: string, b: string) => void): HTMLElement {
-  const options = { as_new: true };
-  const undo = button("Undo cleanup", () => void step(app, "undo"), "Undo the last change to the selected clip (Ctrl+Z)");
-  const form = settingsForm<CleanSettings>(FORMS.CleanSettings);
-  const clean = button("Clean up", () => {
-    const before = app.selected;
-    if (!before) return;
-    const { motion } = before.info;
-    app.run("Cleaning up contacts", "clean", { motion, ...options, settings: form.value }).then((done) => {
-      const added = done.motion.motion !== motion;
-      if (added) app.add(done.motion);
-      else app.update(done.motion);
-      results.replaceChildren(summary(done), measureTable(done.measures, { value: "after", against: "before" }));
-      if (added) compare(motion, done.motion.motion);
-    }, () => undefined);
-  }, "Remove foot sliding: lock the feet to their contacts", "primary");
-  const which = el("p", { class: "dim" });
-  const draw = () => {
-    const name = app.selected?.info.name;
-    which.textContent = name === undefined ? "Select a clip to clean up." : `Selected clip: ${visible(name)}`;
-    clean.disabled = app.selected?.info.kind !== "motion";
-    undo.disabled = !app.selected?.info.undo;
-  };
-  app.selectionChanged.on(draw);
-  app.infoChanged.on(draw);
-  draw();
-  return el("section", {}, el("h3", { text: "Clean up contacts" }), which,
-    check("As a new clip", options.as_new, (on) => (options.as_new = on), "Keep the original and add the result to the clips"),
-    form.element,
-    el("div", { class: "row" }, clean, undo),
-  );
-}
-
-function summary(done: CleanDone): HTMLElement {
-  const text = `${done.plants} foot plants locked; max residual ${metricText(1000 * done.residue_max)} mm, `
-    + `max limb stretch ${metricText(100 * done.limb_scaling_max)} %, max body shift ${metricText(100 * done.shift_max)} cm.`;
-  return el("p", { text });
 }

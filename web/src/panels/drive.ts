@@ -90,7 +90,7 @@ class Driving {
   private readonly about = el("p", { class: "dim drive-about", hidden: true });
   private readonly abouts = new Map<string, string>();
   /** What the character cannot do after some of its clips. */
-  private readonly limits = el("ul", { class: "dim", hidden: true, aria: { label: "What it cannot do" } });
+  private readonly limits = el("ul", { class: "dim", hidden: true, aria: { label: "What this character cannot do" } });
   private look = false;
   private readonly table = el("div");
   private readonly stream = el("p", { class: "dim" });
@@ -339,6 +339,7 @@ class Driving {
 
   private choose(node: string | null): void {
     if (node !== null && !this.started?.nodes.some(({ name }) => name === node)) return;
+    if (node !== null && node === this.request.node) this.ask({ node: null }); // play it again
     this.ask({ node, values: null });
     this.showWishes();
   }
@@ -375,7 +376,7 @@ class Driving {
       this.speed = knob(range, value, (next) => this.ask({ speed: next }));
       rows.push(this.speed.element);
     } else if (way !== "character") {
-      rows.push(el("p", { class: "dim", text: "Speed is fixed: it moves as fast as its clips." }));
+      rows.push(el("p", { class: "dim", text: "Speed is fixed: this character moves as fast as its clips." }));
     }
     for (const range of node?.ranges ?? []) {
       const { name, low, high } = range;

@@ -48,7 +48,7 @@ class FindPanel {
   private readonly aside = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly build = button("Index clips", () => void this.buildWeb(), "Prepare the clips for searching: compare all frames with each other, which may take a while");
   private readonly tryAll = button("Suggest a threshold", () => void this.suggest(), "Plot how many matches each threshold finds, and suggest one");
-  private readonly threshold = el("input", { type: "number", class: "threshold-number", min: "0", step: "0.001", aria: { label: "Threshold, meters" } });
+  private readonly threshold = el("input", { type: "number", class: "threshold-number", min: "0", step: "0.001", aria: { label: "Threshold (m)" } });
   private readonly offer = button("", () => this.curve && this.choose(Number(this.curve.threshold.toPrecision(3))));
   private readonly search = button("Search", () => void this.find(), "Find all passages that differ from the example by less than the threshold", "primary");
   private readonly hint = el("p", { class: "hint", aria: { live: "polite" } });

@@ -14,11 +14,11 @@ import { savedFiles, type Saved } from "./find_saved";
 type Place = [number, number, number];
 
 /** Features that can control a space; "position" also needs a joint and a moment. */
-const FEATURES: [string, string][] = [
+export const FEATURES: [string, string][] = [
   ["position", "joint target"], ["turn", "turn angle (°)"], ["speed", "speed (m/s)"], ["turn,speed", "turn (°) and speed (m/s)"],
   ["traveled", "distance (m)"], ["step_height", "step height (m)"], ["duration", "duration (s)"],
 ];
-const MOMENTS: [string, string][] = [
+export const MOMENTS: [string, string][] = [
   ["farthest", "full extension"], ["highest", "highest"], ["lowest", "lowest"], ["fastest", "fastest"], ["slowest", "slowest"],
   ["start", "start"], ["end", "end"],
 ];
@@ -57,17 +57,17 @@ export class AimSection {
   constructor(private readonly app: App, private readonly chosen: () => { search: number; drop: number[] }, written: () => void) {
     this.ask = latest(() => this.answer());
     this.marks = new AimMarks(app, (point, done) => this.drag(point, done));
-    const make = button("Create target control", () => void this.make(), "Blend the matches into one motion that reaches the target you drag", "primary");
+    const make = button("Create control by target", () => void this.make(), "Blend the matches into one motion that reaches the target you drag", "primary");
     const keep = button("Keep as new clip", () => void this.keep(), "Add a copy of this motion to the clips; the target control stays active");
     this.asked.append(this.about, this.params, this.said, this.back,
-      check("Refine on release", this.refine, (on) => (this.refine = on), "When you release the target or a slider, improve the accuracy, which takes longer"), this.generating.element, el("div", { class: "row" }, keep));
+      check("Refine when the target or slider is released", this.refine, (on) => (this.refine = on), "When you release the target or a slider, improve the accuracy, which takes longer"), this.generating.element, el("div", { class: "row" }, keep));
     this.saved = savedFiles(app, { kind: "space", name: "target_control", open: (path) => void this.load(path), saved: written });
     this.making = el("div", { class: "stack" }, choice("Control", FEATURES, this.feature, (value) => {
       this.feature = value;
       this.joint.hidden = this.at.hidden = value !== "position";
     }, "What you control: where a joint gets, or a property of the whole motion"), this.joint, this.at, this.building.element, el("div", { class: "row" }, make));
     this.asked.append(this.saved.saving);
-    this.element = el("section", { hidden: true }, el("h3", { text: "Target control" }), this.making, this.saved.opening, this.asked);
+    this.element = el("section", { hidden: true }, el("h3", { text: "Control by target" }), this.making, this.saved.opening, this.asked);
     app.motionsChanged.on(() => {
       if (this.motion && !app.motions.has(this.motion)) this.marks.hide();
     });

@@ -2,15 +2,15 @@
  * Graph panel: compare clips, choose thresholds and see what is connected; then generate random walks, or follow a path.
  */
 import type { App, Panel } from "../app";
-import { button, check, choice, el } from "../dom";
+import { button, check, choice, download, el } from "../dom";
 import { FORMS, type GraphBuilt, type GraphLinks, type GraphPathSettings, type GraphSettings, type GraphWalkSettings, type MotionInfo, type PairLimit, type PathFollowed, type PathStretch } from "../messages";
 import { settingsForm, type Form } from "../widgets/form";
 import { latest } from "../widgets/latest";
 import { limitCurve } from "../widgets/limit_curve";
+import { operationMenu, type Menu } from "../widgets/operations";
 import { slider, type Slider } from "../widgets/slider";
 import { PairSection } from "./graph_pairs";
 import { PathSection } from "./graph_path";
-import { download } from "./look";
 
 type From = "open" | "folder";
 
@@ -19,7 +19,7 @@ const FEW = 3;
 
 export function mount(app: App): Panel {
   const panel = new GraphPanel(app);
-  return { element: panel.element, shown: () => void panel.restore(), hidden: () => panel.leave() };
+  return { element: panel.element, shown: () => panel.show(), hidden: () => panel.leave() };
 }
 
 class GraphPanel {
@@ -48,20 +48,22 @@ class GraphPanel {
   private asked = false;
   private readonly go = button("Build graph", () => void this.build(), "Find frames where the clips are similar enough to switch from one to another", "primary");
   private readonly path: PathSection;
+  private readonly more: Menu;
   private readonly limit: Slider;
   private readonly relink: () => void;
 
   constructor(private readonly app: App) {
     this.relink = latest(() => this.askLinks());
-    this.limit = slider({ label: "Similarity threshold", unit: "m", title: "Largest difference at which clips may switch; lower = stricter", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved() });
+    this.limit = slider({ label: "Threshold", unit: "m", title: "Largest difference at which clips may switch; lower = stricter", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved() });
     this.buildSettings = this.makeBuildSettings({ fps: 30 });
+    this.more = operationMenu(app, "graph");
     this.path = new PathSection(app, (stretches, settings) => this.follow(stretches, settings));
     const froms: [From, string][] = [["open", "open clips"], ["folder", "files in open folder"]];
     this.source = choice("Clips", froms, this.from, (value) => {
       this.from = value as From;
       this.draw();
     });
-    this.limitBox.append(el("h3", { text: "Threshold" }), this.curve.element, this.limit.element, this.text, this.labelTable,
+    this.limitBox.append(el("h3", { text: "Connections" }), this.curve.element, this.limit.element, this.text, this.labelTable,
       this.pairs.element);
     this.walkBox.append(el("h3", { text: "Random walk" }), this.walkForm,
       check("Lock feet", this.clean, (on) => (this.clean = on), "Keep feet from sliding, on paths too"),
@@ -74,12 +76,18 @@ class GraphPanel {
       el("section", {}, el("h3", { text: "Clips" }), this.source, this.list, this.buildBox,
         el("div", { class: "row" }, this.go), this.about),
       this.limitBox, this.walkBox, this.path.element,
+      el("section", {}, el("h3", { text: "More" }), this.more.element),
     );
     app.motionsChanged.on(() => this.draw());
     app.themes.changed.on(() => this.curve.draw());
     app.workEnded.on(() => void this.restore(true));
     this.draw();
     this.drawBuilt();
+  }
+
+  show(): void {
+    void this.restore();
+    this.more.shown();
   }
 
   leave(): void {

@@ -29,7 +29,7 @@ export class PairSection {
    */
   constructor(private readonly usual: () => number, private readonly changed: () => void) {
     const add = button("Set threshold", () => this.choose(this.before.select.value, this.after.select.value), "Use a different threshold for this pair of labels");
-    this.other = el("details", {}, el("summary", { text: "Other pairs" }),
+    this.other = el("details", {}, el("summary", { text: "Other pairs of labels" }),
       el("div", { class: "stack" }, this.before, this.after, el("div", { class: "row" }, add)));
     this.element = el("details", {}, el("summary", { text: "Thresholds per pair of labels" }),
       el("div", { class: "stack pairs" }, this.first, this.more, this.other, this.sliders));

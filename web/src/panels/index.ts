@@ -4,6 +4,7 @@ import { mount as author } from "./author";
 import { mount as blend } from "./blend";
 import { mount as compare } from "./compare";
 import { mount as drive } from "./drive";
+import { mount as edit } from "./edit";
 import { mount as find } from "./find";
 import { mount as layer } from "./layer";
 import { mount as graph } from "./graph";
@@ -15,16 +16,28 @@ export interface PanelEntry {
   title: string;
   /** What the panel is for; tooltip of its tab. */
   about: string;
+  /** What to do here, for somebody who sees the panel for the first time. */
+  intro: string;
   mount: (app: App) => Panel;
 }
 
 export const PANELS: PanelEntry[] = [
-  { name: "look", title: "View", about: "Display options, contacts and labels, curves, export", mount: look },
-  { name: "compare", title: "Compare", about: "Compare two clips, and remove foot sliding", mount: compare },
-  { name: "blend", title: "Blend", about: "Blend clips, or make a transition from one to another", mount: blend },
-  { name: "graph", title: "Graph", about: "Motion graph: find where clips can switch, then generate motion at random or along a path", mount: graph },
-  { name: "find", title: "Find", about: "Find passages similar to an example, and blend them toward a target", mount: find },
-  { name: "layer", title: "Layers & gaze", about: "Combine body parts of two clips, and make a clip look at a point", mount: layer },
-  { name: "author", title: "Characters", about: "Build characters for Drive: nodes of blended clips with transitions between them", mount: author },
-  { name: "drive", title: "Drive", about: "Control a character live with keyboard, mouse or gamepad", mount: drive },
+  { name: "look", title: "View", about: "View options, contacts and labels, curves, export",
+    intro: "See contacts, labels and curves of a clip. Drag in the lanes below to change them.", mount: look },
+  { name: "edit", title: "Edit", about: "Trim, loop, retime, mirror, retarget, repair and save clips",
+    intro: "Change the selected clip: choose an edit, set it, press the button. Undo takes it back.", mount: edit },
+  { name: "compare", title: "Compare", about: "Compare two clips, and remove foot sliding",
+    intro: "Show two clips side by side and measure them, or remove foot sliding.", mount: compare },
+  { name: "blend", title: "Blend", about: "Blend clips, or make a transition from one to another",
+    intro: "Mix similar clips, such as a walk and a run: check them and press Blend.", mount: blend },
+  { name: "graph", title: "Graph", about: "Motion graph: find where clips can switch, then generate motion at random or along a path",
+    intro: "Join clips into endless motion, then walk at random or along a drawn path.", mount: graph },
+  { name: "find", title: "Find", about: "Find passages similar to an example, and blend them toward a target",
+    intro: "Mark a kick or a step on the timeline, and find all others like it.", mount: find },
+  { name: "layer", title: "Layers & gaze", about: "Combine body parts of two clips, and make a clip look at a point",
+    intro: "Put the arms of one clip on another, or make a character look at a point.", mount: layer },
+  { name: "author", title: "Characters", about: "Build characters for Drive: nodes of blended clips with transitions between them",
+    intro: "Build a character for Drive from walks that turn, or change a built-in one.", mount: author },
+  { name: "drive", title: "Drive", about: "Control a character live with keyboard, mouse or gamepad",
+    intro: "Choose a character, press Start, and steer with WASD, arrow keys or a gamepad.", mount: drive },
 ];

@@ -2,13 +2,15 @@
 import type { App, Panel } from "../app";
 import { button, check, choice, el } from "../dom";
 import type { Style } from "../limbs";
-import { FORMS, type ContactSettings, type Export, type LoadSettings, type MotionInfo } from "../messages";
+import { FORMS, type ContactSettings, type LoadSettings, type MotionInfo } from "../messages";
+import { hasChanges, saveSelected } from "../saving";
 import { settingsForm } from "../widgets/form";
+import { operationSection } from "../widgets/operations";
 import { slider } from "../widgets/slider";
 
 export function mount(app: App): Panel {
   const about = el("dl", { class: "facts" });
-  const save = button("Save annotations", () => void saveSidecar(app), "Save contacts and labels to the sidecar file (Ctrl+S)");
+  const save = button("Save", () => void saveSelected(app), "Save what has changed (Ctrl+S): contacts and labels to the sidecar file, a changed motion to a new file");
   const find = button("Detect contacts", () => void findContacts(app, detection.value), "Detect the floor height and foot contacts");
   const detection = settingsForm<ContactSettings>(FORMS.ContactSettings);
   const rename = button("Rename", () => app.timeline.renameSelected(), "Rename the selected label (double-click, or F2)");
@@ -24,7 +26,7 @@ export function mount(app: App): Panel {
   const draw = () => {
     const info = app.selected?.info ?? null;
     about.replaceChildren(...(info ? [...facts(info), ...clipChoice(app, info)] : [el("dd", { class: "dim", text: "No clip is open." })]));
-    save.disabled = !info?.unsaved;
+    save.disabled = !info || !hasChanges(info);
     find.disabled = info?.kind !== "motion";
   };
   app.selectionChanged.on(draw);
@@ -36,7 +38,7 @@ export function mount(app: App): Panel {
     el("section", {}, el("h3", { text: "Contacts and labels" }), el("div", { class: "row" }, find, save), detection.element, el("div", { class: "row" }, rename, remove), hint),
     drawingSection(app),
     el("section", {}, el("h3", { text: "Curves" }), app.curves.chooser),
-    exportSection(app),
+    operationSection(app, "save", undefined, true),
   );
   return { element };
 }
@@ -55,11 +57,11 @@ function drawingSection(app: App): HTMLElement {
   };
   app.selectionChanged.on(markSkin);
   markSkin();
-  return el("section", {}, el("h3", { text: "Display" }),
+  return el("section", {}, el("h3", { text: "View options" }),
     body,
     el("div", { class: "checks" },
       check("Trail", shown.trail, (trail) => app.show({ trail }), "Show the path on the floor"),
-      check("Contacts", shown.contacts, (contacts) => app.show({ contacts }), "Show the contact points, orange while they touch"),
+      check("Contacts", shown.contacts, (contacts) => app.show({ contacts }), "Show the contact points, orange while they touch, and where they are planted: green where they hold, red where they slide"),
       check("Joint names", shown.names, (names) => app.show({ names })),
       check("Point cloud", shown.cloud, (cloud) => {
         app.show({ cloud });
@@ -130,13 +132,13 @@ function findingsList(app: App): HTMLElement {
     checked = key;
     element.hidden = true;
     if (!info) return;
-    const { findings } = await app.connection.ask("check", { motion: info.motion });
-    if (key !== checked || !findings.length) return;
-    const severe = findings.filter((each) => each.severity === "severe").length;
-    summary.textContent = `${findings.length} finding${findings.length > 1 ? "s" : ""}${severe ? `, ${severe} severe` : ""}`;
-    list.replaceChildren(...findings.map((each) => el("li", {},
-      button(`Frame ${each.start}`, () => app.playback.seek(each.start), "Move the playhead to this finding"),
-      el("span", { text: ` ${each.text}` }),
+    const { rows, links } = await app.connection.ask("operate", { operation: "check", motion: info.motion, settings: {} });
+    if (key !== checked || !rows.length) return;
+    const severe = rows.filter(([severity]) => severity === "severe").length;
+    summary.textContent = `${rows.length} finding${rows.length > 1 ? "s" : ""}${severe ? `, ${severe} severe` : ""}`;
+    list.replaceChildren(...rows.map(([, frame, text], k) => el("li", {},
+      button(`Frame ${frame}`, () => app.playback.seek(Number(links[k]!.split(":")[1])), "Move the playhead to this finding"),
+      el("span", { text: ` ${text}` }),
     )));
     element.hidden = false;
   };
@@ -158,7 +160,7 @@ function clipChoice(app: App, info: MotionInfo): HTMLElement[] {
 /** Controls for a file whose unit, axes or rate were not recognized. */
 function readingOptions(app: App): HTMLElement {
   const form = settingsForm<LoadSettings>(FORMS.LoadSettings, { skip: ["fps", "clip"] });
-  const again = button("Open again", () => {
+  const again = button("Open file again", () => {
     const info = app.selected?.info;
     if (info?.file) void app.open({ path: info.file, where: info.where, settings: form.value });
   }, "Open the file of this clip once more with these settings");
@@ -171,78 +173,4 @@ function readingOptions(app: App): HTMLElement {
 async function findContacts(app: App, settings: Partial<ContactSettings>): Promise<void> {
   const motion = app.selected?.info.motion;
   if (motion) await app.run("Detecting contacts", "detect_contacts", { motion, settings }).then((info) => app.update(info), () => undefined);
-}
-
-export async function saveSidecar(app: App): Promise<void> {
-  const info = app.selected?.info;
-  if (!info?.unsaved) return;
-  try {
-    const saved = await app.ask("save_sidecar", { motion: info.motion });
-    app.update(saved.motion);
-    if (saved.url) download(saved.url, saved.path);
-    app.notices.info(`Saved ${saved.path}`);
-  } catch {
-    // The error was already shown.
-  }
-}
-
-/** Export the selected motion: to the open folder, if there is one, or as a download. */
-function exportSection(app: App): HTMLElement {
-  let format: Export["format"] = "glb";
-  const formats: [string, string][] = [["glb", "GLB"], ["fbx", "FBX"], ["bvh", "BVH"], ["npz", "NPZ"]];
-  const pick = choice("Format", formats, format, (value) => (format = value as Export["format"]));
-  const name = el("input", { type: "text", aria: { label: "File name" } });
-  const said = el("p", { class: "dim", aria: { live: "polite" } });
-  const hasFolder = Boolean(app.welcome?.folder);
-  const save = button("Save to folder", () => void saveToFolder(app, format, name, said), "Save to the open folder, with contacts and labels in a sidecar file. Existing files are never overwritten.");
-  const fetch = button(hasFolder ? "Download" : "Export", () => void exportFile(app, format, said), "Download the selected clip");
-  let named = "";
-  const draw = () => {
-    const info = app.selected?.info;
-    save.disabled = fetch.disabled = info?.kind !== "motion";
-    if (!info || info.motion === named) return;
-    named = info.motion;
-    name.value = info.name;
-    said.textContent = "";
-    if (!hasFolder || info.kind !== "motion") return;
-    // Suggest a free name, because saving under a taken name would be refused.
-    app.connection.ask("free_name", { name: info.name }).then((free) => {
-      if (app.selected?.info.motion === named && name.value === info.name) name.value = free.name;
-    }, () => undefined);
-  };
-  app.selectionChanged.on(draw);
-  draw();
-  const lacks = hasFolder
-    ? "A download contains only the motion. To keep contacts, labels and floor, use Save to folder, which also writes NAME.marey.json."
-    : "The exported file contains only the motion. Contacts, labels and floor are in a separate sidecar file, NAME.marey.json.";
-  const rows = hasFolder ? [el("label", { class: "field" }, el("span", { text: "Name" }), name), el("div", { class: "row" }, save, fetch)] : [el("div", { class: "row" }, fetch)];
-  return el("section", {}, el("h3", { text: "Export" }), pick, ...rows, said, el("p", { class: "dim", text: lacks }));
-}
-
-async function saveToFolder(app: App, format: Export["format"], name: HTMLInputElement, said: HTMLElement): Promise<void> {
-  const motion = app.selected?.info.motion;
-  if (!motion) return;
-  const wanted = name.value.trim();
-  const saved = await app.run("Writing the file", "save_in_folder", { motion, format, name: wanted }).catch(() => null);
-  if (!saved) return;
-  name.value = saved.free;
-  said.textContent = saved.path ? `Saved ${saved.path}` : `“${wanted}” already exists. Nothing was saved. Press Save to folder again to save as “${saved.free}”.`;
-  if (saved.path) app.folderChanged.emit();
-}
-
-async function exportFile(app: App, format: Export["format"], said: HTMLElement): Promise<void> {
-  const info = app.selected?.info;
-  if (!info) return;
-  const file = await app.run("Writing the file", "export", { motions: [info.motion], format, name: info.name }).catch(() => null);
-  if (!file) return;
-  download(file.url, file.name);
-  const { sidecar, sidecar_name } = file;
-  said.replaceChildren(...(sidecar ? ["Contacts and labels: ", button(sidecar_name, () => download(sidecar, sidecar_name), "Download the sidecar file; keep it next to the motion file", "quiet")] : []));
-}
-
-export function download(url: string, name: string): void {
-  const link = el("a");
-  link.href = url;
-  link.download = name;
-  link.click();
 }

@@ -24,6 +24,8 @@ export interface Form<T> {
   element: HTMLElement;
   /** The settings that differ from their defaults. */
   readonly value: Partial<T>;
+  /** Mark the control of a setting as wrong and show it; "" for none. Returns the control, if there is one. */
+  mark(name: string): HTMLElement | null;
 }
 
 export interface FormOptions<T> {
@@ -31,6 +33,8 @@ export interface FormOptions<T> {
   initial?: Partial<T>;
   /** Values and texts to choose from for settings that are text, such as the labels of a graph; "" stands for none. */
   choices?: Record<string, [string, string][]>;
+  /** Suggestions for settings that are text, read when the field gets the focus. */
+  suggest?: Record<string, () => string[]>;
   /** Settings that the panel has controls of its own for. */
   skip?: readonly (keyof T)[];
   /** Called after each change. */
@@ -41,16 +45,26 @@ type Value = number | string | boolean | null;
 
 /** Create the controls; those of advanced settings are folded away. */
 export function settingsForm<T>(controls: readonly Control[], options: FormOptions<T> = {}): Form<T> {
+  const drawn = new Map<string, HTMLElement>();
   const value: Record<string, Value> = { ...(options.initial as Record<string, Value>) };
   const draw = (control: Control) => {
     const { name, factor } = control;
     const given = value[name];
     const first = given === undefined ? control.default : typeof given === "number" ? given * factor : given;
-    return drawControl({ ...control, default: first }, control.default, options.choices?.[name], (shown) => {
+    const node = drawControl({ ...control, default: first }, control.default, options.choices?.[name], (shown) => {
       if (shown === control.default) delete value[name];
       else value[name] = typeof shown === "number" ? shown / factor : shown;
       options.changed?.();
     });
+    drawn.set(name, node);
+    if (options.suggest?.[name]) suggest(node, options.suggest[name]);
+    return node;
+  };
+  const mark = (wrong: string) => {
+    const found = drawn.get(wrong) ?? null;
+    for (const [name, node] of drawn) node.classList.toggle("wrong", name === wrong);
+    found?.closest("details")?.setAttribute("open", "");
+    return found;
   };
   const wanted = controls.filter(({ name }) => !options.skip?.includes(name as keyof T));
   const basic = wanted.filter(({ advanced }) => !advanced).map(draw);
@@ -59,8 +73,20 @@ export function settingsForm<T>(controls: readonly Control[], options: FormOptio
   if (advanced.length) {
     element.append(el("details", { class: "folded" }, el("summary", { class: "dim", text: "Advanced" }), el("div", { class: "stack" }, ...advanced)));
   }
-  return { element, value: value as Partial<T> };
+  return { element, value: value as Partial<T>, mark };
 }
+
+/** Suggest texts for the field of a control. */
+function suggest(node: HTMLElement, texts: () => string[]): void {
+  const list = el("datalist");
+  list.id = `suggest-${lists++}`;
+  const input = node.querySelector("input");
+  input?.setAttribute("list", list.id);
+  input?.addEventListener("focus", () => list.replaceChildren(...texts().map((value) => el("option", { value }))));
+  node.append(list);
+}
+
+let lists = 0;
 
 function drawControl(control: Control, standard: Value, choices: [string, string][] | undefined, change: (shown: Value) => void): HTMLElement {
   const { label, help, min, max } = control;

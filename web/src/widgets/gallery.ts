@@ -56,7 +56,7 @@ export function gallery(options: GalleryOptions): Gallery {
   back.setAttribute("aria-label", "Previous page");
   on.setAttribute("aria-label", "Next page");
   const pager = el("div", { class: "row pager" }, back, where, on);
-  const restore = button("Include all", () => takeBack(), "Include all excluded matches again");
+  const restore = button("Include all matches", () => takeBack(), "Include all excluded matches again");
   const element = el("div", { class: "stack" }, grid, pager, el("div", { class: "row" }, restore));
   let count = 0;
   let first = 0;

@@ -21,6 +21,19 @@ export class Notices {
     this.say(text, "info", INFO_MS);
   }
 
+  /** Ask something: a press of one of the buttons closes the question. `brief` ones go away by themselves. */
+  ask(text: string, answers: [string, () => void][], brief = false): void {
+    const buttons = answers.map(([label, act]) => button(label, () => {
+      box.remove();
+      act();
+    }));
+    const close = button("×", () => box.remove(), "Close", "quiet");
+    close.setAttribute("aria-label", "Close");
+    const box = el("div", { class: "notice question", role: "status" }, el("span", { text }), ...buttons, close);
+    this.host.append(box);
+    if (brief) setTimeout(() => box.remove(), ERROR_MS);
+  }
+
   /** Show a running job with a cancel button. */
   job(title: string, cancel: () => void): JobNotice {
     const bar = el("progress", { aria: { label: title } });

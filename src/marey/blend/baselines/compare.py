@@ -1,4 +1,4 @@
-"""All path finders and blending methods on one pair of motions: cost, accuracy and time in tables (thesis S 7.3)."""
+"""Compare all path finders and blending methods on one pair of motions: cost, accuracy and time (thesis S 7.3)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ METRICS = (
     "speed_mean",
     "stride_rate",
 )
-"""The measures of the blends that are put side by side: those that need no contacts, which only our blends have."""
+"""Metrics by which blends are compared. None needs contacts, because only registered blends have contacts."""
 
 OURS, OUR_BLEND = "dynamic timewarping", "registration curves"
 
@@ -44,11 +44,11 @@ OURS, OUR_BLEND = "dynamic timewarping", "registration curves"
 class PathRow:
     """Result of one method to find a path.
 
-    cost : the sum of its cells, m^2 (of gray levels where costs are integers); None where no path exists.
-    distance : meters, the root of the mean of its cells.
+    cost : sum of the path's cells, in m^2, or in gray levels if costs are rounded; None if no path was found.
+    distance : root of the mean of the path's cells, in meters.
     accuracy : percent, 100 * optimal cost / cost (S (4), with the fraction the right way up).
-    seconds : it took, without the grid.
-    note : why no path was found, or that the search was cut.
+    seconds : computation time of the search, without the grid.
+    note : why no path was found, or that the search was stopped early.
     """
 
     method: str
@@ -82,10 +82,10 @@ class PathRow:
 class BlendRow:
     """Result of one blending method.
 
-    seconds : it took, without grid, path and registration; None for an input.
-    performance : percent, 100 * time of the discrete timewarp / its time (S (6)).
-    metrics : by name, in the units that `Comparison.units` gives; None where one is not available.
-    note : why it has no blend.
+    seconds : computation time of the blend, without grid, path and registration; None for an input motion.
+    performance : percent, 100 * time of the discrete timewarp / time of this method (S (6)).
+    metrics : values by metric name, in the units of `Comparison.units`; None if a metric is not available.
+    note : why there is no blend.
     """
 
     method: str
@@ -112,15 +112,15 @@ class BlendRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """The tables.
+    """Results of all path finders and blending methods on one pair of motions.
 
-    frames : of both motions, as they are compared.
-    optimum : the least cost found; `proven` says whether it is the least there is.
+    frames : numbers of frames of both motions, as compared.
+    optimum : lowest cost found; `proven` says whether no path can be cheaper.
     paths : a row for each path finder.
     inputs : the motions themselves, for their metrics.
     blends : a row for each blending method.
-    units : of the metrics.
-    notes : what was done to the motions beforehand, and what could not be.
+    units : units of the metrics, by name.
+    notes : sentences on how the motions were prepared, and on problems.
     """
 
     frames: tuple[int, int]
@@ -160,12 +160,12 @@ def compare(
     *,
     settings: ComparisonSettings,
 ) -> Comparison:
-    """Find paths through the grid of two motions, and blend them, by every method there is.
+    """Run every path finder and every blending method on two motions and return a `Comparison`.
 
     Parameters
     ----------
-    a, b : two motions, or one registration of two. Motions are registered first, so that all methods start from the
-        same crops; where that is refused they are not cropped, and a note says why.
+    a, b : two motions, or one registration of two. Motions are registered first, so that all methods use the same
+        crops. If registration fails, full motions are used, and a note says why.
     weights : (2,), or a function of time in seconds.
     """
     registration, notes = _register_pair(a, b, crop=settings.crop, window=settings.window, markers=settings.markers)
@@ -203,7 +203,7 @@ def compare(
 def _register_pair(
     a: Motion | RegistrationCurve, b: Motion | None, **options: Any
 ) -> tuple[RegistrationCurve | None, tuple[str, ...]]:
-    """The registration, or None where it was refused, and notes."""
+    """Return the registration, None if it failed, and notes."""
     if isinstance(a, RegistrationCurve):
         if b is not None or len(a.motions) != 2:
             raise InvalidValue(f"expected two motions or one registration of two, got one of {len(a.motions)}")
@@ -216,7 +216,7 @@ def _register_pair(
     try:
         result = register([a, b], **options)
     except NoResult as refusal:
-        return None, (f"registration was refused, so the motions are taken whole: {refusal}",)
+        return None, (f"the motions cannot be registered, so full motions are used: {refusal}",)
     return result, result.notes
 
 
@@ -246,12 +246,12 @@ def _make_path_row(
     if path is None or optimum is None:
         return PathRow(method, None, None, None, seconds, None, note)
     accuracy = 100.0 * optimum / path.cost if path.cost > 0.0 else 100.0
-    cut = "" if path.complete else f"cut after {time_limit:g} s; the best path until then"
+    cut = "" if path.complete else f"stopped after {time_limit:g} s; this is the best path found by then"
     return PathRow(method, path.cost, float(np.sqrt(path.mean)), accuracy, seconds, path, cut)
 
 
 def _run_timed(work: Callable[[], Any]) -> tuple[Any, float, str]:
-    """Its result, or None if there is none; how long it took; why it failed."""
+    """Return the result of `work` (None if it fails), the time it took in seconds, and why it failed."""
     before = time.perf_counter()
     result, note = None, ""
     try:
@@ -294,7 +294,7 @@ def _make_blend_rows(
     }
     done = {}
     for method, run in methods.items():
-        _run_timed(run)  # a discarded run, which imports what it needs and fills caches
+        _run_timed(run)  # warm-up run: imports modules and fills caches
         done[method] = _run_timed(run)
     discrete = done["timewarp, discrete path"]
     rows = []

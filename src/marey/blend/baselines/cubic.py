@@ -20,16 +20,18 @@ from marey.core.arrays import Floats, check_index
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 
-# A cubic starts at its first vertex where that stands three times: (P + 4 P + P) / 6. S has it twice, and misses it.
+# A cubic B-spline starts exactly at its first vertex P if P is repeated three times: (P + 4 P + P) / 6 = P. S repeats
+# it twice.
 _ENDS = 3
 _MAX_FRAMES = 1_000_000
 
 
 def cubic_warp(path: GridPath | ArrayLike, n_frames: int) -> Floats:
-    """(n_frames, 2) times in both motions, in frames: a uniform cubic B-spline with the path's cells as vertices.
+    """Sample a uniform cubic B-spline through a path: return times (n_frames, 2) in both motions, in frames.
 
-    The first and the last vertex stand three times, so that the spline begins and ends in them. It is sampled evenly in
-    its parameter, which is what S does; time never runs back, as that of the path does not.
+    The cells of the path are the vertices. The first and last vertex are repeated three times, so that the spline
+    begins and ends there. It is sampled evenly in its parameter, as in S. Times never decrease, because those of the
+    path do not.
     """
     cells = check_cells(path)
     n = _check_count(n_frames)
@@ -46,7 +48,7 @@ def cubic_warp(path: GridPath | ArrayLike, n_frames: int) -> Floats:
     out = np.zeros((n, 2))
     for k, weight in enumerate(basis):
         out += weight * vertices[span + k]
-    # Rounding may take the ends past the clips.
+    # Rounding may move the ends outside the clips.
     return np.clip(out, cells[0], cells[-1])
 
 
@@ -61,14 +63,10 @@ def cubic_blend(
     align: bool = True,
     name: str | None = None,
 ) -> Motion:
-    """Blend of two motions in step by a cubic B-spline, in as many frames as are asked for (S 5.4).
+    """Blend two motions whose frames correspond along a cubic B-spline through a path of cells (S 5.4).
 
-    Parameters
-    ----------
-    weights : (2,), of which only the ratio counts, or a function of time in seconds.
-    path : as in `discrete_blend`.
-    n_frames : of the result, at the motions' own rate; by default the weighted mean of what the path covers of both.
-    angles, align : as in `discrete_blend`.
+    Return a motion with `n_frames` frames at the frame rate of the motions; by default their number is the weighted
+    mean of the lengths of the two sections that the path covers. For the other parameters see `discrete_blend`.
     """
     one, two, cells = align_along_path(a, b, path, "cubic_blend", align=align)
     n = _compute_mean_length(cells, weights) if n_frames is None else _check_count(n_frames)

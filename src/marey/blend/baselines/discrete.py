@@ -1,9 +1,9 @@
-"""Timewarp along the discrete path (thesis S 5.3): each frame of the first motion gets one of the second.
+"""Timewarp along a path of cells (thesis S 5.3): each frame of the first motion gets a time in the second.
 
-Where the path runs right, several frames of the second motion stand against one of the first: DELETION puts the middle
-between the first and the last of them in their place. Where it runs down, one frame of the second stands against
-several of the first: INSERTION spreads it and its two neighbors over them evenly. S gives both for runs of one and two
-steps; the same rules serve for any number.
+Where the path runs right, one frame of the first motion corresponds to several of the second: DELETION replaces these
+by the middle between the first and the last of them. Where the path runs down, several frames of the first motion
+correspond to one of the second: INSERTION spreads this frame and its two neighbors evenly over them. S defines both
+rules for runs of one and two steps; here they apply to runs of any length.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from marey.maths import quat
 @renamed_fields(share="fraction")
 @dataclass(frozen=True, slots=True, eq=False)
 class Correspondence(FrozenRecord):
-    """For N consecutive frames of the first motion, what stands against them in the second.
+    """Times in the second motion that correspond to N consecutive frames of the first.
 
     Parameters
     ----------
-    frames : (N,) of the first motion.
-    low, high : (N,) frames of the second, between which the pose is interpolated.
-    fraction : (N,) of the frame `high`, in [0, 1].
+    frames : (N,) frames of the first motion.
+    low, high : (N,) frames of the second motion between which the pose is interpolated.
+    fraction : (N,) weight of frame `high`, from 0 to 1.
     """
 
     frames: Ints
@@ -50,16 +50,17 @@ class Correspondence(FrozenRecord):
 
     @property
     def at(self) -> Floats:
-        """(N,) the time in the second motion, in frames."""
+        """Times (N,) in the second motion, in frames."""
         return np.asarray(self.low + self.fraction * (self.high - self.low))
 
 
 def match_frames(path: GridPath | ArrayLike) -> Correspondence:
-    """S's DELETION and INSERTION rules (figures 18 and 19, of Table 1 case 3 as in figure 19)."""
+    """Apply S's DELETION and INSERTION rules to a path (figures 18 and 19; for case 3 of Table 1, the form in figure
+    19)."""
     cells = check_cells(path)
     first, last = int(cells[0, 0]), int(cells[-1, 0])
     rows = np.arange(first, last + 1)
-    # The first and the last frame of the second motion in each row.
+    # First and last frame of the second motion in each row.
     low = cells[np.searchsorted(cells[:, 0], rows, side="left"), 1]
     high = cells[np.searchsorted(cells[:, 0], rows, side="right") - 1, 1]
     low, high, weight = low.copy(), high.copy(), np.where(low < high, 0.5, 0.0)
@@ -88,19 +89,20 @@ def discrete_blend(
     align: bool = True,
     name: str | None = None,
 ) -> Motion:
-    """Blend of two motions in step by the discrete path, at the timing of the first motion (S 5.3).
+    """Blend two motions whose frames correspond along a path of cells, with the timing of the first motion (S 5.3).
 
     Parameters
     ----------
-    weights : (2,), of which only the ratio counts, or a function of time in seconds.
-    path : (N, 2) frames of a and of b, at the higher of their rates, as the functions in `paths` find them; by default
-        the cheapest from the first frames to the last.
+    weights : two weights, of which only the ratio matters, or a function of time in seconds that returns them.
+    path : (N, 2) corresponding frames of a and b at the higher of their rates, or a result of the functions in `paths`;
+        by default the cheapest path from the first frames of both to the last.
     angles : as in `linear_blend`; S averages Euler angles.
-    align : lay b's first frame of the path on a's. What follows is averaged in the world.
+    align : whether b is moved on the floor so that it matches a at the start of the path. Paths are averaged in the
+        world.
 
     Returns
     -------
-    Motion of as many frames as the path has frames of a, without contacts.
+    Motion with one frame for each frame of `a` on the path, without contacts.
     """
     one, two, cells = align_along_path(a, b, path, "discrete_blend", align=align)
     pairs = match_frames(cells)
@@ -115,7 +117,8 @@ def discrete_blend(
 def align_along_path(
     a: Motion, b: Motion, path: GridPath | ArrayLike | None, purpose: str, *, align: bool
 ) -> tuple[Motion, Motion, Ints]:
-    """Bring two motions to one rate, and with `align` lay b on a at the path's start; return them and the cells."""
+    """Return two motions at one rate and the cells of their path; with `align`, b is moved onto a at the path's
+    start."""
     one, two = prepare_clips([a, b], purpose, min_clips=2).motions
     cells = resolve_path_cells(one, two, path)
     if align:
@@ -124,7 +127,7 @@ def align_along_path(
 
 
 def check_cells(path: GridPath | ArrayLike) -> Ints:
-    """(N, 2) the cells of a path, one step after another."""
+    """Return the cells (N, 2) of a path; raise an error unless each follows the one before by one step."""
     if isinstance(path, GridPath):
         return path.cells
     cells = freeze_array(path, "path", (None, 2), np.int64)
@@ -132,7 +135,8 @@ def check_cells(path: GridPath | ArrayLike) -> Ints:
 
 
 def resolve_path_cells(a: Motion, b: Motion, path: GridPath | ArrayLike | None) -> Ints:
-    """The cells of a path that lies within both motions; the cheapest one where none is given."""
+    """Return the cells (N, 2) of the given path, which must lie within both motions, or of the cheapest one by
+    default."""
     if path is None:
         from marey.compare.grid import distance_grid
 
@@ -147,17 +151,17 @@ def resolve_path_cells(a: Motion, b: Motion, path: GridPath | ArrayLike | None) 
 
 
 def _find_runs_down(cells: Ints) -> list[tuple[int, int]]:
-    """Indices of the first and the last cell of each run of steps down."""
+    """Return the indices of the first and the last cell of each run of steps down."""
     down = np.concatenate([[False], np.diff(cells[:, 1]) == 0, [False]])
     starts, stops = np.flatnonzero(down[1:] & ~down[:-1]), np.flatnonzero(~down[1:] & down[:-1])
     return [(int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
 
 
 def _find_anchor(cells: Ints, end: int, direction: int, middle: Floats, first: int) -> tuple[int, float]:
-    """Where the spread over a run of steps down begins (direction -1) or ends (+1): a frame of each motion.
+    """Return the pair of frames at which the interpolation over a run of steps down begins (direction -1) or ends (+1).
 
-    It is the cell before or after the run; where the path goes on with a step right, the middle of that row; at the end
-    of the path the run's own end.
+    This is the cell before or after the run; if the path continues with a step right, the middle of that row; at an end
+    of the path, the end of the run itself.
     """
     row, column = (int(k) for k in cells[end])
     beyond = end + direction
@@ -173,7 +177,7 @@ def _take_frames(motion: Motion, frames: Ints) -> Motion:
 
 
 def _interpolate_frames(motion: Motion, pairs: Correspondence) -> Motion:
-    """The second motion's poses, each interpolated between two of its frames."""
+    """Return the poses of the second motion, each interpolated between two of its frames."""
     fraction = pairs.fraction
 
     def mix(values: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """Linear blending (Kovar 5.1, thesis S 6.2.2) and the linear-blend transition (dissertation H 3.3).
 
 The simplest blending method: the i-th frame of the result averages the i-th frames of the inputs. Timing is not
-matched, paths are averaged in the world, contacts are not known: it is here to compare with and to learn from.
+matched, paths are averaged in world coordinates, and contacts are ignored. It serves for comparison and teaching.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.maths import ease_in
 
-WINDOW = 0.1  # seconds compared to lay one motion on another
+WINDOW = 0.1  # seconds that are compared to align one motion with another
 
 
 def linear_blend(
@@ -38,18 +38,18 @@ def linear_blend(
     align: bool = True,
     name: str | None = None,
 ) -> Motion:
-    """Frame by frame average of motions, as they come; as long as the shortest.
+    """Average motions frame by frame, without matching their timing; the result is as long as the shortest motion.
 
     Parameters
     ----------
-    motions : two or more, of one skeleton and one rate.
-    weights : (n,), of which only the ratios count, or a function from time in seconds to such.
+    motions : two or more motions with the same skeleton and frame rate.
+    weights : n weights, of which only the ratios matter, or a function of time in seconds that returns them.
     angles : "quaternion" averages rotations; "euler" averages the angles of each joint (Kovar 5.1, S 6.2.2), in the
-        order of the channels where the first motion's file had some, else ZYX; continuous over time from the
-        first motion's first frame on.
-    root : "positions" averages where the roots are; "velocities" averages their steps across the floor and adds them
-        up, which differs where weights change over time (Kovar 5.1). Heights are averaged in both.
-    align : lay the first frames of all on that of the first motion. False takes them where they are.
+        channel order of the first motion's file, or ZYX if it has none. Angles are unwrapped over time, starting from
+        the first motion's first frame.
+    root : "positions" averages root positions; "velocities" averages and accumulates their steps across the floor,
+        which differs if weights change over time (Kovar 5.1). Heights are averaged in both cases.
+    align : whether all motions are moved on the floor so that their first frames match that of the first motion.
 
     Returns
     -------
@@ -79,17 +79,17 @@ def linear_transition(
     window: float = 0.5,
     name: str | None = None,
 ) -> Motion:
-    """`a`, fading into `b` over `length` seconds about one pair of times (H 3.3).
+    """Play `a` and crossfade into `b` over `length` seconds around a pair of corresponding times (H 3.3).
 
     At time t of `a` the weight of `b` is alpha = (t - at[0]) / length + 1/2, from 0 to 1 over the length.
 
     Parameters
     ----------
-    at : seconds in a and in b that coincide in the middle; None takes the pair of most similar frames, among
-        those from which half the length is available on both sides.
-    eased : the C1 ease of alpha (Kovar 3.5) instead of alpha itself, which has kinks at both ends.
+    at : seconds in a and in b that coincide in the middle; by default the pair of most similar frames that leaves room
+        for half of the length on both sides.
+    eased : whether alpha is eased, C1 (Kovar 3.5). Linear alpha has kinks at both ends.
     angles : as in `linear_blend`.
-    align : lay b's frame in the middle on a's; False takes b where it is.
+    align : whether b is moved on the floor so that both match in the middle.
     window : seconds of motion to compare, for `at` and for `align`.
     """
     one, two = prepare_clips([a, b], "linear_transition", min_clips=2).motions
@@ -105,7 +105,7 @@ def linear_transition(
     fps = one.fps
     if align:
         two = align_at(one, middle[0] * fps, two, middle[1] * fps, window)
-    # Frames are those of a; b is interpolated between its frames if needed.
+    # The result has the frame times of a; b is interpolated between its frames if needed.
     n_frames = int(np.floor((middle[0] + two.duration - middle[1]) * fps + 1e-6)) + 1
     times = np.arange(n_frames) / fps
     alpha = np.clip((times - middle[0]) / long + 0.5, 0.0, 1.0)
@@ -139,7 +139,8 @@ def check_moments(at: Any, one: Motion, two: Motion, half: float) -> tuple[float
 
 
 def _find_closest_pair(one: Motion, two: Motion, half: float, window: float) -> tuple[float, float]:
-    """Seconds in both of the smallest cell of the grid, with half of the transition inside both clips."""
+    """Return the seconds in both clips of the smallest cell of their grid that leaves room for half of the transition
+    on each side."""
     from marey.compare.grid import distance_grid
 
     grid = distance_grid(one, two, window=window).values

@@ -1,4 +1,4 @@
-"""Searches for a cheap path through a distance grid: those of thesis S (5.2.1), and dynamic timewarping.
+"""Find cheap paths through a distance grid, by the methods of thesis S (5.2.1) or by dynamic timewarping.
 
 A path is a series of cells (frame of the first motion, frame of the second). Each step advances one frame in one motion
 or in both, and at most `slope_limit` - 1 steps in a row advance in the same motion alone (S 4.3, where the limit is 3).
@@ -38,7 +38,7 @@ TIME_LIMIT = 10.0
 End = Literal["corner", "border"]
 Start = Literal["corner", "third"] | tuple[int, int]
 
-# Steps of the search between two looks at the clock: some milliseconds.
+# Search steps between two checks of the time limit: a few milliseconds.
 _BUDGET = 200_000
 _GRAYS = 255
 _LETTERS = {(0, 1): "r", (1, 0): "d", (1, 1): "x"}
@@ -52,8 +52,8 @@ class GridPath(FrozenRecord):
     ----------
     cells : (N, 2) frames of the first and of the second motion, in order.
     distances : (N,) the grid's value in each cell.
-    complete : False where a time limit ended the search, so that a better path may exist.
-    visited : how many cells were entered to find it.
+    complete : False if the time limit ended the search, so that a better path may exist.
+    visited : number of cells that the search entered.
     """
 
     cells: Ints
@@ -69,7 +69,7 @@ class GridPath(FrozenRecord):
         if ((steps < 0) | (steps > 1)).any() or (steps.sum(axis=1) < 1).any():
             k = int(np.argmax(((steps < 0) | (steps > 1)).any(axis=1) | (steps.sum(axis=1) < 1)))
             raise InvalidValue(
-                "a path must go one frame further in one motion or in both with every step, but goes from "
+                "each step of a path must advance one motion or both by one frame, but the path goes from "
                 f"{tuple(self.cells[k].tolist())} to {tuple(self.cells[k + 1].tolist())}"
             )
 
@@ -78,12 +78,12 @@ class GridPath(FrozenRecord):
 
     @property
     def cost(self) -> float:
-        """The sum of its cells."""
+        """Sum of the path's cells."""
         return float(self.distances.sum())
 
     @property
     def mean(self) -> float:
-        """The mean of its cells."""
+        """Mean of the path's cells."""
         return float(self.distances.mean())
 
     @property
@@ -183,7 +183,7 @@ def greedy(
             inside = row < rows and column < columns and after >= 0
             if inside and (end == "border" or is_within_reach(rows - 1 - row, columns - 1 - column, after, run)):
                 options.append((grid[row, column], row, column, after))
-        # The first of equals, which is the step that takes both: no two straight steps where one across will do.
+        # On ties, take the first option, the diagonal step: one diagonal step replaces two straight ones.
         _, i, j, state = min(options, key=lambda option: option[0])
         cells.append((i, j))
     return _make_path(grid, np.array(cells, dtype=np.int64), complete=True, visited=len(cells))
@@ -192,10 +192,10 @@ def greedy(
 def dynamic(
     values: Floats, *, start: Start = "corner", end: End = "corner", slope_limit: int = DISCRETE_SLOPE_LIMIT
 ) -> GridPath:
-    """The cheapest path by dynamic timewarping (Kovar 5.2.1): `marey.register.dtw`.
+    """Find the cheapest path by dynamic timewarping (Kovar 5.2.1), with `marey.register.dtw`.
 
-    It takes both motions on with its first step, which the others need not. At the border it ends where the mean of
-    the cells is least.
+    Unlike the other methods, its first step always advances both motions. With ``end="border"`` it ends where the mean
+    of its cells is lowest.
     """
     from marey.register.dtw import dtw
 
@@ -206,12 +206,12 @@ def dynamic(
 
 
 def round_costs(values: Floats) -> Floats:
-    """Return the cells as whole numbers, gray levels from 0 to 255, with which S counts."""
+    """Return the cells rounded to gray levels from 0 to 255, as used in S."""
     return np.asarray(np.rint(_GRAYS * values / max(float(values.max()), 1e-300)))
 
 
 def check_grid(values: Any) -> Floats:
-    """`values` as a grid of costs (R, C), none of them negative."""
+    """Return `values` as a grid of costs (R, C); raise an error if any is negative."""
     grid = freeze_array(values, "grid values", (None, None))
     if not grid.size:
         raise InvalidValue(f"a grid needs at least one cell, got shape {grid.shape}")
@@ -224,7 +224,7 @@ def check_grid(values: Any) -> Floats:
 
 
 def _check_settings(grid: Floats, start: Start, end: End, slope_limit: int) -> tuple[tuple[int, int], int]:
-    """The checked start cell, and how many steps in a row may be straight."""
+    """Check the arguments; return the start cell and the maximum number of consecutive straight steps."""
     run = check_index(slope_limit, "slope_limit") - 1
     if run < 0:
         raise InvalidValue(f"slope_limit must be at least 1, not {slope_limit}")

@@ -1,7 +1,8 @@
-"""Search for paths through a grid: depth first, resumable, pruned.
+"""Search for paths through a grid: depth first, with pruning; a search can be resumed.
 
-Steps are 0 = right (the second motion goes on), 1 = down (the first does), 2 = both. A path's state is the run of
-straight steps that it ends in: 0 for none, 1 .. run for steps to the right, run + 1 .. 2 run for steps down.
+Steps are 0 = right (advances the second motion), 1 = down (advances the first), 2 = diagonal (advances both). The state
+of a path is the run of straight steps at its end: 0 for none, 1 .. run for steps to the right, run + 1 .. 2 run for
+steps down.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ RIGHT, DOWN, BOTH = 0, 1, 2
 
 
 class SearchGrid(NamedTuple):
-    """Where paths may go.
+    """The grid, and which cells paths may use.
 
     values : (R, C) cost of each cell. allowed : (R, C) cells that may be visited.
-    rows_left, columns_left : (R,), (C,) the least that all rows below and all columns to the right can cost.
+    rows_left, columns_left : (R,), (C,) lower bounds on the cost of all rows below, and of all columns to the right.
     """
 
     values: Floats2D
@@ -29,11 +30,11 @@ class SearchGrid(NamedTuple):
 
 
 class SearchRules(NamedTuple):
-    """How to search.
+    """Rules of the search.
 
-    to_corner : end in the last cell; else in the first cell of the last row or column.
-    run : how many steps in a row may be straight.
-    short_first : try the step that takes both first, then the cheaper cell; else right, down, both.
+    to_corner : whether paths end in the last cell; otherwise they end where they first meet the last row or column.
+    run : maximum number of consecutive straight steps in one direction.
+    short_first : try the diagonal step first, then the cheaper of the others; otherwise right, down, diagonal.
     """
 
     to_corner: bool
@@ -42,11 +43,11 @@ class SearchRules(NamedTuple):
 
 
 class SearchState(NamedTuple):
-    """How far a search has come.
+    """Progress of a search.
 
-    seen : (R, C, 2 run + 1) the least cost at which each cell was reached in each state.
+    seen : (R, C, 2 run + 1) lowest cost at which each cell was reached in each state.
     stack : (N, 6) row, column, state, number of steps tried, and the order of the steps in two columns.
-    costs : (N,) cost of the path up to there.
+    costs : (N,) cost of the path up to each entry of the stack.
     path : (N, 2) the best path so far.
     best : (1,) its cost.
     counts : (3,) depth of the stack, length of the best path, cells visited.
@@ -62,7 +63,7 @@ class SearchState(NamedTuple):
 
 @kernel
 def next_state(state: int, step: int, run: int) -> int:
-    """The state after one more step, or -1 where the run would grow too long."""
+    """Return the state after one more step, or -1 if the run would become too long."""
     if step == BOTH:
         return 0
     if step == RIGHT:
@@ -74,10 +75,10 @@ def next_state(state: int, step: int, run: int) -> int:
 
 @kernel
 def is_within_reach(rows: int, columns: int, state: int, run: int) -> bool:
-    """Whether a path in `state` can still take so many rows and columns to the corner.
+    """Return whether a path in `state` can still reach the corner, `rows` and `columns` away.
 
-    Each row left takes along one column and lets `run` steps to the right follow; before them, what is left of the
-    run that the path is in. The same the other way round.
+    Each remaining row allows one diagonal step followed by up to `run` steps to the right, in addition to the rest of
+    the current run. The same holds for columns.
     """
     right = state if state <= run else 0
     down = state - run if state > run else 0
@@ -86,7 +87,8 @@ def is_within_reach(rows: int, columns: int, state: int, run: int) -> bool:
 
 @helper
 def _is_no_better(seen: Floats1D, state: int, cost: float, run: int) -> bool:
-    """Whether this cell has been reached at no more cost in a state that allows at least as much."""
+    """Return whether this cell was already reached at no higher cost, in a state that allows at least the same
+    steps."""
     if cost >= seen[0]:
         return True
     first = 1 if state <= run else run + 1
@@ -152,7 +154,7 @@ def search_paths(grid: SearchGrid, rules: SearchRules, progress: SearchState, bu
 
 @kernel
 def find_bottleneck(values: Floats2D, start: tuple[int, int], to_corner: bool, run: int) -> float:
-    """The least, over all paths, of the dearest cell on the path; infinite where there is no path."""
+    """Return the minimum, over all paths, of the largest cell on the path; infinite if there is no path."""
     n_rows, n_columns = values.shape
     start_row, start_column = start
     n_states = 2 * run + 1

@@ -1,4 +1,4 @@
-"""Common to the baselines: checked inputs, weights over time, and the average of poses."""
+"""Helpers of the baselines: align motions, evaluate weights over time, and average poses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ORDER = "ZYX"
 
 
 def align_at(a: Motion, at_a: float, b: Motion, at_b: float, window: float) -> Motion:
-    """`b`, carried across the floor so that its frame `at_b` lies on the frame `at_a` of `a`."""
+    """Return `b`, moved across the floor so that its frame `at_b` matches frame `at_a` of `a`."""
     from marey.compare.clouds import frame_weights, point_clouds
     from marey.compare.distance import align_frames
 
@@ -35,16 +35,17 @@ def align_at(a: Motion, at_a: float, b: Motion, at_b: float, window: float) -> M
 
 
 def evaluate_weights(weights: Weights, n: int, times: Floats) -> Floats:
-    """(F, n) weights at times (F,) in seconds, divided by their sums."""
+    """Return the weights (F, n) at times (F,) in seconds, divided by their sums."""
     return Weighting.of(weights, n).at(times)
 
 
 def blend_poses(
     poses: Sequence[Motion], weights: Floats, *, angles: Angles = "quaternion", root: Root = "positions"
 ) -> Motion:
-    """The weighted average of the poses of n motions of F frames, weights (F, n); without contacts and labels.
+    """Average the poses of n motions of F frames with weights (F, n); the result has no contacts or labels.
 
-    Two motions are mixed by slerp, more by the average rotation. Bones that move are averaged linearly.
+    Rotations of two motions are slerped; those of more motions are averaged. Changing bone offsets are averaged
+    linearly.
     """
     if angles not in _ANGLES:
         raise InvalidValue(f"angles must be one of {', '.join(_ANGLES)}, not {angles!r}")
@@ -75,7 +76,7 @@ def blend_poses(
 def finish_result(
     result: Motion, name: str, op: str, motions: Sequence[Motion], weights: Weights | None, **record: Any
 ) -> Motion:
-    """The result with its name and with its inputs as provenance."""
+    """Return the result with its name, and with the inputs recorded as provenance."""
     step: dict[str, Any] = {"op": op, "inputs": [clip.name for clip in motions], **record}
     if weights is not None:
         step["weights"] = "a function of time" if callable(weights) else np.asarray(weights, dtype=np.float64).tolist()
@@ -84,7 +85,7 @@ def finish_result(
 
 
 def find_euler_orders(motion: Motion) -> list[str]:
-    """For each joint the order of its Euler angles: that of its file's channels where there are three, else ZYX."""
+    """Return the Euler order of each joint: that of its three rotation channels in the file, else ZYX."""
     channels = motion.source.channels or ((),) * len(motion.skeleton)
     orders = []
     for joint in channels:
@@ -94,7 +95,7 @@ def find_euler_orders(motion: Motion) -> list[str]:
 
 
 def _average_rotations(rotations: Floats, weights: Floats) -> Floats:
-    """(F, J, 4) from rotations (n, F, J, 4)."""
+    """Average rotations (n, F, J, 4) over the n motions; return (F, J, 4)."""
     if len(rotations) == 2:
         return quat.normalize(quat.slerp(rotations[0], rotations[1], weights[:, 1:]))
     return quat.average(rotations, weights.T[:, :, None], axis=0)
@@ -105,7 +106,7 @@ def _average_euler(rotations: Floats, weights: Floats, orders: list[str]) -> Flo
     for order in dict.fromkeys(orders):
         joints = [j for j, other in enumerate(orders) if other == order]
         first = euler.to_euler(rotations[0][:1, joints], order)
-        # All start from the triple nearest to the first motion's: 179 and -179 degrees are neighbors.
+        # All motions start from the angles nearest to the first motion's, because 179 and -179 degrees are neighbors.
         runs = [np.concatenate([first, euler.to_euler(each[:, joints], order)]) for each in rotations]
         angles = [euler.continuous(run, order)[1:] for run in runs]
         out[:, joints] = euler.from_euler(np.einsum("fn,nfjk->fjk", weights, np.stack(angles)), order)
@@ -113,7 +114,7 @@ def _average_euler(rotations: Floats, weights: Floats, orders: list[str]) -> Flo
 
 
 def _average_positions(places: Floats, weights: Floats, root: Root) -> Floats:
-    """(F, 3) from the roots' positions (n, F, 3)."""
+    """Average root positions (n, F, 3) over the n motions; return (F, 3)."""
     mean: Floats = np.einsum("fn,nfk->fk", weights, places)
     if root == "velocities" and len(mean) > 1:
         steps = np.einsum("fn,nfk->fk", 0.5 * (weights[1:] + weights[:-1]), np.diff(places, axis=1))

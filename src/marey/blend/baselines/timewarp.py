@@ -1,4 +1,4 @@
-"""Blends and transitions along a path found as the settings ask: the methods of Motion Blender (thesis S 5 and 6)."""
+"""Blends and transitions along a path of cells, as in Motion Blender (thesis S 5 and 6); settings choose the method."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["blend_along_path", "find_warp_path", "timewarp_transition"]
 
 
 def find_warp_path(a: Motion, b: Motion, settings: WarpPathSettings) -> GridPath:
-    """Find the path of corresponding frames of two motions at one rate. A search that was cut causes a warning."""
+    """Find the path of corresponding frames of two motions at one rate; warn if the time limit stopped the search."""
     from marey.compare.grid import distance_grid
 
     values = distance_grid(a, b).values
@@ -43,7 +43,7 @@ def find_warp_path(a: Motion, b: Motion, settings: WarpPathSettings) -> GridPath
     else:
         found = paths.brute_force(values, time_limit=limit, **rules)
     if not found.complete:
-        warn_user(f"the search was stopped after {limit:g} s, and uses the best path until then")
+        warn_user(f"the search for a path was stopped after {limit:g} s; the best path found by then is used")
     return found
 
 
@@ -66,10 +66,10 @@ def blend_along_path(
 def timewarp_transition(
     a: Motion, b: Motion, at: tuple[float, float], settings: TransitionSettings, name: str | None = None
 ) -> Motion:
-    """`a`, fading into `b` along a path through the frames around one pair of times (S 6.4.2, dynamic weights).
+    """Play `a` and fade into `b` along a path of cells around a pair of corresponding times (S 6.4.2, dynamic weights).
 
-    The path covers `length` seconds of both motions. With the method "discrete" the transition has the timing of `a`,
-    with "cubic" as many frames as are asked for.
+    The path covers `length` seconds of both motions. With the method "discrete", the transition has the timing of `a`;
+    with "cubic", it has `n_frames` frames.
     """
     one, two = prepare_clips([a, b], "timewarp_transition", min_clips=2).motions
     half = 0.5 * settings.length

@@ -107,7 +107,7 @@ class MoveTreeStream(PlayedStream):
     Parameters
     ----------
     tree : the move tree to play.
-    start : name of the first clip; by default the first of the tree.
+    start : name of the first clip; by default the one that suits the first command best, else the first of the tree.
     direction, speed, move : the initial command; see `request`.
     lookahead : number of clips to look ahead when choosing by direction and speed.
     place : rigid2d (theta, x, z) that places the first clip in the world; by default the character starts at the
@@ -141,10 +141,9 @@ class MoveTreeStream(PlayedStream):
         self._speed: float | None = None
         self._move: int | None = None
         self.request(direction=direction, speed=speed, move=move)
-        self._clip = 0 if start is None else _find_move(start, tree.names)
-        self._row = int(reel.borders[self._clip])
-        first = rigid2d.invert(reel.ground[self._row])
-        self._place: Floats = set_readonly(first) if place is None else freeze_array(place, "place", (3,))
+        self._start = None if start is None else _find_move(start, tree.names)
+        self._given = None if place is None else freeze_array(place, "place", (3,))
+        self._begin(self._start or 0)
         self._taken: list[str] = []
         self._passing: Passage | None = None
         self._passed = 0
@@ -183,6 +182,8 @@ class MoveTreeStream(PlayedStream):
         """Return the next frame; its label is the name of the clip, in a transition that of the next clip."""
         if self._begun:
             self._step()
+        elif self._start is None and self._move is None:
+            self._begin(min(range(len(self.tree.names)), key=self._cost_to_begin))
         self._begun = True
         passage = self._passing
         read: Reel | Passage = self.tree.reel if passage is None else passage
@@ -191,6 +192,19 @@ class MoveTreeStream(PlayedStream):
         place_pose(read.root[row], read.rotations[row], self._place, self._still, root, out)
         bones = None if read.bones is None else read.bones[row]
         return SourceFrame(set_readonly(root), set_readonly(out), read.contacts[row], bones, (self.tree.names[clip],))
+
+    def _begin(self, clip: int) -> None:
+        """Place the character at the beginning of a clip."""
+        ground = self.tree.reel.ground
+        self._clip, self._row = clip, int(self.tree.reel.borders[clip])
+        self._place = set_readonly(rigid2d.invert(ground[self._row])) if self._given is None else self._given
+
+    def _cost_to_begin(self, clip: int) -> float:
+        """Return the errors at the end of a first clip and of the best clips after it; see `_cost`."""
+        ground, (first, end) = self.tree.reel.ground, self.tree.reel.borders[clip : clip + 2].tolist()
+        heading = float(-ground[first, 0] if self._given is None else self._given[0])
+        after = [self._cost(edge, heading, self._depth) for edge in self.tree.ways_out[clip]]
+        return self._error(heading + float(ground[end - 1, 0]), clip) + min(after)
 
     def _step(self) -> None:
         """Advance by one frame, in a clip or a passage, or from one to the other."""
@@ -232,14 +246,19 @@ class MoveTreeStream(PlayedStream):
         tree = self.tree
         passage = tree.passages[edge]
         placed = heading + float(passage.move[0])
-        cost = 0.0
-        if self._direction is not None:
-            cost += abs(math.remainder(self._direction - placed - passage.faces, 2.0 * math.pi))
-        if self._speed is not None:
-            cost += _PER_SPEED * abs(float(tree.speeds[passage.target]) - self._speed)
+        cost = self._error(placed + passage.faces, passage.target)
         if depth > 1:
             cost += min(self._cost(onwards, placed, depth - 1) for onwards in tree.ways_out[passage.target])
         return cost
+
+    def _error(self, heading: float, clip: int) -> float:
+        """Return the difference from the command, in radians, at the end of a clip with a heading there."""
+        error = 0.0
+        if self._direction is not None:
+            error += abs(math.remainder(self._direction - heading, 2.0 * math.pi))
+        if self._speed is not None:
+            error += _PER_SPEED * abs(float(self.tree.speeds[clip]) - self._speed)
+        return error
 
 
 def _make_succession(given: Succession | str, length: float, position: Literal["ends", "best"]) -> Succession:

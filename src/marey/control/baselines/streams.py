@@ -1,7 +1,7 @@
 """Build every kind of live player from the same clips, for a fair comparison.
 
-Each is set up as a user would do it with these clips in about an hour, with default settings where there are any. Those
-that need hand-picked clips use one-cycle clips that turn by about the same angles.
+Each player is set up as a user could do it in about an hour, with default settings if possible. Players that need
+hand-picked clips use one-cycle clips with about the same turns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.deprecation import renamed_parameters
 from marey.edit import cycle
-from marey.errors import NoResult, UnknownName, similar
+from marey.errors import NoResult, UnknownName, format_list, similar
 from marey.play import PlayedStream
 
 __all__ = ["KINDS", "TURNS", "baseline_streams", "pick_strides"]
@@ -86,7 +86,11 @@ def pick_strides(clips: Sequence[Motion], turns: Sequence[float] = TURNS, margin
             turn = float(np.diff(np.interp(at[1:3], np.arange(len(heading)), heading))[0])
             found.append((turn, motion[round(float(at[0])) : round(float(at[3])) + 1]))
     if not found:
-        raise NoResult(f"none of {len(clips)} clips has a full gait cycle with margins of {margin:g} cycles")
+        names = format_list([repr(motion.name) for motion in clips], 3)
+        raise NoResult(
+            f"no clip ({names}) is long enough: it must contain {1 + 2 * margin:g} gait cycles, about "
+            f"{2 + 4 * margin:.2g} steps; give longer clips"
+        )
     out: dict[str, Motion] = {}
     taken: set[int] = set()
     for wanted in turns:

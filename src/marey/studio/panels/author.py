@@ -7,10 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from marey.errors import InvalidValue, NoResult, collect_warnings
+from marey.io.folder import copy_file
 from marey.studio.forms import word_text
 from marey.studio.messages import Download, MotionInfo
 from marey.studio.panels import author_messages as messages
-from marey.studio.panels.author_files import check_name, copy_into_folder, find_authored, list_authored, opened_folder
+from marey.studio.panels.author_files import (
+    check_name,
+    copy_into_folder,
+    find_authored,
+    find_recipe,
+    list_authored,
+    list_recipes,
+    opened_folder,
+)
 from marey.studio.panels.author_state import (
     WORK,
     check_order,
@@ -22,6 +31,7 @@ from marey.studio.panels.author_state import (
     stuck_note,
     try_thresholds,
 )
+from marey.studio.panels.find_state import copy_saved, list_saved
 from marey.studio.panels.replace_result import replace_result
 from marey.studio.registry import command
 from marey.studio.threads import to_thread
@@ -53,7 +63,8 @@ def list_sources(session: Session, message: messages.ListSources) -> messages.So
         messages.RecipeInfo(name, about, tuple(node.name for node in read_recipe(name).nodes))
         for name, about in shipped_recipes().items()
     )
-    return messages.Sources(recipes, list_authored(session.places))
+    spaces = tuple(each.path for each in list_saved(session.places) if each.kind == "space")
+    return messages.Sources(recipes, list_authored(session.places), spaces, list_recipes(session.places))
 
 
 @command(messages.NewCharacter)
@@ -73,6 +84,7 @@ async def use_recipe(session: Session, message: messages.UseRecipe) -> messages.
     if not message.nodes:
         path = await recipe_file(session, message.recipe)
         await to_thread(_put_file, draft, path)
+        draft.recipe = (await to_thread(recipe_text, message.recipe), "")
     else:
         with draft.file("nodes") as path:
             nodes = list(message.nodes)
@@ -101,6 +113,58 @@ async def add_gait(session: Session, message: messages.AddGait) -> messages.Char
         await to_thread(_add_from, draft, path, (name,))
     note = f"{name!r} was built from {done['cycles']} gait cycles."
     return await to_thread(describe_character, draft, note)
+
+
+@command(messages.AddAction)
+async def add_action(session: Session, message: messages.AddAction) -> messages.Character:
+    """Add a node of single actions."""
+    draft = get_draft(session)
+    if not message.path and not 2 <= len(message.motions) <= _MAX_MOTIONS:
+        raise InvalidValue(
+            f"expected 2 to {_MAX_MOTIONS} clips for a node of actions, got {len(message.motions)}; select more clips"
+        )
+    name = _free_name(draft, message.name)
+    with draft.file("node") as path:
+        space = str(path.with_name("space.npz")) if message.path else ""
+        if message.path:
+            await to_thread(copy_saved, session.places, message.path, "space", space)
+        done = await session.jobs.run(
+            f"{WORK}:action",
+            motions=[] if space else [session.motions.motion(each) for each in message.motions],
+            space=space, name=name, feature=message.feature, at_point=message.at_point, into=str(path),
+        )  # fmt: skip
+        await to_thread(_add_from, draft, path, (name,))
+    return await to_thread(describe_character, draft, f"{name!r} was built from {done['examples']} examples.")
+
+
+@command(messages.OpenRecipe)
+async def open_recipe(session: Session, message: messages.OpenRecipe) -> messages.Character:
+    """Build the character of a recipe in the folder."""
+    draft = get_draft(session)
+    recipe = await to_thread(find_recipe, session.places, message.path)
+    with draft.file("recipe") as path:
+        await session.jobs.run(f"{WORK}:recipe", recipe=str(recipe), into=str(path))
+        await to_thread(_put_file, draft, path)
+    draft.recipe = (recipe.read_text(encoding="utf-8"), message.path.rpartition("/")[0])
+    return await to_thread(describe_character, draft)
+
+
+@command(messages.SaveRecipe)
+def save_recipe(session: Session, message: messages.SaveRecipe) -> messages.SavedAuthored:
+    """Save the recipe of the character to the folder."""
+    draft = get_draft(session)
+    text, place = draft.recipe
+    if not text:
+        raise NoResult("this character was not built from a recipe; start from a built-in character or a .toml file")
+    name = f"{check_name(message.name)}.toml"
+    path = opened_folder(session.places).inside(f"{place}/{name}" if place else name)
+    with draft.file("recipe") as temporary:
+        temporary.write_text(text, encoding="utf-8")
+        try:
+            copy_file(temporary, path, replace=message.replace)
+        except FileExistsError:
+            raise InvalidValue(f"{name} already exists; check “Overwrite”, or choose another name") from None
+    return messages.SavedAuthored((name,))
 
 
 @command(messages.AddPart)
@@ -331,6 +395,13 @@ def aim_gaze(session: Session, message: messages.AimGaze) -> messages.AimedGaze:
     result = replace(result, name=f"{motion.name} (looking)")
     shown = replace_result(session, message.result, result, "updated", False, message.motion)
     return messages.AimedGaze(session.info(shown), _sentences(said))
+
+
+def recipe_text(name: str) -> str:
+    """Return the text of a built-in recipe."""
+    from importlib import resources
+
+    return (resources.files("marey.pmg") / "recipes" / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def _put_file(draft: Draft, path: Path) -> None:

@@ -16,7 +16,8 @@ from marey.studio.panels.author_messages import AuthoredFile, FileKind
 from marey.studio.places import Places, is_device
 
 _KINDS: dict[str, FileKind] = {"pmg": "character", "gaze_map": "gaze"}
-_KIND_NAMES = {"character": "a character", "gaze": "a gaze map", "web": "a search index", "space": "a target control"}
+_KIND_NAMES = {"character": "a character", "gaze": "a gaze map", "web": "a search index", "space": "a target control",
+               "graph": "a motion graph"}  # fmt: skip
 # Limits: listed files, searched folders, bytes of a file.
 _MAX_LISTED, _MAX_FOLDERS = 500, 2_000
 _MAX_BYTES = 16 * 2**20
@@ -71,6 +72,38 @@ def find_result(places: Places, path: str, kind: Kind, kinds: Mapping[str, Kind]
 def list_authored(places: Places) -> tuple[AuthoredFile, ...]:
     """List the characters and gaze maps in the folder and its subfolders. Reads only the first bytes of each file."""
     return tuple(AuthoredFile(path, kind) for path, kind in find_files(places, ".json", _KINDS))
+
+
+def list_recipes(places: Places) -> tuple[str, ...]:
+    """List the recipes in the folder and its subfolders."""
+    if places.folder is None:
+        return ()
+    root, found = places.folder.root, list[str]()
+    for k, (place, files) in enumerate(walk_files(root)):
+        found += [(place / name).relative_to(root).as_posix() for name in files if name.lower().endswith(".toml")]
+        if len(found) >= _MAX_LISTED or k >= _MAX_FOLDERS:
+            break
+    return tuple(found[:_MAX_LISTED])
+
+
+def find_recipe(places: Places, path: str) -> Path:
+    """Return the path of a recipe in the folder. Raises an error if it is too large or uses files outside of it."""
+    from marey.pmg import read_recipe
+
+    folder = opened_folder(places)
+    found = folder.inside(path)
+    if not found.is_file() or found.suffix.lower() != ".toml":
+        raise UnreadableFile("no such recipe in the open folder", path=path)
+    if found.stat().st_size > _MAX_BYTES:
+        raise LimitExceeded(f"is larger than the limit of {_MAX_BYTES // 2**20} MB", path=path)
+    place = found.parent.relative_to(folder.root).as_posix()
+    for node in read_recipe(found).nodes:
+        used = [name for clips in node.clips for name in clips.files] + ([node.space] if node.space else [])
+        for name in used:
+            folder.inside(name if place == "." else f"{place}/{name}")
+            for each in found.parent.glob(name):
+                folder.inside(each.relative_to(folder.root).as_posix())
+    return found
 
 
 def find_authored(places: Places, path: str, kind: FileKind) -> Path:

@@ -86,10 +86,15 @@ class AuthoredFile(Value):
 
 
 class Sources(Value):
-    """The available recipes, characters and gaze maps."""
+    """The available recipes, characters and gaze maps.
+
+    `spaces` are the paths of target controls that were saved in Find, `recipe_files` those of recipes in the folder.
+    """
 
     recipes: tuple[RecipeInfo, ...]
     files: tuple[AuthoredFile, ...]
+    spaces: tuple[str, ...]
+    recipe_files: tuple[str, ...]
 
 
 class ListSources(Message, do="author_sources"):
@@ -120,6 +125,34 @@ class AddGait(Message, do="author_add"):
     motions: tuple[str, ...]
     speed: bool = False
     settings: GaitSettings = GaitSettings()
+
+
+class AddAction(Message, do="author_action"):
+    """Add a node of single actions, such as punches.
+
+    They are open motions, each from its first frame to its last, with a `feature` as in `marey parametric build`; or a
+    target control that was saved in Find, at `path` in the folder. With `at_point`, the three parameters are a place,
+    and the action can be aimed at a point; so can every target control of a joint.
+    """
+
+    name: str
+    motions: tuple[str, ...] = ()
+    feature: str = ""
+    path: str = ""
+    at_point: bool = False
+
+
+class OpenRecipe(Message, do="author_open_recipe"):
+    """Build the character of a recipe in the folder."""
+
+    path: str
+
+
+class SaveRecipe(Message, do="author_save_recipe"):
+    """Save the recipe that the character was built from as NAME.toml, to edit it. `replace` allows overwriting."""
+
+    name: str
+    replace: bool = False
 
 
 class AddPart(Message, do="author_part"):

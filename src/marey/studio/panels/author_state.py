@@ -44,6 +44,8 @@ class Draft:
     folder : for files that the worker reads and writes.
     counts : bytes that each panel of the session stores; this panel's key is "author".
     gaze, costs : the gaze map being edited, and the leave-one-out error of each example if computed.
+    recipe : text of the recipe that the character was built from, "" if there is none, and the folder that its files
+        are relative to, "" for the open one.
     """
 
     graph: ParametricMotionGraph
@@ -52,6 +54,7 @@ class Draft:
     comparisons: dict[tuple[str, str], tuple[Node, Node, NodeComparison]] = field(default_factory=dict)
     gaze: GazeMap | None = None
     costs: tuple[float | None, ...] | None = None
+    recipe: tuple[str, str] = ("", "")
     lock: threading.RLock = field(default_factory=threading.RLock)
     _count: int = 0
     _shared: SharedFile | None = None
@@ -106,7 +109,7 @@ class Draft:
     def put(self, graph: ParametricMotionGraph) -> None:
         """Replace the character."""
         with self.lock:
-            self.graph = graph
+            self.graph, self.recipe = graph, ("", "")
             self.comparisons.clear()
 
     def pair(self, source: str, target: str) -> tuple[Node, Node, NodeComparison]:
@@ -198,7 +201,8 @@ def check_order(good: float, bad: float) -> None:
         raise InvalidValue(f"thresholds must be greater than 0, not {100 * good:.3g} and {100 * bad:.3g} cm")
     if good > bad:
         raise InvalidValue(
-            f"“Accept below” must not exceed “Reject above”, got {100 * good:.3g} and {100 * bad:.3g} cm; swap them"
+            f"“Accept costs below” must not exceed “Reject costs above”, got {100 * good:.3g} and {100 * bad:.3g} cm; "
+            "swap them"
         )
 
 
@@ -216,7 +220,7 @@ def stuck_note(source: Node, target: Node, comparison: NodeComparison, good: flo
     ranges = format_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
     text = (
         f"{int(stuck.sum())} of {len(stuck)} motions of {source.name!r}, with {ranges}, have no transition to "
-        f"{target.name!r} within {100 * good:.3g} cm: raise “Accept below” to "
+        f"{target.name!r} within {100 * good:.3g} cm: raise “Accept costs below” to "
         f"{format_rounded_up(100 * float(best.max()))} cm"
     )
     box = find_free_box(comparison.source[~stuck], lost)

@@ -15,10 +15,10 @@ _CURVES = 11
 
 
 def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()) -> dict[str, Any]:
-    """Build a built-in recipe, or only some of its nodes without transitions, and save it to `into`."""
+    """Build a recipe, built-in or in a file, or only some of its nodes without transitions, and save it to `into`."""
     from marey.pmg import build_recipe, read_recipe
 
-    plan = read_recipe(known_recipe(recipe))
+    plan = read_recipe(recipe if recipe.endswith(".toml") else known_recipe(recipe))
     if nodes:
         names = [node.name for node in plan.nodes]
         for name in nodes:
@@ -65,6 +65,36 @@ def gait(progress: Progress, motions: list[Motion], name: str, settings: dict[st
     graph.add(name, space)
     graph.save(into)
     return {"cycles": len(space.heights)}
+
+
+def action(
+    progress: Progress, motions: list[Motion], space: str, name: str, feature: str, at_point: bool, into: str
+) -> dict[str, Any]:
+    """Build a node of single actions, from motions or a saved space, and save it to `into` as a character."""
+    from marey.clean import ensure_contacts
+    from marey.parametric import ParametricMotion
+    from marey.pmg import ActionSpace, ParametricMotionGraph
+    from marey.pmg.requests import REQUESTS
+
+    progress(0.0, "loading")
+    if space:
+        found = ParametricMotion.load(space)
+        at_point = len(found.features) == 1 and found.features[0].kind == "position" and found.n_dims == 3
+    else:
+        ready = [ensure_contacts(motion) for motion in motions]
+        progress(0.2, "registering the clips")
+        found = ParametricMotion.build(ready, feature, samples=0, crop=None)
+    if at_point and found.n_dims != 3:
+        raise InvalidValue(
+            f"a node that is aimed at a point needs three parameters, but this has {', '.join(found.names)}; choose a "
+            "joint target, or turn off “Aim at a point”"
+        )
+    progress(0.6, "measuring what blends reach")
+    built = ActionSpace.build(found, names=("x", "y", "z") if at_point else None)
+    graph = ParametricMotionGraph(name)
+    graph.add(name, built, request=REQUESTS["at a point" if at_point else "by name"])
+    graph.save(into)
+    return {"examples": len(built.heights)}
 
 
 def compare(progress: Progress, character: str, ends: tuple[str, str], settings: dict[str, Any]) -> dict[str, Any]:

@@ -62,13 +62,8 @@ async def fit_motion(session: Session, message: messages.FitMotion) -> messages.
 @command(messages.TrimRestPose)
 def trim_rest_pose(session: Session, message: messages.TrimRestPose) -> MotionInfo:
     """Remove the leading rest pose of a motion."""
-    from marey.io.rest import trim_rest_pose as trim
-
-    motion = session.motions.motion(message.motion)
-    trimmed = trim(motion)
-    if trimmed is motion:
-        raise InvalidValue(f"{motion.name!r} does not start with a rest pose")
-    session.motions.change(message.motion, motion, trimmed, "rest pose in frame 0 skipped")
+    if not session.motions.trim_rest(message.motion):
+        raise InvalidValue(f"{session.motions.motion(message.motion).name!r} does not start with a rest pose")
     return session.info(message.motion)
 
 

@@ -101,7 +101,7 @@ def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_
 
 
 def _cut_loops(motions: list[Motion], registration: Options) -> tuple[list[Motion], Options]:
-    """Return the motions and the options of their registration; loops instead of the motions if these are asked for."""
+    """Return the motions, or loops cut from them if requested, and the options of their registration."""
     if not registration.get("cut_loops"):
         return motions, registration
     from marey.edit import cycle

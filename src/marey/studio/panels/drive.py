@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from marey.studio.registry import command
 from marey.studio.threads import to_thread
 
 if TYPE_CHECKING:
+    from marey.control import OneShot
     from marey.core.motion import Motion
     from marey.studio.panels.author_state import Draft
     from marey.studio.panels.drive_controllers import Driver
@@ -174,8 +175,21 @@ async def _make_model(
         state.models.put(key, (await session.jobs.run(f"{WORK}:clips", motions=motions))["clips"])
     from marey.control import BlendTree, MatchingData
 
-    make: Callable[..., Any] = MatchingData.build if way == "matching" else BlendTree.from_walks
-    return await to_thread(make, state.models.get(key))
+    if way == "matching":
+        return await to_thread(MatchingData.build, state.models.get(key))
+    actions = {} if motions else await to_thread(_sample_actions)
+    return await to_thread(partial(BlendTree.from_walks, actions=actions), state.models.get(key))
+
+
+def _sample_actions() -> dict[str, OneShot]:
+    """Return actions of the generated character that a blend tree plays once."""
+    from marey.control import OneShot
+    from marey.samples import sample
+
+    return {
+        "throw": OneShot(sample("throw").motion, joints=["upper"]),
+        "fall": OneShot(sample("fall").motion, hold=True),
+    }
 
 
 async def _load_character(session: Session, state: DriveState, message: messages.StartDrive) -> Any:

@@ -80,7 +80,11 @@ class Driver(Protocol):
         """Description of the current motion, such as the name of a node or clip."""
 
     def request(self, request: Mapping[str, Any]) -> None:
-        """Set the complete request, in the stream's coordinates: direction, floor, point, node, speed, values."""
+        """Replace the request, in the stream's coordinates; missing keys are cleared.
+
+        Keys: direction (radians), floor (x, z to go to), point (x, y, z to aim at), node, speed (m/s), values
+        (parameters of the node).
+        """
 
     def reach(self, place: Floats) -> Lines | None:
         """Return outlines (n, 2), x and z, of the area that a character at `place` (theta, x, z) can reach next.
@@ -232,9 +236,9 @@ class GraphDriver(_DirectionDriver[GraphStream]):
         return _shorten(str(graph.clips[graph.nodes[self.stream.upcoming[0]][0]].name))
 
     def reach(self, place: Floats) -> Lines | None:
-        """Return outlines of the area that can be reached within `_AHEAD` seconds from the start of the next edge.
+        """Return outlines of the area that can be reached within `_AHEAD` seconds after the next edge begins.
 
-        None if the start of the next edge has not changed since the last call.
+        None if the next edge has not changed since the last call.
         """
         node, carried = self.stream.upcoming
         if node == self._node:
@@ -337,6 +341,18 @@ class TreeDriver(_DirectionDriver[BlendTreeStream]):
         super().__init__(BlendTreeStream(tree, settings=settings))
         self.speed = tree.knobs.get("speed")
         self.usual = self.stream.knobs["speed"] if self.speed is not None else None
+        self.nodes = tuple(DriveNode(name, (), False) for name in tree.actions)
+        self._action: str | None = None
+
+    def request(self, request: Mapping[str, Any]) -> None:
+        """Set the direction and the speed, and play an action once if it is new; one that is held ends with it."""
+        super().request(request)
+        action, before = request.get("node"), self._action
+        self._action = action if action in self.stream.tree.actions else None
+        if self._action not in (None, before):
+            self.stream.request(action=self._action)
+        elif self._action is None and before is not None and self.stream.tree.actions[before].action.hold:
+            self.stream.request(action=None)
 
     @property
     def doing(self) -> str:  # type: ignore[override]

@@ -236,7 +236,7 @@ def _visible_joints(skeleton: Skeleton) -> list[int]:
 
 
 def _body(skeleton: Skeleton, joints: list[int]) -> dict[str, Any]:
-    from marey.io.recognize import stature
+    from marey.io.unit_detection import stature
 
     place = {joint: k for k, joint in enumerate(joints)}
     parents = [place.get(int(skeleton.parents[joint]), -1) for joint in joints]

@@ -50,7 +50,7 @@ class LimitPoint(Value):
 
 class GraphCommand(
     Message,
-    control_labels={"threshold": "Similarity threshold", "thresholds": "Thresholds per pair of labels"},
+    control_labels={"threshold": "Threshold", "thresholds": "Thresholds per pair of labels"},
 ):
     """A command about the graph with this threshold in meters, and with other thresholds for some pairs of labels."""
 

@@ -1,14 +1,14 @@
-"""Layers & gaze panel: combine body parts of two motions, and make a motion look at targets."""
+"""Layers & gaze panel: make a motion look at targets. `marey.studio.operations` combines body parts."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from marey.errors import InvalidValue
-from marey.layer.settings import GazeSettings, SpliceSettings, TransplantSettings
+from marey.layer.settings import GazeSettings
 from marey.studio.forms import word_notes
-from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWithNotes, Value
+from marey.studio.messages import MotionCommand, MotionInfo, Value
 from marey.studio.panels.aim_files import motion_files
 from marey.studio.panels.author_files import find_authored
 from marey.studio.panels.replace_result import replace_dragged
@@ -22,49 +22,6 @@ if TYPE_CHECKING:
 
 _WORK = "marey.studio.panels.layer_work"
 _MAX_GOALS = 100
-
-
-class SpliceMotions(
-    Message,
-    do="layer_splice",
-    remedies={"upper": "choose a longer clip", "NotBlendable": "choose “upper body, own timing”"},
-):
-    """Put the upper body of one motion on the lower body of another, synchronized by steps."""
-
-    lower: str
-    upper: str
-    settings: SpliceSettings = SpliceSettings()
-
-
-class SpliceDone(Value):
-    """The spliced motion. `distance` measures how much the steps differ, in meters.
-
-    `start` and `stop` are the range of the upper clip that was used, in seconds. `leaned` is the constant rotation
-    applied to the upper body, in degrees; `looped` says whether the upper clip was looped. `warning` says why the steps
-    could not be synchronized; empty if they are.
-    """
-
-    motion: MotionInfo
-    distance: float
-    start: float
-    stop: float
-    leaned: float
-    looped: bool
-    warning: str
-    notes: tuple[str, ...]
-
-
-class TransplantLimb(Message, do="layer_transplant"):
-    """Copy a body part of the motion `donor` to the motion `base`, without synchronizing them."""
-
-    base: str
-    donor: str
-    part: Literal["left_arm", "right_arm", "arms", "head", "upper_body"]
-    settings: TransplantSettings = TransplantSettings()
-
-
-class TransplantDone(MotionWithNotes):
-    """The combined motion, with notes."""
 
 
 class LookGoal(Value):
@@ -117,26 +74,6 @@ class LookDone(Value):
     places: tuple[float, ...]
     directions: tuple[float, ...]
     notes: tuple[str, ...]
-
-
-@command(SpliceMotions)
-async def splice_motions(session: Session, message: SpliceMotions) -> SpliceDone:
-    """Put the upper body of one motion on the lower body of another, as a new motion."""
-    lower, upper = (session.motions.motion(each) for each in (message.lower, message.upper))
-    done = await session.jobs.run(f"{_WORK}:splice", lower=lower, upper=upper, settings=message.settings.to_dict())
-    result = session.motions.add_result(done.pop("motion"), message.lower, message.upper)
-    return fill(SpliceDone, done, motion=session.info(result), notes=word_notes(done["notes"], type(message)))
-
-
-@command(TransplantLimb)
-async def transplant_limb(session: Session, message: TransplantLimb) -> TransplantDone:
-    """Copy a body part of one motion to another, as a new motion."""
-    base, donor = (session.motions.motion(each) for each in (message.base, message.donor))
-    settings = {"joints": message.part, **message.settings.to_dict()}
-    done = await session.jobs.run(f"{_WORK}:transplant", base=base, donor=donor, settings=settings)
-    result = replace(done["motion"], name=f"{base.name} + {message.part.replace('_', ' ')} of {donor.name}")
-    name = session.motions.add_result(result, message.base, message.donor)
-    return TransplantDone(session.info(name), word_notes(done["notes"], type(message)))
 
 
 @command(LookAt)

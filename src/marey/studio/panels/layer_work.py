@@ -18,34 +18,6 @@ if TYPE_CHECKING:
 _MAX_GAZES = 3_000
 
 
-def splice(progress: Progress, lower: Motion, upper: Motion, settings: dict[str, Any]) -> dict[str, Any]:
-    """Put an upper body on another lower body: see `marey.studio.panels.layer.SpliceDone`."""
-    from marey.layer.splicing import splice as spliced
-
-    progress(0.0, "synchronizing the steps")
-    result = spliced(lower, upper, **settings)
-    step = result.source.provenance[-1]
-    return {
-        "motion": result,
-        "distance": step["distance"],
-        "start": step["start"],
-        "stop": step["stop"],
-        "leaned": math.degrees(float(np.linalg.norm(step["posture_turn"]))),
-        "looped": step["loop"] is not None,
-        "warning": step["warning"],
-        "notes": list(step["notes"]),
-    }
-
-
-def transplant(progress: Progress, base: Motion, donor: Motion, settings: dict[str, Any]) -> dict[str, Any]:
-    """Copy a body part of `donor` to `base`. Returns the motion and notes."""
-    from marey.layer.transplanting import transplant as transplanted
-
-    progress(0.0, "combining")
-    result = transplanted(base, donor, **settings)
-    return {"motion": result, "notes": list(result.source.provenance[-1]["notes"])}
-
-
 def look(
     progress: Progress, file: str, goals: list[tuple[Any, ...]], settings: dict[str, Any], gaze_map: str | None = None
 ) -> dict[str, Any]:

@@ -21,8 +21,6 @@ from marey.studio.messages import (
     Cloud,
     CurveSet,
     EchoFrame,
-    FindingRow,
-    Findings,
     FolderList,
     LiveReport,
     LiveStarted,
@@ -56,15 +54,10 @@ def list_folder(session: Session, message: messages.ListFolder) -> FolderList:
 @command(messages.OpenFile)
 def open_file(session: Session, message: messages.OpenFile) -> MotionInfo:
     """Load a file as an open motion. A leading rest pose is skipped; this can be undone."""
-    from marey.io.rest import trim_rest_pose
-
-    settings = message.settings
-    opened = open_recording(session.places, message.path, message.where, settings)
+    opened = open_recording(session.places, message.path, message.where, message.settings)
     name = session.motions.add(opened)
-    if settings.trim_rest and isinstance(opened.recording, Motion):
-        trimmed = trim_rest_pose(opened.recording)
-        if trimmed is not opened.recording:
-            session.motions.change(name, opened.recording, trimmed, "rest pose in frame 0 skipped")
+    if message.settings.trim_rest and isinstance(opened.recording, Motion):
+        session.motions.trim_rest(name)
     return session.info(name)
 
 
@@ -88,25 +81,6 @@ def get_curves(session: Session, message: messages.GetCurves) -> CurveSet:
     return make_curves(session.motions.motion(message.motion), message.curve, message.joint)
 
 
-@command(messages.CheckMotion, reads=True)
-def check_motion(session: Session, message: messages.CheckMotion) -> Findings:
-    """Return everything that is wrong or doubtful with a motion."""
-    from marey.check import check
-
-    found = check(session.motions.recording(message.motion))
-    return Findings(
-        findings=tuple(
-            FindingRow(
-                severity=each.severity,
-                start=each.start,
-                stop=each.stop,
-                text=word_text(each.sentence, messages.OpenFile),
-            )
-            for each in found
-        )
-    )
-
-
 @command(messages.GetCloud, reads=True)
 def get_cloud(session: Session, message: messages.GetCloud) -> Cloud:
     """Return the point cloud that is used to compare a frame with others."""
@@ -120,6 +94,13 @@ def close_motion(session: Session, message: messages.CloseMotion) -> Nothing:
     """Close a motion."""
     session.motions.close(message.motion)
     return Nothing()
+
+
+@command(messages.Reopen)
+def reopen_motion(session: Session, message: messages.Reopen) -> MotionInfo:
+    """Open a motion again that was just closed."""
+    session.motions.reopen(message.motion)
+    return session.info(message.motion)
 
 
 @command(messages.DetectContacts)
@@ -157,14 +138,19 @@ def set_labels(session: Session, message: messages.SetLabels) -> MotionInfo:
     return session.info(message.motion)
 
 
-@command(messages.SaveSidecar)
-def save_sidecar(session: Session, message: messages.SaveSidecar) -> messages.Saved:
-    """Save contacts and labels to the sidecar."""
-    from marey.studio.exporting import write_annotations
+@command(messages.SaveMotion)
+def save_motion(session: Session, message: messages.SaveMotion) -> messages.Saved:
+    """Save what has changed: the motion to a new file, or only its annotations to the sidecar."""
+    from marey.studio.exporting import save_as_new, write_annotations
 
-    path = write_annotations(session.places, session.motions.opened(message.motion))
-    session.motions.mark_saved(message.motion)
-    url = session.places.offer(path) if session.motions.opened(message.motion).where == "uploads" else None
+    opened = session.motions.opened(message.motion)
+    if opened.is_edited:
+        path = save_as_new(session.places, opened)
+        session.motions.mark_file(message.motion, path)
+    else:
+        path = write_annotations(session.places, opened)
+        session.motions.mark_saved(message.motion)
+    url = session.places.offer(path) if opened.where == "uploads" else None
     return messages.Saved(path.name, url, session.info(message.motion))
 
 
@@ -180,37 +166,6 @@ def redo(session: Session, message: messages.Redo) -> MotionInfo:
     """Redo one step."""
     session.motions.step(message.motion, back=False)
     return session.info(message.motion)
-
-
-@command(messages.Export)
-def export(session: Session, message: messages.Export) -> messages.Exported:
-    """Prepare a file for download."""
-    from marey.studio.exporting import export_motions
-
-    motions = [session.motions.motion(each) for each in message.motions]
-    path, sidecar = export_motions(session.places, motions, message.format, message.name)
-    side = None if sidecar is None else session.places.offer(sidecar)
-    return messages.Exported(
-        session.places.offer(path), path.name, path.stat().st_size, side, "" if sidecar is None else sidecar.name
-    )
-
-
-@command(messages.SaveInFolder)
-def save_in_folder(session: Session, message: messages.SaveInFolder) -> messages.SavedInFolder:
-    """Save a motion to the open folder."""
-    from marey.studio.exporting import free_name
-    from marey.studio.exporting import save_in_folder as save
-
-    path = save(session.places, session.motions.motion(message.motion), message.format, message.name)
-    return messages.SavedInFolder(path, free_name(session.places, message.name))
-
-
-@command(messages.FreeName, reads=True)
-def offer_name(session: Session, message: messages.FreeName) -> messages.NameFound:
-    """Suggest a free file name."""
-    from marey.studio.exporting import free_name
-
-    return messages.NameFound(free_name(session.places, message.name))
 
 
 @command(StartLive)

@@ -6,10 +6,9 @@ from typing import Literal
 
 from marey.clean.settings import ContactSettings
 from marey.io.settings import LoadSettings
-from marey.studio.messages import Download, LabelSpan, Message, MotionCommand, MotionInfo, SpanCommand, Value, Where
+from marey.studio.messages import LabelSpan, Message, MotionCommand, MotionInfo, SpanCommand, Value, Where
 
 CurveKind = Literal["travel", "speed", "position", "rotation", "contact_heights", "contact_speeds"]
-ExportFormat = Literal["bvh", "fbx", "glb", "npz"]
 
 
 class ListFolder(Message, do="list"):
@@ -50,10 +49,6 @@ class GetCloud(MotionCommand, do="cloud"):
     window: float = 0.5
 
 
-class CheckMotion(MotionCommand, do="check"):
-    """Find everything that is wrong or doubtful with a motion."""
-
-
 class CloseMotion(MotionCommand, do="close"):
     """Close a motion."""
 
@@ -83,12 +78,19 @@ class SetLabels(MotionCommand, do="set_labels"):
     labels: tuple[LabelSpan, ...]
 
 
-class SaveSidecar(MotionCommand, do="save_sidecar"):
-    """Save contacts and labels to the sidecar of the motion's file."""
+class Reopen(MotionCommand, do="reopen"):
+    """Open a motion again that was just closed."""
+
+
+class SaveMotion(MotionCommand, do="save"):
+    """Save a motion. If only contacts and labels have changed, they go to the sidecar of its file.
+
+    Otherwise the motion is saved to the open folder as a new file, with a sidecar. Other files are never overwritten.
+    """
 
 
 class Saved(Value):
-    """The name of the saved sidecar and the motion. For an uploaded file, `url` is the sidecar's download address."""
+    """The name of the saved file or sidecar, and the motion. For an uploaded file, `url` is the sidecar's address."""
 
     path: str
     url: str | None
@@ -101,48 +103,3 @@ class Undo(MotionCommand, do="undo"):
 
 class Redo(MotionCommand, do="redo"):
     """Redo the last undone change."""
-
-
-class Export(Message, do="export"):
-    """Prepare a file for download. `name` has no suffix. Several motions are written to one GLB file."""
-
-    motions: tuple[str, ...]
-    format: ExportFormat
-    name: str
-
-
-class Exported(Download):
-    """The download address of the file; downloads need the page's cookie.
-
-    `sidecar` is the address of the sidecar, with the contacts, labels and floor that no format stores; null if there is
-    none.
-    """
-
-    sidecar: str | None
-    sidecar_name: str
-
-
-class SaveInFolder(MotionCommand, do="save_in_folder"):
-    """Save a motion and its sidecar to the open folder. `name` has no suffix. Existing files are never overwritten."""
-
-    format: ExportFormat
-    name: str
-
-
-class SavedInFolder(Value):
-    """The file's path in the folder, or null if the name is taken. `free` is a similar name that is not taken."""
-
-    path: str | None
-    free: str
-
-
-class FreeName(Message, do="free_name"):
-    """Get a name, similar to `name`, that no motion in the open folder has."""
-
-    name: str
-
-
-class NameFound(Value):
-    """A free file name, without suffix."""
-
-    name: str

@@ -25,7 +25,7 @@ _UNIT_WORDS = {
 # Thigh and shin together are this fraction of stature (Winter, Biomechanics and Motor Control of Human Movement).
 LEG_SHARE = 0.491
 STATURE = 1.7
-# Statures in meters, of a child and of a tall or stylized character, between which a stated unit is believed.
+# A stated unit is believed if it makes the body this tall, in meters: from a child to a tall or stylized character.
 _SMALLEST, _TALLEST = 0.6, 3.0
 
 # Minimum cosine between an axis and the mean feet-to-head direction: to choose the axis, and to be sure of it.
@@ -96,8 +96,8 @@ def stature(skeleton: Skeleton) -> float | None:
 def recognize_unit(skeleton: Skeleton, stated: float | None = None) -> Guess:
     """Infer the unit in which the body's height is closest to a person's.
 
-    stated : meters per unit as the file states; used if it makes the body as tall as a person may be, or if the body's
-        height is not known.
+    stated : meters per unit according to the file; used if it gives the body a plausible height, or if the height is
+        unknown.
     """
     height = stature(skeleton)
     if stated is not None:
@@ -123,8 +123,7 @@ def recognize_unit(skeleton: Skeleton, stated: float | None = None) -> Guess:
 def _check_stated_unit(height: float | None, stated: float) -> Guess:
     """Keep the stated unit, or find one that fits the body of this height (in units) better.
 
-    Programs that write one unit for another often take it for meters: a file of CMU units may state centimeters after
-    its numbers were multiplied by 100.
+    Some programs mistake a file's unit for meters: they multiply CMU units by 100 and state centimeters.
     """
     named = unit_name(stated)
     if height is None or height <= 0:
@@ -152,10 +151,10 @@ def recognize_up(
 ) -> Guess:
     """Infer the axis along which the body stands, from its rest pose and its frames.
 
-    The rest pose decides, if it is that of a standing body and the frames do not show the body walking upright along
-    another axis. People who lie, crawl or stand on their hands do not.
+    The rest pose decides if it shows a standing body, unless the frames show the body walking upright along another
+    axis. Frames of people who lie, crawl or do handstands do not.
 
-    by_rest : False if the rest pose has axes of its own.
+    by_rest : whether the rest pose may be used; False if its axes differ from those of the frames.
     """
     roles = skeleton.roles
     if "hips" not in roles or "head" not in roles or not ({"left_foot", "right_foot"} & set(roles)):
@@ -195,9 +194,9 @@ def _find_stance(paths: Floats) -> Floats:
 
 
 def _is_standing(rest: Floats) -> bool:
-    """Return whether each foot is on the other side of the hips than the head; `rest` is (hips, head and feet; 1; 3).
+    """Return whether the hips are between the head and each foot; `rest` is (hips, head and feet; 1; 3).
 
-    In rigs whose bones all point along one axis, the rest pose is not that of a body.
+    In rigs whose bones all point along one axis, the rest pose does not show a standing body.
     """
     head, *feet = (rest[1:, 0] - rest[0, 0]) / np.maximum(np.linalg.norm(rest[1:, 0] - rest[0, 0], axis=-1), 1e-300)[
         :, None

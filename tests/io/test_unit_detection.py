@@ -9,7 +9,7 @@ import pytest
 import marey
 from marey.core import Motion, Skeleton
 from marey.errors import InvalidValue
-from marey.io import axes, recognize, starts_with_rest_pose
+from marey.io import axes, starts_with_rest_pose, unit_detection
 from marey.maths import quat
 from marey.samples import body_skeleton, straight_walk
 
@@ -21,16 +21,16 @@ def scaled(skeleton: Skeleton, factor: float) -> Skeleton:
     return Skeleton(skeleton.names, skeleton.parents, skeleton.offsets * factor)
 
 
-@pytest.mark.parametrize("unit", recognize.UNITS)
+@pytest.mark.parametrize("unit", unit_detection.UNITS)
 @pytest.mark.parametrize("size", [0.85, 1.0, 1.15])
 def test_unit_of_a_person_between_one_and_a_half_and_two_meters(unit: str, size: float) -> None:
-    guess = recognize.recognize_unit(scaled(body_skeleton(), size / recognize.UNITS[unit]))
-    assert guess.value == recognize.UNITS[unit]
+    guess = unit_detection.recognize_unit(scaled(body_skeleton(), size / unit_detection.UNITS[unit]))
+    assert guess.value == unit_detection.UNITS[unit]
     assert "tall" in guess.evidence
 
 
 def test_an_ambiguous_unit_is_reported() -> None:
-    child = recognize.recognize_unit(scaled(body_skeleton(), 0.62 / 0.01))
+    child = unit_detection.recognize_unit(scaled(body_skeleton(), 0.62 / 0.01))
     assert child.value == 0.01
     assert not child.is_sure
     assert "inches would give" in child.evidence
@@ -38,7 +38,7 @@ def test_an_ambiguous_unit_is_reported() -> None:
 
 def test_unit_without_legs_is_an_assumption() -> None:
     rod = Skeleton(("a", "b"), np.array([-1, 0]), np.array([[0, 0, 0], [0, 45.0, 0]]))
-    guess = recognize.recognize_unit(rod)
+    guess = unit_detection.recognize_unit(rod)
     assert guess.value == 0.01
     assert not guess.is_sure
 
@@ -46,7 +46,7 @@ def test_unit_without_legs_is_an_assumption() -> None:
 @pytest.mark.parametrize("text", ["furlong", "-1", "0", "nan", "inf", ""])
 def test_bad_unit(text: str) -> None:
     with pytest.raises(InvalidValue, match="unit must be one of m, cm, mm, in, cmu"):
-        recognize.parse_unit(text)
+        unit_detection.parse_unit(text)
 
 
 @pytest.mark.parametrize("up", axes.UPS)
@@ -54,7 +54,7 @@ def test_up_of_a_walk_in_any_axes(up: str) -> None:
     walk = straight_walk()
     skeleton = walk.skeleton
     turned = Skeleton(skeleton.names, skeleton.parents, axes.vectors_to_file(skeleton.offsets, up))
-    guess = recognize.recognize_up(
+    guess = unit_detection.recognize_up(
         turned,
         axes.vectors_to_file(walk.root_positions, up),
         axes.rotations_to_file(walk.rotations, up),
@@ -74,7 +74,7 @@ def lying_down(walk: Motion) -> Motion:
 
 def test_up_of_a_clip_that_lies_down_all_the_time() -> None:
     clip = lying_down(straight_walk())
-    guess = recognize.recognize_up(clip.skeleton, clip.root_positions, clip.rotations, None)
+    guess = unit_detection.recognize_up(clip.skeleton, clip.root_positions, clip.rotations, None)
     assert guess.value == "y"
     assert "if the person does not lie, crawl or stand upside down, pass `up=`" in guess.warning
 
@@ -93,11 +93,11 @@ def test_a_walk_contradicts_a_rest_pose_that_lies() -> None:
     walk = straight_walk(seconds=3.0)
     clip = with_lying_rest_pose(walk)
     np.testing.assert_allclose(clip.world().positions, walk.world().positions, atol=1e-9)
-    guess = recognize.recognize_up(clip.skeleton, clip.root_positions, clip.rotations, None)
+    guess = unit_detection.recognize_up(clip.skeleton, clip.root_positions, clip.rotations, None)
     assert (guess.value, guess.warning) == ("y", "")
     # Without a walk, the rest pose decides, with a warning.
     still = clip[:10]
-    guess = recognize.recognize_up(still.skeleton, still.root_positions, still.rotations, None)
+    guess = unit_detection.recognize_up(still.skeleton, still.root_positions, still.rotations, None)
     assert guess.value == "-z"
     assert guess.warning
 
@@ -112,7 +112,7 @@ def test_up_of_a_handstand() -> None:
     walk = straight_walk()
     rotations = walk.rotations.copy()
     rotations[:, 0] = quat.mul(quat.from_axis_angle(np.array([1.0, 0, 0]), np.pi), rotations[:, 0])
-    guess = recognize.recognize_up(walk.skeleton, walk.root_positions, rotations, None)
+    guess = unit_detection.recognize_up(walk.skeleton, walk.root_positions, rotations, None)
     assert guess.value == "y"
 
 
@@ -150,7 +150,7 @@ def test_every_real_clip_has_the_size_of_a_person(data_folder: Path) -> None:
         assert clip.source.unit == pytest.approx(expected), path.name
         assert clip.source.up == "y", path.name
         assert not clip.skeleton.roles.missing, path.name
-        assert 1.4 < (recognize.stature(clip.skeleton) or 0.0) < 2.0, path.name
+        assert 1.4 < (unit_detection.stature(clip.skeleton) or 0.0) < 2.0, path.name
         assert starts_with_rest_pose(clip) == ("cmu" in path.parts), path.name
         checked += 1
     assert checked >= 50

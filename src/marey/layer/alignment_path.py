@@ -11,7 +11,7 @@ import numpy as np
 from marey.compare import distance_grid
 from marey.core.arrays import Bools, Floats, Ints
 from marey.layer.gait import Gait
-from marey.layer.phase_kernels import find_path
+from marey.layer.time_alignment_kernels import find_path
 
 # Length in seconds of the window compared around a frame. A single pose does not show whether a knee moves forward or
 # backward; a window of this length does.
@@ -20,8 +20,8 @@ WINDOW = 0.2
 CELL_RATE = 60.0
 # Cost in m^2 of a step off the diagonal: time is warped only where this reduces the distance.
 STRAY = 1e-5
-# The same if a clip has no steps. Its hips and knees hardly say when, so it plays at its own speed where the distance
-# does not clearly fall.
+# The same if a clip has no steps. Its hips and knees hardly determine the timing, so it plays at its own speed unless
+# another speed clearly reduces the distance.
 STRAY_WITHOUT_STEPS = 4e-3
 # Cost in m^2 of a phase error, times the squared error in cycles: 0.1 cycles cost as much as a distance of 5 cm.
 _OUT_OF_STEP = 0.25

@@ -23,13 +23,21 @@ def share_skeleton(
 ) -> tuple[Motion, ...]:
     """Retarget motions onto one skeleton, with planted feet, so that they can be blended, compared or joined.
 
-    Motions that have the skeleton stay as they are; a `MareyWarning` names the others.
+    Motions that already have this skeleton are returned unchanged; a `MareyWarning` names those that were retargeted.
 
     Parameters
     ----------
     motions : motions of one or more skeletons.
-    onto : the skeleton, a motion of it, or a file. True for the most frequent skeleton; False changes nothing.
+    onto : the skeleton, a motion that has it, or a file. True for the most frequent skeleton; False returns the motions
+        unchanged.
     purpose : what needs the motions, for messages.
+
+    Examples
+    --------
+    >>> smaller = marey.Skeleton(walk.skeleton.names, walk.skeleton.parents, 0.8 * walk.skeleton.offsets)
+    >>> clips = [walk, run, marey.edit.retarget(kick, smaller)]
+    >>> [clip.skeleton == walk.skeleton for clip in marey.edit.share_skeleton(clips)]
+    [True, True, True]
     """
     given = list_clips(motions, purpose)
     if onto is False:

@@ -88,9 +88,9 @@ PROFILES: tuple[Profile, ...] = (
 
 
 class PointSet(NamedTuple):
-    """The points of a body that a data set or a program gives, in order, and the joints of `core.solve` that they are.
+    """The body points of a data set or program, in order, and which joints of `core.solve` they represent.
 
-    A joint may be given by several points, whose mean it is.
+    A joint represented by several points lies at their mean.
     """
 
     names: tuple[str, ...]
@@ -98,7 +98,7 @@ class PointSet(NamedTuple):
 
 
 def _point_set(names: str, trunk: str, limbs: str) -> PointSet:
-    """Build a set; ``*`` stands for the side in `limbs` and ``+`` joins points of one joint."""
+    """Build a `PointSet`. In `limbs`, ``*`` stands for the side; ``+`` separates several points of one joint."""
     pairs = [pair.split("=") for pair in trunk.split()]
     for side in SIDES:
         pairs += [

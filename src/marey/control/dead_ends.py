@@ -1,4 +1,5 @@
-"""Find what a character cannot do after some of its clips: turns that never become possible again, and lost nodes."""
+"""Find dead ends of a character: clips after which some turns never become possible again, or some nodes are never
+reached."""
 
 from __future__ import annotations
 
@@ -19,12 +20,13 @@ from marey.pmg.units import format_ranges
 
 __all__ = ["NodeLimit", "ResponseBound", "TurnLimit", "bound_response", "find_limits"]
 
-# A state is limited if its sharpest turn is below this fraction of the node's. Nodes that turn less, in radians, are
-# not made for turning.
+# A state is limited if its sharpest turn is below this fraction of the node's sharpest turn. Nodes whose sharpest turn
+# is below this angle, in radians, are ignored.
 _FRACTION, _MIN_TURN = 0.6, float(np.radians(15.0))
-# Clips after which a turn that was not possible yet does not become possible.
+# Number of clips to look ahead: a turn that is not possible within these clips never becomes possible.
 _MAX_CLIPS = 40
-# Radians within which a character faces a direction; clips and moments that are examined for the best response.
+# Maximum angle in radians at which a character faces a direction; number of clips and of moments examined for the best
+# response.
 _WITHIN = float(np.radians(15.0))
 _SAMPLES, _MOMENTS = 200, 60
 
@@ -46,7 +48,7 @@ class TurnLimit:
     usual: float
 
     def describe(self, graph: ParametricMotionGraph) -> str:
-        """Return one sentence: what cannot be done after which clips, and what would help."""
+        """Return one sentence: after which clips the limit applies, and how to remove it."""
         node = graph[self.node]
         others = [name for name in node.names if name != "turn"]
         remedy = f"add clips that turn {self.side}" + (f", or restrict `{others[0]}`" if others else "")
@@ -70,7 +72,7 @@ class NodeLimit:
     high: Floats | None
 
     def describe(self, graph: ParametricMotionGraph) -> str:
-        """Return one sentence: what cannot be done after which clips, and what would help."""
+        """Return one sentence: after which clips the limit applies, and how to remove it."""
         node, which = graph[self.node], ""
         if self.low is not None and self.high is not None:
             which = f" with {format_ranges(node.names, node.units, self.low, self.high)}"
@@ -85,6 +87,11 @@ def find_limits(graph: ParametricMotionGraph) -> tuple[TurnLimit | NodeLimit, ..
 
     For turns, only nodes with a parameter ``turn`` that can follow themselves, or alternate with another node, are
     examined.
+
+    Examples
+    --------
+    >>> marey.control.find_limits(character)
+    ()
     """
     planner = get_planner(graph)
     return *_find_turn_limits(graph, planner), *_find_node_limits(graph, planner)
@@ -119,7 +126,7 @@ def _find_turn_limits(graph: ParametricMotionGraph, planner: Planner) -> list[Tu
 
 
 class ResponseBound(NamedTuple):
-    """Time in which a character could answer at best when it is asked to turn.
+    """Lower bound on the time in which a character responds to a requested turn.
 
     wait : median of the seconds from a request at any moment to the middle of the next possible transition.
     turning : seconds in which the sharpest clip, played again and again, comes within 15 degrees of the direction.
@@ -135,10 +142,16 @@ class ResponseBound(NamedTuple):
 
 
 def bound_response(graph: ParametricMotionGraph, turn: float = np.pi / 2.0) -> ResponseBound:
-    """Compute the time in which a character could answer at best to a request to turn by an angle in radians.
+    """Compute a lower bound on the response time to a requested turn by an angle in radians.
 
     No planner can be faster with the same clips: a turn begins with a transition, and is no sharper than the sharpest
     clip. Both are infinite if no node can turn again and again.
+
+    Examples
+    --------
+    >>> bound = marey.control.bound_response(character)
+    >>> bound.total == bound.wait + bound.turning  # seconds
+    True
     """
     first, last = find_change_window(graph, graph.fps)
     best = ResponseBound(np.inf, np.inf)
@@ -187,11 +200,12 @@ def _find_wait(span: float, first: float, last: float) -> float:
 
 
 def _find_sharpest_turns(planner: Planner, sign: float) -> Floats:
-    """Return for each state the sharpest turn (S,) to one side of all clips that can follow, now or later, in
-    radians.
+    """Return for each state (S,) the sharpest turn, in radians, among all clips that can follow, now or later.
+
+    `sign` is 1 for turns to the left, -1 for turns to the right.
     """
     links = planner.link_turns()
-    # Where a stream would change every transition, it takes the best of them.
+    # If a stream would change all transitions, it uses the best one.
     lowest = np.array([links.penalties[a:b].min(initial=np.inf) for a, b in pairwise(links.first)])
     usable = links.penalties <= np.repeat(lowest, np.diff(links.first))
     turns = sign * links.paths[:, -1, 0]

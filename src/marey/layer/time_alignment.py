@@ -11,7 +11,15 @@ from marey.compare import distance_grid
 from marey.core.arrays import Bools, Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NotBlendable, warn_user
-from marey.layer.cells import CELL_RATE, STRAY, STRAY_WITHOUT_STEPS, WINDOW, Cells, find_best_path, find_moves_across
+from marey.layer.alignment_path import (
+    CELL_RATE,
+    STRAY,
+    STRAY_WITHOUT_STEPS,
+    WINDOW,
+    Cells,
+    find_best_path,
+    find_moves_across,
+)
 from marey.layer.gait import Gait
 from marey.layer.halves import BodySplit
 from marey.layer.settings import AlignSettings
@@ -42,6 +50,12 @@ class TimeMap(FrozenRecord):
     distance : square root of the mean distance D of hips and knees along the path, in meters.
     how : text that describes how the alignment was found.
     warning : why the steps could not be synchronized; empty if they are.
+
+    Examples
+    --------
+    >>> times = marey.layer.align_motions(run, walk)
+    >>> times.in_seam.shape, times.warning
+    ((241,), '')
     """
 
     times: Floats
@@ -104,8 +118,8 @@ def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySp
     """Align the entire lower clip; the upper clip starts anywhere in its first cycle and loops as needed.
 
     Without steps in both clips, there are no phases: hips and knees alone are compared, and the upper clip plays at its
-    own speed where they do not clearly ask for another one. An upper clip without steps cannot loop; if it is shorter,
-    the alignment ends with it.
+    own speed unless another speed fits clearly better. An upper clip without steps cannot loop; if it is shorter, the
+    alignment ends with it.
     """
     fps = lower.clouds.fps
     every = max(1, round(fps / CELL_RATE))

@@ -26,9 +26,9 @@ from marey.register.matches import match_contacts
 from marey.register.registration import RegistrationCurve
 from marey.register.support import measure_opposite_feet
 
-__all__ = ["NoRoom", "TransitionPoint", "join_motions", "make_handover"]
+__all__ = ["NoRoom", "TransitionPoint", "build_transition", "join_motions"]
 
-# A frame this near to a boundary, as a fraction of a frame, is on it.
+# Boundaries within this fraction of a frame from a frame are snapped to it.
 _ON_FRAME = 1e-6
 
 
@@ -56,7 +56,7 @@ class _AlignedPair:
     timewarp: TimewarpCurve
 
 
-def make_handover(
+def build_transition(
     a: Motion, b: Motion, point: TransitionPoint, settings: TransitionSettings
 ) -> tuple[Motion, dict[str, Any]]:
     """Join a, the transition and b into one motion; also return a record for provenance.
@@ -106,7 +106,7 @@ def _pair_frames(reg: RegistrationCurve, track: BlendTrack) -> list[list[int]]:
 
 
 def _align_pair(a: Motion, b: Motion, point: TransitionPoint, settings: TransitionSettings) -> _AlignedPair:
-    # At the slope limit one motion covers so much more than the half that the other covers.
+    # At the slope limit, one motion advances this much farther than the other, which covers half of the transition.
     reach = int(np.ceil((0.5 * settings.length * settings.slope_limit + settings.window) * a.fps)) + 2
     parts, firsts, center = [], [], []
     for motion, moment in zip((a, b), point[:2], strict=True):
@@ -127,7 +127,7 @@ def _check_distance(
 ) -> tuple[float, tuple[str, ...]]:
     """Return the distance of the motions over the transition in meters, and the problems that `force` overrides."""
     fps = both.grid.a.fps
-    # Rows and columns together, as a path may go on in one of them alone.
+    # Use rows and columns together, because a path may advance in only one of them.
     ends = (both.timewarp(track.u[[0, -1]]) * fps).sum(axis=1)
     passed = both.path.cells.sum(axis=1)
     taken = (passed >= ends[0] - 1.0) & (passed <= ends[1] + 1.0)
@@ -203,7 +203,7 @@ def _make_track(both: _AlignedPair, u_middle: float, settings: TransitionSetting
     half = 0.5 * settings.length
     about: Floats = np.asarray(np.linspace(-half, half, 2 * max(4, round(half * fps)) + 1), dtype=np.float64)
     ends = _find_positions(both, u_middle, about, settings.length)
-    # On a's clock the transition begins here, and frames come where a's would have come.
+    # The transition starts here in a's time, and its frames continue a's frame times.
     start = float(both.timewarp(ends[0])[0]) * fps
     first = int(np.floor(start + _ON_FRAME)) + 1
     inner = (np.arange(first, np.ceil(start + settings.length * fps - _ON_FRAME)) - start) / fps - half
@@ -246,7 +246,7 @@ def _snap_to_frames(both: _AlignedPair, u: Floats) -> Floats:
         frame = np.clip(np.rint(float(both.timewarp(at)[j]) * motion.fps), 0, len(motion) - 1)
         shifts.append(float(both.timewarp.inverse(j, frame / motion.fps)) - float(at))
     progress = np.linspace(0.0, 1.0, len(u))
-    # Level at both ends, so that the speeds there stay those of the motions themselves.
+    # The shift is constant at both ends, so that the motions keep their own speeds there.
     moved = u + shifts[0] * ease(progress) + shifts[1] * ease_in(progress)
     if not (np.diff(moved) > 0.0).all():
         raise NoRoom(
@@ -265,7 +265,7 @@ def _take_rest(
         n_before, next_b = round(start * fps), round(stop * fps) + 1
         return (a[:n_before] if n_before else None), (b[next_b:] if next_b < len(b) else None)
     n_before = int(np.floor(start * fps + _ON_FRAME)) + 1
-    # The first frame after the transition, on a's clock, comes this much after its end.
+    # Time from the end of the transition to the next frame, in a's frame times.
     late = 1.0 - (track.seconds[-1] - track.seconds[-2]) * fps
     return a[:n_before], _resume(b, stop * fps + max(late, 0.0))
 

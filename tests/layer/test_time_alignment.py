@@ -5,7 +5,7 @@ import pytest
 
 from marey.edit import resample
 from marey.errors import InvalidValue, MareyWarning, NotBlendable
-from marey.layer import Timeline, TimeMap, align_motions, cells, phase_errors
+from marey.layer import Timeline, TimeMap, align_motions, alignment_path, phase_errors
 from marey.layer.gait import find_gait
 from marey.layer.halves import split_body
 from marey.layer.smoothing import smooth_series
@@ -68,8 +68,8 @@ def test_in_a_pause_of_the_lower_clip_the_upper_one_waits():
 def test_long_clips_are_aligned_piece_by_piece(monkeypatch):
     lower, upper = sample("walk", turn_rate=0.3, seconds=10.0).motion, sample("carry_box", rng=3).motion
     whole = align_motions(lower, upper)
-    monkeypatch.setattr(cells, "_PIECE", 150)
-    monkeypatch.setattr(cells, "_AGAIN", 60)
+    monkeypatch.setattr(alignment_path, "_PIECE", 150)
+    monkeypatch.setattr(alignment_path, "_AGAIN", 60)
     pieces = align_motions(lower, upper)
     assert np.abs(pieces.times - whole.times).max() < 1.5
     assert (np.diff(pieces.times) > 0.0).all()

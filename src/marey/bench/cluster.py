@@ -1,0 +1,48 @@
+"""Benchmark of builds on a cluster: how a build scales over 1, 2 and 4 workers on this machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from marey.bench.results import BenchResult, at_most, has, without_peer
+from marey.compare import frame_weights, point_clouds
+from marey.graph.minima import find_transitions
+from marey.samples import sample_library
+from marey.store import cluster, threads
+from marey.store.run import cores
+
+# Frames of the set, and numbers of workers.
+FRAMES, WORKERS = 12_000, (1, 2, 4)
+_WEIGHTS = frame_weights(0.5, 30.0, "triangle")
+
+
+def bench_cluster(path: str, n_frames: int = FRAMES) -> Iterator[BenchResult]:
+    """Time the minima of all grids of a generated library on local Dask workers; `path` is ignored.
+
+    The time that is not spent computing is what the workers take beyond one thread of this process, spread over as many
+    cores as there are workers, or as the machine has.
+    """
+    what = f"minima of {n_frames:,} frames"
+    if not has("distributed"):
+        yield without_peer("cluster", what, 0.0, "s", "dask.distributed")
+        return
+    from distributed import LocalCluster
+
+    clouds = [point_clouds(clip.motion) for clip in sample_library(n_frames)]
+
+    def build(run: Callable[..., object]) -> float:
+        start = time.perf_counter()
+        find_transitions(clouds, _WEIGHTS, None, max_memory=2**26, run=run)
+        return time.perf_counter() - start
+
+    build(threads(1))
+    alone = build(threads(1))
+    for n in WORKERS:
+        with LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=None) as local:
+            run = cluster(local.scheduler_address)
+            build(run)  # workers import marey
+            seconds = build(run)
+        yield at_most("cluster", f"{what} on {n} local worker{'' if n == 1 else 's'}", seconds, "s", 2.0 * alone)
+        idle = 100.0 * (1.0 - alone / (min(n, cores()) * seconds))
+        yield at_most("cluster", "of that, not computing", max(idle, 0.0), "%", 40)

@@ -1,0 +1,128 @@
+"""Benchmarks of a library of clips: scanning a folder, searching it through an index, and adding clips to it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marey.bench.results import BenchResult, against_floor, at_least, at_most
+from marey.core.arrays import Ints
+from marey.core.labels import Label
+from marey.errors import NoResult
+from marey.find import MotionIndex, SearchSettings
+from marey.find.match_graph import Interval, MatchGraph
+from marey.find.search import Query
+from marey.io import load_motion, save
+from marey.samples import LibraryClip, sample_library
+from marey.store import MotionSet
+
+# Frames of the library, a tenth of the CMU database at 30 Hz; and number of files and frames of that database.
+FRAMES = 80_000
+ALL_FILES, ALL_FRAMES = 2425, 800_000
+# Threshold of the searches in meters, number of queries, and number of clips that are added.
+THRESHOLD, QUERIES, ADDED = 0.08, 12, 4
+# Number of queries that are also searched in all tiers.
+DEEP = 3
+_LABELS = ("kick", "punch", "reach", "walk")
+
+
+def bench_library(path: str, n_frames: int = FRAMES) -> Iterator[BenchResult]:
+    """Time a generated library in one process; `path` is ignored. Times are of this process, regardless of other
+    load."""
+    clips = list(sample_library(n_frames))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for clip in clips[:-ADDED]:
+            save(clip.motion, folder / f"{clip.motion.name}.bvh")
+        files = sorted(folder.glob("*.bvh"))
+        what = f"{len(files)} files, {n_frames:,} frames"
+        loading = _time(lambda: [load_motion(file) for file in files])
+        scanning = _time(lambda: MotionSet.open(folder).summarize())
+        yield against_floor("library", f"scan of {what}", "s", "loading them", (scanning, loading), 1.5)
+        again = _time(lambda: MotionSet.open(folder).summarize())
+        yield at_most(
+            "library", f"scan, nothing changed, for {ALL_FILES:,} files", again / len(files) * ALL_FILES, "s", 2
+        )
+        indexing = _time(lambda: MotionSet.open(folder).index_motion())
+        yield against_floor("library", f"index of {what}", "s", "loading them", (indexing, loading), 3.0)
+        unchanged = _time(lambda: MotionSet.open(folder).index_motion())
+        for clip in clips[-ADDED:]:
+            save(clip.motion, folder / f"{clip.motion.name}.bvh")
+        adding = _time(lambda: MotionSet.open(folder).index_motion())
+        added = max(adding - unchanged, 0.0) / ADDED
+        what = f"adding a clip to the index, of {len(clips)}"
+        yield against_floor("library", what, "s", "its part of building all", (added, indexing / len(files)), 2.0)
+    yield from bench_queries(clips)
+
+
+def bench_queries(clips: list[LibraryClip]) -> Iterator[BenchResult]:
+    """Time queries in an index of clips, and count the matches that it misses."""
+    index = MotionIndex.build([clip.motion for clip in clips])
+    fields_of = {each.name: getattr(index, each.name) for each in fields(MotionIndex) if each.init}
+    whole = ExhaustiveIndex(**fields_of)
+    rng = np.random.default_rng(0)
+    scans: list[float] = []
+    firsts: list[float] = []
+    everything: list[float] = []
+    n_found = n_all = 0
+    for _ in range(QUERIES):
+        clip = int(rng.integers(len(clips)))
+        label = _choose_label(clips[clip], rng)
+        if label is None:
+            continue
+        start, stop = label.start, min(label.stop, label.start + round(1.5 * index.fps))
+        scans.append(_time(partial(index.find_spans, index.features(clip).T[start:stop], THRESHOLD), 3))
+        once, deep, reference = (
+            Query.make(where, clip, start, stop, SearchSettings(max_tiers=tiers))
+            for where, tiers in ((index, 1), (index, None), (whole, 1))
+        )
+        firsts.append(_time(partial(once.grow, THRESHOLD), 2))
+        if len(everything) < DEEP:
+            everything.append(_time(partial(deep.grow, THRESHOLD)))
+        ours, theirs = (_list_intervals(query.grow(THRESHOLD)) for query in (once, reference))
+        n_found += len(ours & theirs)
+        n_all += len(theirs)
+    if not firsts or not n_all:
+        raise NoResult("the library has too few actions to search for")
+    scale = ALL_FRAMES / index.n_frames
+    n = index.n_frames
+    what = f"scan of {ALL_FRAMES:,} frames for an example of 1.5 s, from {n:,}, median"
+    yield at_most("library", what, 1e3 * float(np.median(scans)) * scale, "ms", 50)
+    yield at_most("library", f"first tier in {n:,} frames, median", 1e3 * float(np.median(firsts)), "ms", 50)
+    yield at_most("library", f"all tiers in {n:,} frames, median", float(np.median(everything)), "s", 1)
+    what = f"matches found, of {n_all} in a web of all clips"
+    yield at_least("library", what, 100.0 * n_found / n_all, "%", 99)
+
+
+def _list_intervals(graph: MatchGraph) -> set[Interval]:
+    return {graph.interval(node) for node in range(1, graph.n)}
+
+
+class ExhaustiveIndex(MotionIndex):
+    """An index that compares all frames: its matches are those of a match web of all clips."""
+
+    def find_spans(self, features: NDArray[np.float32], limit: float, max_matches: int | None = None) -> Ints:
+        """Return all frames of all clips."""
+        return self.list_spans()
+
+
+def _choose_label(clip: LibraryClip, rng: np.random.Generator) -> Label | None:
+    labels = [each for each in clip.motion.labels if each.name in _LABELS and each.stop - each.start > 20]
+    return labels[int(rng.integers(len(labels)))] if labels else None
+
+
+def _time(function: Callable[[], object], rounds: int = 1) -> float:
+    """Return the shortest processor time of a function in seconds."""
+    shortest = float("inf")
+    for _ in range(rounds):
+        start = time.process_time()
+        function()
+        shortest = min(shortest, time.process_time() - start)
+    return shortest

@@ -1,0 +1,172 @@
+"""Find single poses, and paths on the floor, in an index of motion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marey.core.arrays import Floats, Ints, check_index, convert_array
+from marey.core.motion import Motion
+from marey.errors import InvalidValue
+from marey.find.index_kernels import scan_anchors
+from marey.find.result import Match
+from marey.maths.filters import gaussian
+
+if TYPE_CHECKING:
+    from marey.find.motion_index import MotionIndex
+
+# Two matches in one clip are different poses if they are this many seconds apart, and different paths if they overlap
+# by less than this fraction.
+_APART, _OVERLAP = 0.5, 0.5
+# Number of poses that are compared exactly at first.
+_EXACT = 1000
+# Points along a path that are compared; smoothing of the hips' path and step between its first frames, both in seconds.
+_N_POINTS, _SMOOTH, _STEP = 24, 0.25, 0.1
+# Fraction of a path's length that may be traveled while standing before it.
+_STANDING = 0.02
+
+
+def find_poses(index: MotionIndex, clip: int | str | Motion, frame: int, *, max_matches: int = 20) -> tuple[Match, ...]:
+    """Find the moments whose pose is most like that of one frame, nearest first.
+
+    The result is exact. Moments in one clip are at least half a second apart.
+
+    Parameters
+    ----------
+    clip : a clip of the index by name or index, or another motion.
+    frame : frame of the clip, at its own rate if it is not in the index.
+    max_matches : maximum number of moments.
+    """
+    n = check_index(max_matches, "max_matches")
+    if isinstance(clip, Motion):
+        at = _check_frame(clip, frame)
+        poses = index.prepare_poses(clip[at : at + 1])
+        features, points, own = poses.features[0], poses.clouds.points[0], None
+    else:
+        k = index.index(clip)
+        at = _check_frame(index.clips[k], frame)
+        features, points, own = index.features(k)[:, at], index.clouds(k).points[at], (k, at)
+    costs = np.full(index.n_frames, np.inf, dtype=np.float32)
+    anchors = np.ascontiguousarray(features[None], dtype=np.float32)
+    scan_anchors(index.blocks, index.list_spans(), anchors, np.empty((0, 2), dtype=np.int64), np.inf, costs)
+    order = np.argsort(costs, kind="stable")[: int(np.isfinite(costs).sum())]
+    n_exact = min(_EXACT, len(order))
+    while True:
+        chosen, distances = _choose_moments(index, points, order[:n_exact], own, n)
+        # Features are lower bounds: poses further down the list are not nearer than this.
+        if n_exact == len(order) or (len(chosen) == n and distances[-1] ** 2 <= costs[order[n_exact]]):
+            break
+        n_exact = min(4 * n_exact, len(order))
+    starts = index.blocks.starts
+    clips = np.searchsorted(starts, chosen, side="right") - 1
+    return tuple(
+        Match(index.names[c], f, f + 1, float(d), 1)
+        for c, f, d in zip(clips.tolist(), (chosen - starts[clips]).tolist(), distances, strict=True)
+    )
+
+
+def _check_frame(motion: Motion, frame: int) -> int:
+    at = check_index(frame, "frame")
+    if not 0 <= at < len(motion):
+        raise InvalidValue(f"frame of {motion.name!r} must be from 0 to {len(motion) - 1}, not {at}")
+    return at
+
+
+def _choose_moments(
+    index: MotionIndex, points: Floats, frames: Ints, own: tuple[int, int] | None, n: int
+) -> tuple[Ints, Floats]:
+    """Return the frames, numbered over all clips, that are nearest to a pose, and their distances in meters."""
+    starts = index.blocks.starts
+    clips = np.searchsorted(starts, frames, side="right") - 1
+    within = frames - starts[clips]
+    others = np.empty((len(frames), *points.shape))
+    for clip in np.unique(clips):
+        here = clips == clip
+        others[here] = index.clouds(int(clip)).points[within[here]]
+    distances = measure_poses(points, others, index.weights)
+    apart = _APART * index.fps
+    taken: list[tuple[int, int]] = [] if own is None else [own]
+    chosen = []
+    for k in np.argsort(distances, kind="stable").tolist():
+        clip, frame = int(clips[k]), int(within[k])
+        if all(clip != c or abs(frame - f) >= apart for c, f in taken):
+            taken.append((clip, frame))
+            chosen.append(k)
+            if len(chosen) == n:
+                break
+    return frames[chosen], distances[chosen]
+
+
+def measure_poses(points: Floats, others: Floats, weights: Floats) -> Floats:
+    """Return the aligned distances (N,) in meters of markers (M, 3) and N times markers (N, M, 3)."""
+    first, second = (p[..., 0] + 1j * p[..., 2] for p in (points, others))
+    first, second = first - first @ weights, second - (second @ weights)[:, None]
+    squares = (np.square(np.abs(first)) @ weights) + np.square(np.abs(second)) @ weights
+    shared = np.abs((first * weights) @ second.conj().T)
+    heights = np.square(points[:, 1] - others[..., 1]) @ weights
+    return np.asarray(np.sqrt(np.maximum(heights + squares - 2.0 * shared, 0.0)))
+
+
+def find_paths(index: MotionIndex, path: ArrayLike, *, max_matches: int = 20) -> tuple[Match, ...]:
+    """Find where someone travels along a path of the same shape and length, nearest first.
+
+    Position, direction and timing do not matter. The distance is the root of the mean squared distance of points at
+    equal lengths along both paths, moved onto each other.
+
+    Parameters
+    ----------
+    path : (N, 2) points x, z on the floor in meters, in the order of travel.
+    max_matches : maximum number of matches.
+    """
+    n = check_index(max_matches, "max_matches")
+    given = convert_array(path, "points of the path")
+    if given.ndim != 2 or given.shape[1] != 2 or len(given) < 2:
+        raise InvalidValue(f"path must be at least two points x, z on the floor, not an array of shape {given.shape}")
+    length = float(np.linalg.norm(np.diff(given, axis=0), axis=1).sum())
+    if not length > 0.0:
+        raise InvalidValue("the points of the path must not all be the same", parameter="path")
+    shape = _sample_path(given, np.linspace(0.0, length, _N_POINTS)[None])[0]
+    shape -= shape.mean()
+    found: list[tuple[float, int, int, int]] = []
+    for clip in index.list_spans()[:, 0].tolist():
+        found += _follow(index, clip, shape, length)
+    found.sort()
+    chosen: list[tuple[float, int, int, int]] = []
+    for row in found:
+        _, clip, start, stop = row
+        if all(
+            clip != c or min(stop, e) - max(start, s) < _OVERLAP * min(stop - start, e - s) for _, c, s, e in chosen
+        ):
+            chosen.append(row)
+            if len(chosen) == n:
+                break
+    return tuple(Match(index.names[clip], start, stop, distance, 1) for distance, clip, start, stop in chosen)
+
+
+def _follow(index: MotionIndex, clip: int, shape: Floats, length: float) -> list[tuple[float, int, int, int]]:
+    """Return the distance, clip, start and stop of every part of a clip's path that is as long as the given path."""
+    points = index.clouds(clip).points
+    hips = points[:, index.markers.index("hips")] if "hips" in index.markers else points.mean(axis=1)
+    flat = gaussian(hips[:, [0, 2]], _SMOOTH * index.fps)
+    traveled = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(flat, axis=0), axis=1))])
+    starts = np.arange(0, len(flat), max(round(_STEP * index.fps), 1))
+    stops = np.searchsorted(traveled, traveled[starts] + length)
+    starts, stops = starts[stops < len(flat)], stops[stops < len(flat)]
+    if not len(starts):
+        return []
+    # Standing at the beginning is not part of the path.
+    starts = np.searchsorted(traveled, traveled[starts] + _STANDING * length)
+    parts = _sample_path(flat, traveled[starts, None] + np.linspace(0.0, length, _N_POINTS))
+    parts -= parts.mean(axis=1, keepdims=True)
+    shared = np.abs(parts @ shape.conj())
+    squares = np.square(np.abs(parts)).sum(axis=1) + np.square(np.abs(shape)).sum()
+    distances = np.sqrt(np.maximum(squares - 2.0 * shared, 0.0) / _N_POINTS)
+    return list(zip(distances.tolist(), [clip] * len(starts), starts.tolist(), (stops + 1).tolist(), strict=True))
+
+
+def _sample_path(points: Floats, lengths: Floats) -> Floats:
+    """Return the points of a path (N, 2) at the given lengths along it, as complex numbers."""
+    traveled = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    return np.asarray(np.interp(lengths, traveled, points[:, 0]) + 1j * np.interp(lengths, traveled, points[:, 1]))

@@ -1,0 +1,48 @@
+"""Which joints jump or flip between frames at all: a quick look at a clip, since most have none."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from marey.compiled import Bools1D, Floats3D, Ints1D, Out, kernel
+from marey.maths import vector_kernels as vec
+
+
+@kernel
+def find_moving_joints(positions: Floats3D, joints: Ints1D, distance: float, jumps: Out[Bools1D]) -> None:
+    """Set (n,) whether each of n joints jumps: its velocity changes before and after a step by more than `distance`.
+
+    positions : (F, J, 3) meters, of at least 3 frames.
+    distance : meters per frame and frame.
+    """
+    n_frames, n_joints = positions.shape[0], joints.shape[0]
+    limit, before = distance * distance, np.zeros(n_joints)
+    jumps[:] = False
+    for f in range(1, n_frames - 1):
+        for k in range(n_joints):
+            j = joints[k]
+            x = positions[f + 1, j, 0] - 2.0 * positions[f, j, 0] + positions[f - 1, j, 0]
+            y = positions[f + 1, j, 1] - 2.0 * positions[f, j, 1] + positions[f - 1, j, 1]
+            z = positions[f + 1, j, 2] - 2.0 * positions[f, j, 2] + positions[f - 1, j, 2]
+            change = x * x + y * y + z * z
+            is_end = f == 1 or f == n_frames - 2
+            if change > limit and (is_end or before[k] > limit):
+                jumps[k] = True
+            before[k] = change
+
+
+@kernel
+def find_flipping_joints(rotations: Floats3D, joints: Ints1D, cosine: float, flips: Out[Bools1D]) -> None:
+    """Set (n,) whether each of n joints rotates from one frame to the next by an angle with half of this cosine.
+
+    rotations : (F, J, 4) local rotations.
+    """
+    flips[:] = False
+    for f in range(rotations.shape[0] - 1):
+        for k in range(joints.shape[0]):
+            j = joints[k]
+            dot = vec.dot_quat(vec.get_quat(rotations[f, j], 0), vec.get_quat(rotations[f + 1, j], 0))
+            if math.fabs(dot) < cosine:
+                flips[k] = True

@@ -1,0 +1,43 @@
+"""Slow, obvious forms of the kernels that look for glitches and strides."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def moving_joints(positions, joints, distance):
+    """Which joints change their velocity by more than `distance` both before and after a step."""
+    change = np.linalg.norm(np.diff(positions[:, joints], n=2, axis=0), axis=2)
+    jump = np.concatenate([change[:1], np.minimum(change[:-1], change[1:]), change[-1:]])
+    return (jump > distance).any(axis=0)
+
+
+def flipping_joints(rotations, joints, cosine):
+    dots = np.einsum("fjk,fjk->fj", rotations[1:, joints], rotations[:-1, joints])
+    return (np.abs(dots) < cosine).any(axis=0)
+
+
+def extremes(values, swing):
+    """Frames of alternating maxima and minima, with neighbors at least `swing` apart."""
+    found, low, high, rising = [], 0, 0, 0
+    for i, value in enumerate(values):
+        high, low = (i if value > values[high] else high), (i if value < values[low] else low)
+        if rising >= 0 and value <= values[high] - swing:
+            found.append(high)
+            rising, low = -1, i
+        elif rising <= 0 and value >= values[low] + swing:
+            found.append(low)
+            rising, high = 1, i
+    return [*found, high if rising > 0 else low] if rising else found
+
+
+def stride(soles, hips, a, b, still, low):
+    """The smaller and larger movement of an ankle, the length, and the duty factor of a stride in frames a to b."""
+    floor = soles[:, :, [0, 2]]
+    moves = np.linalg.norm(np.ptp(floor[a : b + 1, :2], axis=0), axis=1)
+    length = np.linalg.norm((hips[b] - hips[a])[[0, 2]])
+    steps = np.linalg.norm(np.diff(floor[a : b + 1], axis=0), axis=2)
+    heights = soles[a : b + 1, :, 1]
+    stands = (steps < still * length / (b - a)) & (heights[1:] < heights.min(axis=0) + low)
+    duty = (stands[:, :2] | stands[:, 2:]).mean()
+    return [moves.min(), moves.max(), length, duty]

@@ -1,0 +1,40 @@
+/** Where feet are planted: a disk on the floor for each plant, colored by how far it slides. */
+import * as THREE from "three";
+import type { ContactLane } from "./messages";
+import { cssVariable } from "./dom";
+
+const RADIUS = 0.035;
+const ABOVE_FLOOR = 0.006;
+/** Slides in meters: unseen below the first, noticed by most viewers above the second, obvious from the third on. */
+const STEPS: [number, string][] = [[0.005, "--holds"], [0.021, "--contact"], [Infinity, "--slides"]];
+
+/** CSS color of a plant that slides by so many meters; undefined if that is not known. */
+export function slideColor(slide: number | undefined): string {
+  return cssVariable(slide === undefined ? "--contact" : STEPS.find(([limit]) => slide < limit)![1]);
+}
+
+const disk = new THREE.CircleGeometry(RADIUS, 20).rotateX(-Math.PI / 2);
+
+export class Footprints {
+  readonly mesh: THREE.InstancedMesh;
+
+  constructor(lanes: readonly ContactLane[], floor: number) {
+    const plants = lanes.flatMap((lane) => lane.plants).filter(({ at }) => Math.abs(at[1] - floor) < 0.15);
+    const material = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.75, depthWrite: false });
+    this.mesh = new THREE.InstancedMesh(disk, material, Math.max(1, plants.length));
+    this.mesh.count = plants.length;
+    this.mesh.frustumCulled = false;
+    const place = new THREE.Matrix4();
+    const color = new THREE.Color();
+    plants.forEach(({ at, slide }, i) => {
+      this.mesh.setMatrixAt(i, place.makeTranslation(at[0], floor + ABOVE_FLOOR, at[2]));
+      this.mesh.setColorAt(i, color.set(slideColor(slide)));
+    });
+  }
+
+  dispose(): void {
+    this.mesh.removeFromParent();
+    (this.mesh.material as THREE.Material).dispose();
+    this.mesh.dispose();
+  }
+}

@@ -1,0 +1,287 @@
+/**
+ * Operations with a generated form: their inputs, settings, run button and result, from the table `OPERATIONS`.
+ *
+ * A panel adds `operationSection(app, ["grid"])`; the Edit panel shows all of its own, in groups.
+ */
+import { messageOf, type App } from "../app";
+import { Failed } from "../connection";
+import { button, check, choice, download, el, visible, type Child } from "../dom";
+import { OPERATIONS, type OperationDone, type OperationInputs, type RunOperation } from "../messages";
+import { sentence } from "../panels/find_example";
+import { settingsForm, type Control } from "./form";
+
+export interface Operation {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly panel: string;
+  readonly group: string;
+  readonly takes: readonly string[];
+  readonly gives: string;
+  readonly button: string;
+  readonly skip: readonly string[];
+  readonly as_new: boolean;
+  readonly forms: readonly (readonly Control[])[];
+}
+
+type Fields = Partial<RunOperation>;
+
+/** Called with the result of a run, and with the id of the clip that was selected. */
+export type Finished = (done: OperationDone, motion: string | null) => void;
+
+export interface Menu {
+  element: HTMLElement;
+  shown(): void;
+}
+
+/** One input of an operation: its control, and the fields of the command that it fills. */
+interface Input {
+  element: Child;
+  fields(): Fields;
+}
+
+const NONE: OperationInputs = { graphs: [], spaces: [], positions: [], files: [] };
+/** Labels of inputs that are files or graphs, and what is said if there are none. */
+const CHOICES: Record<string, { label: string; none: string; list: (known: OperationInputs) => string[] }> = {
+  graph: { label: "Graph", none: "Build a graph first, or put a saved one into the open folder.", list: ({ graphs }) => graphs },
+  file: { label: "File", none: "The open folder has no such file.", list: ({ positions }) => positions },
+  space: { label: "Target control", none: "The open folder has none. The Find panel saves them.", list: ({ spaces }) => spaces },
+};
+/** Texts of choices, for settings whose values are no words of a user. */
+const TEXTS: Record<string, [string, string][]> = {
+  posture: [["pitch", "keep source lean"], ["full", "keep source posture"], ["", "match the legs"]],
+  align: [["loop", "loop source"], ["first_minimum", "start at first match"]],
+  part: [["upper_body", "upper body"], ["arms", "both arms"], ["left_arm", "left arm"], ["right_arm", "right arm"], ["head", "head"]],
+};
+const PICTURE = /\.(png|gif|webp)$/;
+
+export function operationsOf(panel: string): Operation[] {
+  return OPERATIONS.filter((each) => each.panel === panel);
+}
+
+/** All operations of a panel: their groups, the operations of one group, and the form of the one that is chosen. */
+export function operationMenu(app: App, panel: string): Menu {
+  const all = operationsOf(panel);
+  const groups = [...new Set(all.map(({ group }) => group))];
+  const forms = new Map<string, ReturnType<typeof operationForm>>();
+  // The operation that was last open in each group.
+  const last = new Map(groups.map((group) => [group, all.find((each) => each.group === group)!]));
+  const [bar, chips, body] = [el("div", { class: "segments", role: "group" }), el("div", { class: "chips" }), el("div")];
+  let current = all[0]!;
+  const pressable = (text: string, on: boolean, press: () => void, title = "", cls = "") => {
+    const node = button(text, press, title, cls);
+    node.setAttribute("aria-pressed", String(on));
+    return node;
+  };
+  const open = (operation: Operation) => {
+    current = operation;
+    last.set(operation.group, operation);
+    bar.replaceChildren(...groups.map((group) => pressable(group, group === operation.group, () => open(last.get(group)!))));
+    const shown = all.filter(({ group }) => group === operation.group);
+    chips.replaceChildren(...shown.map((each) => pressable(each.title, each === operation, () => open(each), each.about, "chip")));
+    const form = forms.get(operation.name) ?? operationForm(app, operation);
+    forms.set(operation.name, form);
+    body.replaceChildren(form.element);
+    form.shown();
+  };
+  open(current);
+  return { element: el("div", { class: "stack operations" }, ...(groups.length > 1 ? [bar] : []), chips, body), shown: () => forms.get(current.name)?.shown() };
+}
+
+/** One operation as a section of a panel, folded unless `open`; `finished` is called after each run. */
+export function operationSection(app: App, name: string, finished?: Finished, open = false): HTMLElement {
+  const operation = OPERATIONS.find((each) => each.name === name)!;
+  const form = operationForm(app, operation, finished);
+  if (open) return el("section", {}, el("h3", { text: operation.title }), form.element);
+  const summary = el("summary", { class: "dim", text: operation.title });
+  return el("details", { class: "folded", on: { toggle: () => form.shown() } }, summary, form.element);
+}
+
+function operationForm(app: App, operation: Operation, finished?: Finished): Menu {
+  const result = el("div", { class: "stack", aria: { live: "polite" } });
+  const failure = el("p", { class: "missed", hidden: true, role: "alert" });
+  let inputs: Input[] = [];
+  let known = NONE;
+  let asNew = operation.as_new;
+  const inputBox = el("div", { class: "stack" });
+  const names = new Set<string>();
+  const joints = () => [...Object.keys(app.selected?.info.roles ?? {}), ...(app.selected?.info.joints ?? [])];
+  // Options of the same name in several classes have one control.
+  const controls = operation.forms.flat().filter(({ name }) => !names.has(name) && names.add(name) && !operation.skip.includes(name));
+  const form = settingsForm<Record<string, unknown>>(controls, { changed: () => fail(""), suggest: { joint: joints }, choices: fitting(controls), initial: app.welcome?.folder || operation.name !== "save" ? {} : { target: "download" } });
+  const fail = (text: string, parameter = "") => {
+    failure.textContent = text;
+    failure.hidden = !text;
+    // The error stands below the control that it is about.
+    const wrong = form.mark(text ? parameter : "");
+    if (wrong) wrong.after(failure);
+    else element.append(failure);
+    if (text) failure.scrollIntoView({ block: "nearest" });
+  };
+  const drawInputs = () => {
+    const kept = Object.assign({}, ...inputs.map((each) => each.fields())) as Fields;
+    inputs = operation.takes.map((take) => makeInput(app, operation, take, known, kept));
+    if (operation.skip.includes("start")) inputs.push(makeInput(app, operation, "span", known, kept));
+    inputBox.replaceChildren(...inputs.flatMap(({ element }) => (element ? [element] : [])));
+    inputBox.hidden = !inputBox.childElementCount;
+    go.disabled = operation.takes.some((take) => take === "motion" || take === "recording") && (!app.selected || (operation.takes[0] === "motion" && app.selected.info.kind !== "motion"));
+  };
+  const go = button(operation.button, () => void run(), operation.about, "primary");
+  const run = async () => {
+    fail("");
+    const motion = app.selected?.info.motion ?? null;
+    const fields = Object.assign({ operation: operation.name, motion, as_new: asNew, settings: form.value }, ...inputs.map((each) => each.fields())) as RunOperation;
+    go.disabled = true;
+    const changed = operation.gives === "motion" && !asNew ? motion : null;
+    if (changed) app.changing.add(changed);
+    try {
+      const done = await app.run(operation.title, "operate", fields, undefined, () => undefined);
+      showResult(app, operation, done, result);
+      result.scrollIntoView({ block: "nearest" });
+      finished?.(done, motion);
+      if (done.graph) void refresh();
+    } catch (error) {
+      if (!(error instanceof Failed && error.type === "Cancelled")) fail(sentence(messageOf(error)), error instanceof Failed ? error.parameter : "");
+    } finally {
+      if (changed) app.changing.delete(changed);
+      drawInputs();
+    }
+  };
+  const refresh = async () => {
+    if (operation.takes.some((take) => take in CHOICES || take === "other")) known = await app.connection.ask("operation_inputs", {}).catch(() => NONE);
+    drawInputs();
+  };
+  for (const signal of [app.motionsChanged, app.selectionChanged]) signal.on(() => element.isConnected && drawInputs());
+  app.playback.changed.on(() => {
+    if (element.isConnected) for (const { element: node } of inputs) (node as HTMLElement & { draw?: () => void })?.draw?.();
+  });
+  const own = operation.gives === "motion" ? [check("As a new clip", asNew, (on) => (asNew = on), "Keep the original and add the result to the clips. Otherwise the clip is changed, which can be undone.")] : [];
+  const element = el("section", { class: "operation" }, el("p", { class: "dim", text: operation.about }), inputBox, ...(controls.length ? [form.element] : []), ...own, el("div", { class: "row run" }, go), result);
+  drawInputs();
+  return { element, shown: () => void refresh() };
+}
+
+/** The texts of choices for the controls of that name with those choices. */
+function fitting(controls: readonly Control[]): Record<string, [string, string][]> {
+  const fits = (name: string, texts: [string, string][]) =>
+    controls.some((each) => each.name === name && each.choices.length > 1 && each.choices.every((value) => texts.some(([key]) => key === value)));
+  return Object.fromEntries(Object.entries(TEXTS).filter(([name, texts]) => fits(name, texts)));
+}
+
+/** A line of text that follows the playhead or the marked range. */
+function liveText(text: () => string): HTMLElement {
+  const node = el("p", { class: "fact" });
+  const draw = () => {
+    const now = text();
+    if (node.textContent !== now) node.textContent = now;
+  };
+  draw();
+  return Object.assign(node, { draw });
+}
+
+function makeInput(app: App, operation: Operation, take: string, known: OperationInputs, kept: Fields): Input {
+  const { playback } = app;
+  const seconds = (frame: number) => `${(frame / playback.fps).toFixed(2)} s`;
+  const clips = [...app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info);
+  if (take === "motion" || take === "recording") {
+    const text = () => (app.selected ? `Clip: ${visible(app.selected.info.name)}` : "Select a clip first.");
+    return { element: liveText(text), fields: () => ({}) };
+  }
+  if (take === "frame") return { element: liveText(() => `Playhead: frame ${playback.frame}, ${seconds(playback.frame)}`), fields: () => ({ frame: playback.frame }) };
+  if (take === "range" || take === "span") {
+    const none = take === "range" ? "No range is marked. Press I at its start and O at its end." : "Range: the entire clip. Mark a part with I and O.";
+    const text = () => (playback.region ? `Range: frames ${playback.region[0]} to ${playback.region[1] - 1}, ${seconds(playback.region[1] - playback.region[0])}` : none);
+    return { element: liveText(text), fields: () => ({ range: playback.region }) };
+  }
+  if (take === "other") {
+    const others = clips.filter(({ motion }) => motion !== app.selected?.info.motion);
+    const open = new Set(clips.map(({ file }) => file));
+    const files = known.files.filter((path) => !open.has(path));
+    const options: [string, string][] = [...others.map(({ motion, name }): [string, string] => [motion, name]), ...files.map((path): [string, string] => [`file:${path}`, `${path} (file)`])];
+    const before = kept.other ?? (kept.file ? `file:${kept.file}` : "");
+    const first = options.some(([value]) => value === before) ? before : (options[0]?.[0] ?? "");
+    const pick = choice(operation.name === "retarget" ? "Onto" : "Other clip", options, first, () => undefined, "Another open clip, or a file in the folder");
+    return { element: pick, fields: () => (pick.select.value.startsWith("file:") ? { file: pick.select.value.slice(5), other: null } : { other: pick.select.value || null, file: "" }) };
+  }
+  if (take === "motions") {
+    const chosen = new Set(kept.motions?.length ? kept.motions.filter((id) => app.motions.has(id)) : clips.map(({ motion }) => motion));
+    const rows = clips.map(({ motion, name }) => check(visible(name), chosen.has(motion), (on) => void (on ? chosen.add(motion) : chosen.delete(motion))));
+    return { element: el("div", { class: "pick-list", role: "group", aria: { label: "Clips" } }, ...rows), fields: () => ({ motions: [...chosen] }) };
+  }
+  const listed = CHOICES[take];
+  if (listed) {
+    const options = listed.list(known).map((each): [string, string] => [each, each || "graph of this panel"]);
+    const field = take === "graph" ? "graph" : "file";
+    const before = kept[field] ?? "";
+    const pick = choice(listed.label, options, options.some(([value]) => value === before) ? before : (options[0]?.[0] ?? ""), () => undefined);
+    return { element: options.length ? pick : el("p", { class: "dim", text: listed.none }), fields: () => ({ [field]: pick.select.value }) };
+  }
+  if (take === "points") return drawnPath(app, kept.points ?? []);
+  return { element: null, fields: () => ({}) };
+}
+
+/** A button to draw a path on the floor. */
+function drawnPath(app: App, points: [number, number][]): Input {
+  let stop: (() => void) | null = null;
+  const text = () => (points.length ? `Path: ${length(points).toFixed(1)} m` : "No path is drawn.");
+  const said = el("span", { class: "dim", text: text() });
+  const draw = button(points.length ? "Draw again" : "Draw path", () => {
+    stop?.();
+    said.textContent = "Draw on the floor with the mouse.";
+    stop = app.drawOnGround((stroke) => {
+      points = stroke.points;
+      said.textContent = text();
+      stop?.();
+      stop = null;
+    });
+  }, "Draw the path on the floor of the scene");
+  return { element: el("div", { class: "row" }, draw, said), fields: () => ({ points }) };
+}
+
+function length(points: [number, number][]): number {
+  return points.slice(1).reduce((sum, [x, z], k) => sum + Math.hypot(x - points[k]![0], z - points[k]![1]), 0);
+}
+
+function showResult(app: App, operation: Operation, done: OperationDone, box: HTMLElement): void {
+  const [first, ...others] = done.motions;
+  if (first && app.motions.has(first.motion)) app.update(first);
+  else if (first && !others.length && !operation.as_new) app.present(first);
+  else for (const each of done.motions) app.add(each);
+  const notes = done.notes.map((text) => el("p", { text: sentence(text) }));
+  box.replaceChildren(...notes, ...(done.rows.length ? [resultTable(app, done)] : []), ...done.files.map(fileResult));
+  // A download that was asked for needs no second click.
+  if (operation.name === "save") for (const { url, name } of done.files) download(url, name);
+  if (operation.name === "save" && !done.files.length) app.folderChanged.emit();
+}
+
+/** The table of a result. */
+export function resultTable(app: App, { columns, rows, links }: OperationDone): HTMLElement {
+  const follow = (link: string) => {
+    const [kind, ...rest] = link.split(":");
+    if (kind === "frame") app.playback.seek(Number(rest[0]));
+    else void app.open({ path: rest.join(":") });
+  };
+  const head = el("tr", {}, ...columns.map((text) => el("th", { text })));
+  const body = rows.map((row, k) => {
+    const link = links[k];
+    const [name = "", ...cells] = row;
+    if (link?.startsWith("about:")) return el("tr", {}, el("th", { text: name, title: link.slice(6) }), ...cells.map((text) => el("td", { text })));
+    const start = link ? button(name, () => follow(link), link.startsWith("frame") ? "Move the playhead there" : "Open this clip", "link") : name;
+    return el("tr", {}, el("th", {}, start), ...cells.map((text) => el("td", { text })));
+  });
+  return el("div", { class: "table-box result-table" }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...body)));
+}
+
+function fileResult({ url, name }: { url: string; name: string }): HTMLElement {
+  const link = Object.assign(el("a", { class: "download", text: `Download ${name}` }), { href: url, download: name });
+  const box = el("div", { class: "stack" });
+  if (PICTURE.test(name)) {
+    const picture = Object.assign(el("img", { class: "preview" }), { alt: name });
+    box.append(picture);
+    // Downloads have no media type; a picture needs one.
+    void fetch(url, { credentials: "same-origin", cache: "no-store" }).then((reply) => reply.blob())
+      .then((data) => (picture.src = URL.createObjectURL(data)), () => picture.remove());
+  }
+  box.append(link);
+  return box;
+}
