@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from gallery_pages import write_gallery  # noqa: E402
+from notebook_pages import write_tutorials  # noqa: E402
 
 import marey  # noqa: E402
 from marey.core.settings import UNITS, Settings, options_of  # noqa: E402
@@ -100,6 +101,9 @@ def write_api(folder: Path) -> None:
     """Write one page for each package, with all its public names."""
     folder.mkdir(parents=True, exist_ok=True)
     index = ["# Python reference", "", "Distances are in meters, angles in radians, times in seconds; Y is up.", ""]
+    index += ["The examples run as they stand after these lines:", ""]
+    ready = (HERE / "example_names.py").read_text(encoding="utf-8")
+    index += ["```python", ready.partition('"""\n\n')[2].rstrip(), "```", ""]
     index += ["```{toctree}", ":maxdepth: 1", ""]
     for package in PACKAGES:
         title = f"marey.{package}"
@@ -117,6 +121,17 @@ def write_api(folder: Path) -> None:
             kind = "autoclass" if inspect.isclass(value) else "autofunction" if callable(value) else "autodata"
             page += [f".. {kind}:: {title}.{name}", *(["   :members:"] if kind == "autoclass" else []), ""]
         page.append("```")
+        if package == "maths":  # its functions are in modules
+            for name in (name for name in module.__all__ if inspect.ismodule(getattr(module, name))):
+                page += [
+                    "",
+                    f"## {title}.{name}",
+                    "",
+                    "```{eval-rst}",
+                    f".. automodule:: {title}.{name}",
+                    "   :members:",
+                ]
+                page.append("```")
         _write(folder / f"{package}.md", page)
         index.append(package)
     _write(folder / "index.md", [*index, "```"])
@@ -163,6 +178,7 @@ def setup(app: Any) -> None:
     write_api(HERE / "reference" / "api")
     write_commands(HERE / "reference" / "commands")
     write_gallery(HERE / "reference" / "gallery")
+    write_tutorials(HERE / "reference" / "tutorials")
     app.connect("autodoc-process-signature", sign_settings)
     app.connect("autodoc-process-docstring", list_options, priority=390)
     app.connect("autodoc-process-docstring", describe_parameters, priority=400)

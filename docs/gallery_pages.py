@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import runpy
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -36,10 +35,10 @@ def run_script(path: Path) -> tuple[list[marey.Motion], dict[str, Any]]:
     return list(names["shown"]), names.get("options", {})
 
 
-def draw_script(script: Path, picture: Path) -> None:
+def draw_script(script: Path, picture: Path, size: str = "480x270", fps: float = 20.0) -> None:
     """Write the moving picture of a script."""
     motions, options = run_script(script)
-    marey.render(motions, picture, **{"size": "480x270", "fps": 20.0, **options})
+    marey.render(motions, picture, **{"size": size, "fps": fps, **options})
 
 
 def write_gallery(folder: Path) -> None:
@@ -66,7 +65,3 @@ def _write(path: Path, lines: list[str]) -> None:
     text = "\n".join(lines) + "\n"
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":  # python docs/gallery_pages.py speed_up docs/images/speed_up.webp
-    draw_script(SCRIPTS / f"{sys.argv[1]}.py", Path(sys.argv[2]))

@@ -15,7 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -153,7 +153,7 @@ def finders() -> Iterator[str]:
 def graph(name: str) -> marey.MotionGraph:
     """Of 144, of 143, of 143 with mirror images, or of the generated walks of the pictures."""
     if name == "samples":
-        from make_graph_images import clips
+        from pictures.graphs import clips
 
         return marey.MotionGraph.build(clips(), 0.08)
     motions = folder(name[:3], None)
@@ -404,6 +404,35 @@ def reference() -> Iterator[str]:
             yield f"{name} at {threshold} m: {again} of {total}"
 
 
+def indexed() -> Iterator[str]:
+    """Matches of an index next to those of the match web of the same clips: the same interval, frame by frame."""
+    from marey.find import MatchWeb, MotionIndex, SearchSettings
+    from marey.find.search import Query
+
+    sets = {
+        "144": folder("144", 30.0),
+        "143": folder("143", 30.0),
+        "016": folder("016", 30.0),
+        "samples": [t.motion for t in medleys(50, 2, kicks=8, punches=8, reaches=8)],
+    }
+    once = SearchSettings(max_tiers=1, max_matches=10_000)
+    for name, clips in sets.items():
+        web, index = MatchWeb.build(clips), MotionIndex.build(clips)
+        for threshold in (0.05, 0.08, 0.12):
+            total = again = other = 0
+            rng = np.random.default_rng(2024)
+            for _ in range(40):
+                length = round(rng.uniform(0.8, 1.6) * 30)
+                k = int(rng.choice([k for k, each in enumerate(web.clips) if len(each) > length]))
+                start = int(rng.integers(len(web.clips[k]) - length))
+                graphs = [Query.make(each, k, start, start + length, once).grow(threshold) for each in (web, index)]
+                if graphs[0].stillness[0] < 1.5 * threshold:  # standing still is like everything that stands still
+                    continue
+                theirs, ours = ({graph.interval(node) for node in range(1, graph.n)} for graph in graphs)
+                total, again, other = total + len(theirs), again + len(theirs & ours), other + len(ours - theirs)
+            yield f"{name} at {threshold} m: {again} of {total}, and {other} others"
+
+
 def aiming() -> Iterator[str]:
     """How far new motions are from their targets."""
     from tests.parametric.takes import FEATURES, mean_errors, near_samples, real_space, takes
@@ -432,9 +461,17 @@ def wide() -> Iterator[str]:
     """Spaces of other actions (Kovar 6.3.4): how far new motions are from random targets within the examples."""
     from tests.parametric.takes import WIDE, own_errors, wide_space
 
-    for name in WIDE:
+    from marey.parametric import ParametricMotion
+
+    def recorded_lunges() -> ParametricMotion:
+        take = clip("144_17", 30.0)
+        lunges = [replace(take[at - 25 : at + 25], name=f"lunge {at}") for at in (135, 211, 288, 431, 565)]
+        return ParametricMotion.build(lunges, "position:hips:y@lowest")
+
+    makers = {name: partial(wide_space, name) for name in WIDE}
+    for name, make in {**makers, "recorded lunges, height of the hips": recorded_lunges}.items():
         start = time.process_time()
-        space = wide_space(name)
+        space = make()
         spent = time.process_time() - start
         low, high = space.parameters.min(axis=0), space.parameters.max(axis=0)
         spans = ", ".join(f"{a:.2f} to {b:.2f} {unit}" for a, b, unit in zip(low, high, space.units, strict=True))
@@ -838,6 +875,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
         searches,
         recorded,
         reference,
+        indexed,
         aiming,
         wide,
         continuity,
