@@ -57,8 +57,8 @@ browser: $(DEV) $(KERNELS) $(PAGE)
 	  echo "$(BROWSER):"; cat $(VENV)/browser.log; exit $$failed
 
 check: $(DEV)
-	$(BIN)/ruff check src tests examples kernels web docs/*.py docs/gallery hatch_build.py
-	$(BIN)/ruff format --check src tests examples kernels web docs/*.py docs/gallery hatch_build.py
+	$(BIN)/ruff check src tests examples kernels web blender_extension docs/*.py docs/gallery docs/pictures hatch_build.py
+	$(BIN)/ruff format --check src tests examples kernels web blender_extension docs/*.py docs/gallery docs/pictures hatch_build.py
 	$(BIN)/mypy
 
 # Compares all operations with kernels compiled at first use, and calls each kernel 10,000 times, which takes minutes.
@@ -84,6 +84,7 @@ papers: $(KERNELS)
 	$(BIN)/python docs/measure_papers.py
 
 docs: $(VENV)/.docs $(KERNELS)
+	$(BIN)/python docs/pictures
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo build/docs/index.html
 
