@@ -69,6 +69,7 @@ _collecting = threading.RLock()
 # Maximum number of characters of a message, without the file's name.
 MAX_MESSAGE = 380
 _END_LENGTH = 140
+_LONG_WORD = 40
 
 
 class MareyError(Exception):
@@ -123,7 +124,11 @@ def _shorten(message: str) -> str:
     line = message if message.isprintable() else " ".join(message.split())
     if len(line) <= MAX_MESSAGE:
         return line
-    return f"{line[: MAX_MESSAGE - _END_LENGTH - 3]}...{line[-_END_LENGTH:]}"
+    head, tail = line[: MAX_MESSAGE - _END_LENGTH - 5], line[-_END_LENGTH:]
+    # Cut between words, unless a word is very long.
+    space, next_space = head.rfind(" ", -_LONG_WORD), tail.find(" ", 0, _LONG_WORD)
+    head = head if space < 0 else head[:space]
+    return f"{head} ... {tail if next_space < 0 else tail[next_space + 1 :]}"
 
 
 def word_parameters(text: str, name: Callable[[str, str], str]) -> str:

@@ -47,10 +47,10 @@ def test_nothing_is_ever_replaced(places: Places, tmp_path: Path, walk: marey.Mo
         assert save_in_folder(places, walk, "glb", name) is None
     assert sorted(os.listdir(tmp_path)) == before
     assert (tmp_path / "walk.bvh").read_text() == "mine"
-    assert free_name(places, "walk") == "walk 2"
-    assert free_name(places, "../jump") == "_jump"
-    assert save_in_folder(places, walk, "glb", "walk 2") == "walk 2.glb"
-    assert free_name(places, "walk") == "walk 3"
+    assert free_name(places, "walk") == "walk_2"
+    assert free_name(places, "../jump (mirrored)") == "jump_mirrored"
+    assert save_in_folder(places, walk, "glb", "walk_2") == "walk_2.glb"
+    assert free_name(places, "walk") == "walk_3"
     assert free_name(places, "x" * 300) == "x" * 120
     (tmp_path / f"{'x' * 120}.npz").touch()
     assert len(free_name(places, "x" * 300)) <= 120
@@ -94,7 +94,7 @@ def test_file_systems_without_links(
 
 def test_a_failed_save_is_reported(places: Places, tmp_path: Path, walk: marey.Motion) -> None:
     for name in ("", "..", "../walk", "a/b", ".hidden", "a\0b", "x" * 300, "end."):
-        with pytest.raises(InvalidValue, match="expected a file name such as 'walk 2'"):
+        with pytest.raises(InvalidValue, match="expected a file name such as 'walk_2'"):
             save_in_folder(places, walk, "bvh", name)
     nowhere = Places("s", None)
     with pytest.raises(InvalidValue, match="no folder is open; download"):

@@ -229,22 +229,22 @@ def test_a_changed_motion_is_saved_as_a_new_file(page: FakePage, clips: Path) ->
     saved = page.do("save", motion=name)
     try:
         assert (saved["path"], saved["motion"]["file"], saved["motion"]["edited"]) == (
-            "walk 2.bvh",
-            "walk 2.bvh",
+            "walk_2.bvh",
+            "walk_2.bvh",
             False,
         )
         assert (clips / "walk.bvh").read_bytes() == source
         truth = marey.edit.mirror(marey.load(clips / "walk.bvh"))
-        again = marey.load(clips / "walk 2.bvh")
+        again = marey.load(clips / "walk_2.bvh")
         np.testing.assert_allclose(again.world().positions, truth.world().positions, atol=1e-4)
         assert again.labels == truth.labels
         # Annotations now go to the sidecar of the new file, and undoing the edit makes it edited again.
         assert page.do("set_labels", motion=name, labels=[])["unsaved"]
-        assert page.do("save", motion=name)["path"] == "walk 2.marey.json"
+        assert page.do("save", motion=name)["path"] == "walk_2.marey.json"
         page.do("undo", motion=name)
         assert page.do("undo", motion=name)["edited"]
     finally:
-        for path in clips.glob("walk 2.*"):
+        for path in clips.glob("walk_2.*"):
             path.unlink()
 
 

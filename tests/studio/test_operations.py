@@ -163,7 +163,7 @@ def test_different_skeletons_are_refused_with_one_remedy(session: tuple[FakePage
 def test_a_file_is_never_overwritten(session: tuple[FakePage, str, str]) -> None:
     settings = {"format": "bvh", "name": "twice", "unit": 0.01}
     assert run(session, "save", settings=settings)["notes"] == ["saved twice.bvh"]
-    with pytest.raises(Failed, match="“Name” must be new: 'twice' already exists; 'twice 2' is not taken") as found:
+    with pytest.raises(Failed, match="“Name” must be new: 'twice' already exists; 'twice_2' is not taken") as found:
         run(session, "save", settings=settings)
     assert found.value.parameter == "name"
 

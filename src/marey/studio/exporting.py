@@ -20,7 +20,7 @@ from marey.io.rest import annotations_in_file
 from marey.io.settings import SaveSettings
 from marey.studio.folder import SUFFIXES, Folder
 from marey.studio.motions import Opened
-from marey.studio.places import Places, fit_name
+from marey.studio.places import Places, fit_name, suggest_file_name
 
 _MAX_TRIES = 5
 
@@ -63,7 +63,7 @@ def save_in_folder(
     folder = _require_folder(places)
     if name != fit_name(name) or name.startswith("."):
         raise InvalidValue(
-            f"expected a file name such as 'walk 2' without '/' and other special characters, got {name[:80]!r}"
+            f"expected a file name such as 'walk_2' without '/' and other special characters, got {name[:80]!r}"
         )
     if _is_taken(folder, name):
         return None
@@ -106,8 +106,7 @@ def save_as_new(places: Places, opened: Opened) -> Path:
 def free_name(places: Places, name: str) -> str:
     """Return a name similar to `name` that no motion or sidecar in the folder uses."""
     folder = _require_folder(places)
-    base = fit_name(name).lstrip(".") or "motion"
-    return find_free_name(base, lambda tried: _is_taken(folder, tried), fit_name)
+    return find_free_name(suggest_file_name(name), lambda tried: _is_taken(folder, tried), fit_name, gap="_")
 
 
 def _require_folder(places: Places) -> Folder:

@@ -200,10 +200,10 @@ def render_motion(
     motion: Motion, frame: int, span: Sequence[int] | None, format: str, settings: RenderSettings
 ) -> Found:
     """Draw a motion as a moving picture, or one frame of it."""
-    from marey.studio.places import fit_name
+    from marey.studio.places import suggest_file_name
     from marey.studio.render import render
 
-    path = Path(tempfile.mkdtemp()) / f"{fit_name(motion.name)}.{format}"
+    path = Path(tempfile.mkdtemp()) / f"{suggest_file_name(motion.name)}.{format}"
     if format == "png":
         render(motion, path, frame=frame, settings=settings)
     else:

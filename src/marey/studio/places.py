@@ -147,6 +147,11 @@ def is_device(name: str) -> bool:
     return _DEVICES.fullmatch(name) is not None
 
 
+def suggest_file_name(name: str) -> str:
+    """Return a file name without spaces and parentheses for a clip: ``walk_mirrored`` for ``walk (mirrored)``."""
+    return re.sub(r"[\s()]+", "_", fit_name(name)).strip("_.") or "motion"
+
+
 def fit_name(name: str) -> str:
     """Turn `name` into a valid file name for file systems and browsers."""
     fit = _UNFIT.sub("_", name.encode(errors="replace").decode()).strip(" .")

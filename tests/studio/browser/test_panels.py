@@ -80,11 +80,11 @@ def test_an_edited_clip_is_saved_and_closed_with_a_question(tab: Tab, folder: Pa
     tab.page.evaluate("() => marey.changing.add(marey.selected.info.motion)")
     tab.page.keyboard.press("Control+s")  # while an operation runs
     tab.until("() => /is still being changed/.test(document.querySelector('#notices').textContent)")
-    assert not (folder / "slow 2.bvh").exists()
+    assert not (folder / "slow_2.bvh").exists()
     tab.page.evaluate("() => marey.changing.clear()")
     tab.page.keyboard.press("Control+s")
-    tab.until("() => marey.selected.info.file === 'slow 2.bvh' && !marey.selected.info.edited")
-    assert (folder / "slow 2.bvh").is_file()
+    tab.until("() => marey.selected.info.file === 'slow_2.bvh' && !marey.selected.info.edited")
+    assert (folder / "slow_2.bvh").is_file()
     press(tab, "Apply")
     tab.until("() => marey.selected.info.edited")
     before = tab.get("marey.motions.size")
@@ -96,7 +96,7 @@ def test_an_edited_clip_is_saved_and_closed_with_a_question(tab: Tab, folder: Pa
     tab.until(f"() => marey.motions.size === {before} && marey.selected.info.undo > 0")
     for _ in range(2):
         tab.page.keyboard.press("Control+z")
-    for path in folder.glob("slow 2.*"):
+    for path in folder.glob("slow_2.*"):
         path.unlink()
 
 

@@ -37,8 +37,9 @@ def save_motion(
 ) -> dict[str, Any]:
     """Save a motion to the folder, or prepare it for download."""
     from marey.studio.exporting import export_motions, free_name, save_in_folder
+    from marey.studio.places import suggest_file_name
 
-    wanted = name.strip() or motion.name
+    wanted = name.strip() or suggest_file_name(motion.name)
     if target == "download":
         files = export_motions(session.places, [motion], format, wanted, settings)
         return {"files": [str(path) for path in files if path is not None]}
