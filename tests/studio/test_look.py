@@ -125,6 +125,8 @@ def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
     assert (info["undo"], info["redo"], info["unsaved"], info["revision"]) == (2, 0, True, revision)
     info = page.do("undo", motion=name)
     assert (info["labels"], info["undo"], info["redo"]) == ([], 1, 1)
+    numbers = [each["number"] for each in info["steps"]]
+    assert (len(numbers), numbers) == (3, sorted(numbers))
     info = page.do("redo", motion=name)
     assert info["labels"] == [{"name": "<i>turn</i>", "start": 0, "stop": 30}]
     with pytest.raises(Failed, match="nothing to redo"):
@@ -406,7 +408,7 @@ def test_plants_have_places_and_slides():
     seconds = np.arange(len(walk)) / walk.fps
     sliding = replace(walk, root_positions=walk.root_positions + np.outer(seconds, [0.1, 0.0, 0.0]))
     for motion, speed in ((walk, 0.0), (sliding, 0.1)):
-        for lane in describe_motion("m1", Opened(motion, steps=[Step(motion, 0, "opened")])).contacts or ():
+        for lane in describe_motion("m1", Opened(motion, steps=[Step(motion, 0, "opened", 1)])).contacts or ():
             assert len(lane.plants) == len(lane.intervals) > 0
             for plant, (start, stop) in zip(lane.plants, lane.intervals, strict=True):
                 assert plant.slide == pytest.approx(speed * (stop - start - 1) / walk.fps, abs=1e-6)

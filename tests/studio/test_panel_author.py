@@ -162,7 +162,12 @@ def test_parts_are_added_and_taken_away(author: FakePage) -> None:
     stuck = author.do("drive_list")["stuck"]
     assert stuck.startswith("dead end: ")
     assert "'left'" in stuck
-    assert author.do("author_remove", name="left") == before
+    removed = author.do("author_remove", name="left")
+    assert (removed["nodes"], removed["edges"]) == (before["nodes"], before["edges"])
+    assert author.do("author_restore", version=result["version"]) == result
+    assert author.do("author_restore", version=before["version"]) == before
+    with pytest.raises(Failed, match="no longer stored"):
+        author.do("author_restore", version=999)
 
 
 @pytest.mark.parametrize(

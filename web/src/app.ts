@@ -25,6 +25,7 @@
  *   app.timeline, app.scale, app.curves
  *   app.drawOnGround(...)  lets the user draw a line on the floor; see pointer.ts
  *   app.dragTarget(...)    a handle in the scene that the user can drag; see pointer.ts
+ *   app.history            one undo history; a panel's state takes part in it with `keep` and `note`
  *   app.shown              what is drawn of each character; `app.show({...})` changes it
  *   widgets/               slider, curve_editor (weights over time), measures (a table of metrics), notices
  */
@@ -34,6 +35,7 @@ import { Curves } from "./curves";
 import { byId } from "./dom";
 import { CharacterView, SHOWN, type Shown } from "./character_view";
 import { Frames, type Block } from "./frames";
+import { History, type Change } from "./history";
 import type { Commands, MotionInfo, OpenFile, Welcome } from "./messages";
 import { Playback } from "./playback";
 import { drawOnGround, dragTarget, type Stroke, type Target, type TargetOptions } from "./pointer";
@@ -85,6 +87,7 @@ export class App {
   readonly folderChanged = new Signal();
   /** Open a panel by its name; what follows a colon is passed to it. */
   readonly openPanel = new Signal<string>();
+  readonly history = new History(this);
   selected: Shot | null = null;
   /** Ids of the motions that an operation is changing now. */
   readonly changing = new Set<string>();
@@ -206,6 +209,7 @@ export class App {
     if (select || !this.selected) this.select(info.motion);
     else shot.character.show(this.frameOf(shot));
     void this.dress(shot);
+    this.history.see(info);
     return shot;
   }
 
@@ -255,10 +259,19 @@ export class App {
       if (!this.edits.get(shot)) this.timeline.show(info);
       if (rebuilt) this.playback.lead(info.n_frames, info.fps);
     }
+    this.history.see(info);
     this.infoChanged.emit(info);
   }
 
-  async forget(id: string): Promise<void> {
+  /** Close a motion. Returns the change, which can be undone. */
+  async forget(id: string): Promise<Change | null> {
+    const info = this.motions.get(id)?.info;
+    await this.shut(id);
+    return info ? this.history.closed(info) : null;
+  }
+
+  /** Close a motion without an entry in the history. */
+  async shut(id: string): Promise<void> {
     this.drop(id);
     await this.ask("close", { motion: id });
   }

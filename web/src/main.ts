@@ -4,7 +4,7 @@ import { showResumedWork } from "./resumed_work";
 import { Connection, type State } from "./connection";
 import { button, byId, isOurs, releaseClicked } from "./dom";
 import { Files } from "./files";
-import { historyButtons, step } from "./history";
+import { historyButtons } from "./history_view";
 import { saveTabState, saveChoice, tabState } from "./tab_state";
 import type { FolderList, MotionInfo, Welcome } from "./messages";
 import { panelbar } from "./panelbar";
@@ -92,7 +92,11 @@ async function begin(app: App, files: Files, welcome: Welcome, early: Early): Pr
   if (first && welcome.resumed) void app.connection.ask("live_stop", {}).catch(() => undefined);
   if (first) for (const work of app.connection.resumedWork) void showResumedWork(app, work);
   if (first) panelbar(byId("right"), app, welcome.panels, welcome.resumed ? tabState().panel : "");
-  for (const id of [...app.motions.keys()]) if (!known.has(id)) app.drop(id);
+  if (first) app.history.restore(welcome.motions);
+  for (const id of [...app.motions.keys()].filter((each) => !known.has(each))) {
+    app.drop(id);
+    app.history.forget(id);
+  }
   for (const info of welcome.motions) app.add(info, false);
   const listing = files.load(first ? early.listing : undefined).catch(() => []);
   if (first) await showFirst(app, welcome, listing, early);
@@ -116,8 +120,8 @@ function commandKey(app: App, event: KeyboardEvent): boolean {
   if (!(event.ctrlKey || event.metaKey)) return false;
   const key = event.key.toLowerCase();
   if (key === "s") void saveSelected(app);
-  else if (key === "z") void step(app, event.shiftKey ? "redo" : "undo");
-  else if (key === "y") void step(app, "redo");
+  else if (key === "z") void (event.shiftKey ? app.history.redo() : app.history.undo());
+  else if (key === "y") void app.history.redo();
   else return false;
   return true;
 }

@@ -32,6 +32,12 @@ export interface LabelSpan {
   stop: number;
 }
 
+/** A step of a motion's undo history: its number, which grows from step to step of all motions, and its name. */
+export interface EditStep {
+  number: number;
+  name: string;
+}
+
 /**
  * Everything about a motion except its frames.
  *
@@ -42,7 +48,8 @@ export interface LabelSpan {
  * `file` is the path within `where`; "" for motions without a file. `clips` are the names of all clips in the file.
  * `history` lists the processing steps. `skin` is the address of the GLB file with the skin, or null. `unsaved` says
  * that the sidecar lacks the current annotations, `edited` that the frames are in no file. `undo` and
- * `redo` are the numbers of steps that can be undone or redone.
+ * `redo` are the numbers of steps that can be undone or redone; `steps` are all of them, the first is the motion as it
+ * was opened.
  */
 export interface MotionInfo {
   motion: string;
@@ -72,6 +79,7 @@ export interface MotionInfo {
   edited: boolean;
   undo: number;
   redo: number;
+  steps: EditStep[];
 }
 
 /** A running job: the id and name of its command, and its progress (0 to 1). */
@@ -1099,16 +1107,26 @@ export interface CharacterEdge {
   samples: number;
 }
 
-/** The character being edited. `note` comments on the last change; "" for none. */
+/**
+ * The character being edited. `version` is its number among the states that can be restored.
+ *
+ * `note` comments on the last change; "" for none.
+ */
 export interface Character {
   name: string;
   nodes: CharacterNode[];
   edges: CharacterEdge[];
+  version: number;
   note: string;
 }
 
 /** Get the character being edited, initially empty. */
 export interface ShowCharacter {
+}
+
+/** Restore an earlier or later state of the character, to undo or redo a change. */
+export interface RestoreCharacter {
+  version: number;
 }
 
 /** A built-in recipe. */
@@ -1615,6 +1633,7 @@ export interface Commands {
   "find_save": { fields: SaveFound; reply: SavedFound };
   "layer_look": { fields: LookAt; reply: LookDone };
   "author_show": { fields: ShowCharacter; reply: Character };
+  "author_restore": { fields: RestoreCharacter; reply: Character };
   "author_sources": { fields: ListSources; reply: Sources };
   "author_new": { fields: NewCharacter; reply: Character };
   "author_recipe": { fields: UseRecipe; reply: Character };

@@ -48,8 +48,8 @@ async function save(app: App, info: MotionInfo): Promise<boolean> {
 export function closeClip(app: App, info: MotionInfo): void {
   const name = visible(info.name);
   const close = async () => {
-    await app.forget(info.motion);
-    app.notices.ask(`Closed ${name}`, [["Undo", () => void app.ask("reopen", { motion: info.motion }).then((again) => app.add(again), () => undefined)]], true);
+    const change = await app.forget(info.motion);
+    if (change) app.notices.ask(`Closed ${name}`, [["Undo", () => app.history.revert(change)]], true);
   };
   const quietly = () => void close().catch(() => undefined);
   if (!losesWork(info)) quietly();

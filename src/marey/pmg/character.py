@@ -67,6 +67,14 @@ class ParametricMotionGraph:
         # File of each space, keyed by the identity of the space: unchanged spaces are not written again.
         self._space_files: dict[int, SpaceFile] = {}
 
+    def __copy__(self) -> ParametricMotionGraph:
+        """Return a character with the same nodes and edges, to change independently."""
+        other = object.__new__(type(self))
+        other.__dict__ |= self.__dict__
+        other._nodes, other._edges = dict(self._nodes), dict(self._edges)
+        other._space_files = dict(self._space_files)
+        return other
+
     def __repr__(self) -> str:
         return f"<ParametricMotionGraph {self.name!r}: {len(self._nodes)} nodes, {len(self._edges)} edges>"
 

@@ -16,7 +16,7 @@ from marey.core.motion import Motion
 from marey.io import unit_detection
 from marey.io.rest import annotations_in_file
 from marey.studio.forms import word_text
-from marey.studio.messages import ContactLane, LabelSpan, Message, MotionInfo, Plant
+from marey.studio.messages import ContactLane, EditStep, LabelSpan, Message, MotionInfo, Plant
 from marey.studio.motions import Opened
 
 _DEFAULT_HEIGHT = 1.7  # meters, if the height is unknown
@@ -53,6 +53,7 @@ def describe_motion(
         "edited": opened.is_edited,
         "undo": opened.at,
         "redo": len(opened.steps) - 1 - opened.at,
+        "steps": tuple(EditStep(each.number, each.what) for each in opened.steps),
     }
     if isinstance(recording, Markers):
         n = len(recording.names)

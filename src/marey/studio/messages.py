@@ -144,6 +144,13 @@ class LabelSpan(Value):
     stop: int
 
 
+class EditStep(Value):
+    """A step of a motion's undo history: its number, which grows from step to step of all motions, and its name."""
+
+    number: int
+    name: str
+
+
 class MotionInfo(Value):
     """Everything about a motion except its frames.
 
@@ -154,7 +161,8 @@ class MotionInfo(Value):
     `file` is the path within `where`; "" for motions without a file. `clips` are the names of all clips in the file.
     `history` lists the processing steps. `skin` is the address of the GLB file with the skin, or null. `unsaved` says
     that the sidecar lacks the current annotations, `edited` that the frames are in no file. `undo` and
-    `redo` are the numbers of steps that can be undone or redone.
+    `redo` are the numbers of steps that can be undone or redone; `steps` are all of them, the first is the motion as it
+    was opened.
     """
 
     motion: str
@@ -184,6 +192,7 @@ class MotionInfo(Value):
     edited: bool
     undo: int
     redo: int
+    steps: tuple[EditStep, ...]
 
 
 class MotionWithNotes(Value):

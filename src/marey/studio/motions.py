@@ -21,7 +21,7 @@ from marey.studio.messages import Binary, Where
 
 Recording = Motion | Markers
 # Limits: closed motions that can be reopened, open motions, their bytes with history, undo steps, frames per message.
-MAX_CLOSED = 3
+MAX_CLOSED = 20
 MAX_OPEN = 500
 MAX_BYTES = 4 * 2**30
 MAX_STEPS = 50
@@ -38,11 +38,15 @@ class FrameBlock(Binary):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """An entry of the undo history: the motion after the change `what`. `revision` identifies its frames."""
+    """An entry of the undo history: the motion after the change `what`.
+
+    `revision` identifies its frames. `number` identifies the step among those of all motions, in the order of changes.
+    """
 
     recording: Recording
     revision: int
     what: str
+    number: int
 
 
 @dataclass(slots=True, eq=False)
@@ -92,6 +96,7 @@ class Motions:
         self._closed: dict[str, Opened] = {}
         self._count = 0
         self._revision = 0
+        self._n_steps = 0
         self._reserved: dict[str, int] = {}
 
     def ids(self) -> tuple[str, ...]:
@@ -111,7 +116,7 @@ class Motions:
             self._count += 1
             self._revision += 1
             name = f"m{self._count}"
-            opened.steps = [Step(opened.recording, self._revision, "opened")]
+            opened.steps = [Step(opened.recording, self._revision, "opened", self._next_step())]
             opened.at, opened.saved = 0, opened.recording
             self._opened[name] = opened
         return name
@@ -195,8 +200,9 @@ class Motions:
                 self._revision += 1
                 revision = self._revision
             same = merge_undo and opened.at > 0 and opened.at == len(opened.steps) - 1 and opened.now.what == what
+            number = opened.now.number if same else self._next_step()
             del opened.steps[opened.at + (not same) :]
-            opened.steps.append(Step(after, revision, what))
+            opened.steps.append(Step(after, revision, what, number))
             del opened.steps[: -MAX_STEPS - 1]
             if self._bytes() > MAX_BYTES:
                 self._closed.clear()
@@ -242,6 +248,10 @@ class Motions:
             opened.recording = opened.saved = opened.now.recording
             opened.where, opened.file, opened.path = "folder", path.name, path
             opened.clips, opened.clip, opened.trimmed = (), None, None
+
+    def _next_step(self) -> int:
+        self._n_steps += 1
+        return self._n_steps
 
     def _make_room(self, *more: Recording, size: int = 0) -> None:
         """Forget closed motions if there is not enough room for more; raise an error if there still is not."""

@@ -55,6 +55,19 @@ def test_two_clips_are_blended(tab: Tab) -> None:
     says(tab, "matching foot contacts")
     press(tab, "Blend")
     shows(tab, "0.5 slow+0.5 fast")
+    weight = tab.page.get_by_role("slider", name="A  slow")
+    weight.press("ArrowRight")
+    tab.until("() => marey.selected.info.undo === 1")
+    tab.page.keyboard.press("Control+z")
+    tab.until("() => !marey.selected.info.undo && marey.history.at === marey.history.changes.length - 1")
+    assert weight.input_value() == "0.5"  # the panel goes back with the clip
+    tab.page.get_by_role("button", name="History").click()
+    tab.page.locator(".history-list button").last.click()
+    tab.until("() => marey.selected.info.undo === 1")
+    assert weight.input_value() == "0.51"
+    tab.page.keyboard.press("Escape")
+    tab.page.keyboard.press("Control+z")
+    tab.until("() => !marey.selected.info.undo")
 
 
 def test_an_edit_is_applied_and_undone(tab: Tab) -> None:

@@ -17,6 +17,11 @@ import { FEATURES, MOMENTS } from "./find_aim";
 
 type Changing = "author_new" | "author_recipe" | "author_open_recipe" | "author_add" | "author_action" | "author_part" | "author_remove" | "author_disconnect" | "author_load";
 
+/** Names of the changes in the history. */
+const TITLES: Record<Changing, string> = {
+  author_new: "New character", author_recipe: "Take from a built-in character", author_open_recipe: "Build from a recipe", author_add: "Add node",
+  author_action: "Add node", author_part: "Add parameter sub-range", author_remove: "Remove node", author_disconnect: "Remove transition", author_load: "Load character",
+};
 const WALK_SECONDS = 20;
 /** Descriptions of how a node is controlled in Drive, keyed by the server's name of its request function. */
 const DRIVEN: Record<string, string> = { "by name": "controlled by these values", "at a point": "controlled by a target point" };
@@ -28,7 +33,7 @@ export function mount(app: App): Panel {
 
 class Author {
   readonly element: HTMLElement;
-  private character: Character = { name: "", nodes: [], edges: [], note: "" };
+  private character: Character = { name: "", nodes: [], edges: [], version: 0, note: "" };
   private chosen: Chosen = null;
   private replace = false;
   /** The motion that shows the chosen node. It is replaced when the node's sliders move. */
@@ -54,7 +59,7 @@ class Author {
 
   constructor(private readonly app: App) {
     this.view = graphView((chosen) => this.choose(chosen));
-    this.edges = edgeSection(app, (character) => this.show(character));
+    this.edges = edgeSection(app, (character) => this.edited(character, "Connect nodes"));
     this.gaze = gazeSection(app, (kind, name, replace) => this.save(kind, name, replace));
     const save = button("Save", () => void this.save("character", this.name.value, this.replace), "Save to the open folder as NAME.json, with the motion data in a second file");
     const walk = button("Preview", () => void this.walk(), `Create a random walk through the character, ${WALK_SECONDS} s, as a new clip`);
@@ -71,21 +76,24 @@ class Author {
             button("Export clips", () => void this.exportAs("glb"), "Download the clips (.glb) and the transition table (.json), for games and other programs")))),
       this.detail,
       this.addSection(),
-      operationSection(app, "add_node", () => void this.refresh()),
+      operationSection(app, "add_node", () => void this.refresh("Add node")),
       this.edges.element,
       this.gaze.element,
     );
+    app.history.keep("character", { read: () => this.character.version, write: (version) => this.restore(version as number) });
     app.themes.changed.on(() => this.view.draw());
     app.motionsChanged.on(() => this.listClips());
     this.listClips();
   }
 
   /** Get the current state from the server, and the available recipes and files. */
-  async refresh(): Promise<void> {
+  async refresh(title = ""): Promise<void> {
     const [character, sources] = await Promise.all([
       this.app.ask("author_show", {}).catch(() => null), this.app.ask("author_sources", {}).catch(() => null),
     ]);
     if (character) this.show(character);
+    if (title) this.app.history.note(title);
+    else this.app.history.settle();
     if (!sources) return;
     const options: [string, string][] = [["", "choose…"], ["new", "empty character"]];
     for (const { name, nodes } of sources.recipes) {
@@ -126,8 +134,19 @@ class Author {
   private async change<K extends Changing>(command: K, fields: Commands[K]["fields"], work = ""): Promise<boolean> {
     const asked = work ? this.app.run(work, command, fields) : this.app.ask(command, fields);
     const next = (await asked.catch(() => null)) as Character | null;
-    if (next) this.show(next);
+    if (next) this.edited(next, TITLES[command]);
     return next !== null;
+  }
+
+  private edited(character: Character, title: string): void {
+    this.show(character);
+    this.app.history.note(title);
+  }
+
+  /** Go back or forth to another state of the character. */
+  private async restore(version: number): Promise<void> {
+    // Before the first change, there was no character.
+    if (version > 0) this.show(await this.app.ask("author_restore", { version }));
   }
 
   private show(character: Character): void {

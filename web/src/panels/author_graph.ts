@@ -20,7 +20,7 @@ export interface GraphView extends Sketch {
 }
 
 export function graphView(choose: (chosen: Chosen) => void): GraphView {
-  let character: Character = { name: "", nodes: [], edges: [], note: "" };
+  let character: Character = { name: "", nodes: [], edges: [], version: 0, note: "" };
   let chosen: Chosen = null;
   let places = new Map<string, [number, number]>();
   let arcs: Arc[] = [];

@@ -6,7 +6,6 @@ import type { App, Panel, Shot } from "../app";
 import { button, choice, download, el, setOptions } from "../dom";
 import { saveChoice, tabState } from "../tab_state";
 import { FORMS, type Blended, type BlendSettings, type BlendStudy, type ComparisonSettings, type RegisterSettings, type TransitionSettings } from "../messages";
-import type { Point } from "../widgets/curve_editor";
 import { settingsForm, type Form } from "../widgets/form";
 import { gridView, type Cell } from "../widgets/grid_view";
 import { latest } from "../widgets/latest";
@@ -15,32 +14,8 @@ import { resultTable } from "../widgets/operations";
 import { LETTERS, MotionList } from "./blend_list";
 import { BlendModes, MODES, type Mode } from "./blend_modes";
 import { Overlay } from "./blend_overlay";
+import { alongPath, isOfPath, METHODS, PATH, pick, type Choices, type Method } from "./blend_state";
 import { resultText, statistics, studyText } from "./blend_tables";
-
-type Method = NonNullable<BlendSettings["method"]>;
-
-/** Names of the settings that only the methods along a path have. */
-type PathName = Exclude<keyof BlendSettings & keyof TransitionSettings, "method" | "feet" | "name">;
-const isOfPath = (name: string): name is PathName => /^path_|^whole_costs$|^n_frames$/.test(name);
-const PATH = FORMS.BlendSettings.map(({ name }) => name).filter(isOfPath);
-const METHODS: [Method, string][] = [
-  ["registered", "synchronized (best)"], ["linear", "linear"], ["discrete", "discrete path"], ["cubic", "cubic spline"],
-];
-
-/** State that survives a page reload. */
-interface Choices {
-  chosen: string[];
-  method: Method;
-  mode: Mode;
-  weights: [string, number][];
-  curves: [string, Point[]][];
-  at: [number, number] | null;
-  settings: Partial<BlendSettings & RegisterSettings>;
-  transition: Partial<TransitionSettings>;
-  path: Partial<BlendSettings>;
-  comparison: Partial<ComparisonSettings>;
-  result: string | null;
-}
 
 export function mount(app: App): Panel {
   const panel = new BlendPanel(app);
@@ -84,6 +59,7 @@ class BlendPanel {
     this.restudy();
   }, "The clip that the grid compares with A");
   private readonly methodChoice: ReturnType<typeof choice>;
+  private readonly modeChoice: ReturnType<typeof choice>;
   private readonly go = button("Blend", () => void this.blend(true), "Create the blend; later changes update it immediately", "primary");
   private readonly metricButtons = [
     button("Measure quality", () => void this.measure(), "Compare the quality metrics of the result and A"),
@@ -124,7 +100,7 @@ class BlendPanel {
       this.drawGrid();
       this.changed();
     }, "Synchronized aligns the clips in time and space by their contacts. Linear does not align them in time; discrete path and cubic spline do, in two simpler ways.");
-    const modes = choice("Mode", MODES, this.modes.mode, (value) => {
+    this.modeChoice = choice("Mode", MODES, this.modes.mode, (value) => {
       this.modes.mode = value as Mode;
       // A transition point that was picked in another mode is not kept.
       this.modes.at = null;
@@ -137,7 +113,7 @@ class BlendPanel {
     this.gridBox.append(el("h3", { text: "Frame similarity" }), this.pair, this.grid.element, this.cellText);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Clips" }), this.list.element, this.hints),
-      el("section", {}, el("h3", { text: "Blend" }), this.methodChoice, modes, this.modes.element,
+      el("section", {}, el("h3", { text: "Blend" }), this.methodChoice, this.modeChoice, this.modes.element,
         this.settings.element, this.transition.element, this.path.element,
         el("div", { class: "row" }, this.go, ...this.exports),
         this.said,
@@ -154,8 +130,9 @@ class BlendPanel {
       this.restudy();
     });
     app.themes.changed.on(() => this.grid.draw());
-    window.addEventListener("pagehide", () => this.store());
+    window.addEventListener("pagehide", () => saveChoice("blend", this.choices));
     this.draw();
+    app.history.keep("blend", { read: () => this.choices, write: (state) => this.putBack(state as Choices) });
     // After a reload, the motions are added right after the panels are built.
     if (before) queueMicrotask(() => this.chooseAgain(before));
   }
@@ -172,14 +149,28 @@ class BlendPanel {
     return this.method === "cubic" ? this.path.value : rest;
   }
 
-  private store(): void {
+  private get choices(): Choices {
     const { chosen, method, result } = this;
     const { mode, at, weights, curves } = this.modes;
     const [settings, transition, path, comparison] = [this.settings.value, this.transition.value, this.path.value, this.comparison.value];
-    const choices: Choices = {
-      chosen, method, mode, at, settings, transition, path, comparison, result, weights: [...weights], curves: [...curves],
-    };
-    saveChoice("blend", choices);
+    return { chosen, method, mode, at, settings, transition, path, comparison, result, weights: [...weights], curves: [...curves] };
+  }
+
+  /** Set everything again that an undone or redone change had. */
+  private putBack(choices: Choices): void {
+    this.takeUp(choices);
+    this.methodChoice.select.value = choices.method;
+    this.modeChoice.select.value = choices.mode;
+    this.settings.set(choices.settings);
+    this.transition.set(choices.transition);
+    this.path.set(choices.path);
+    const { motions } = this.app;
+    if (choices.chosen.join() !== this.chosen.join()) this.take(choices.chosen.filter((id) => motions.has(id)));
+    this.modes.at = choices.at;
+    this.result = choices.result && motions.has(choices.result) ? choices.result : null;
+    this.failed = false;
+    this.modes.forget();
+    this.draw();
   }
 
   private takeUp({ method, mode, weights, curves }: Choices): void {
@@ -193,6 +184,7 @@ class BlendPanel {
     this.take(chosen);
     [this.modes.at, this.result] = [at, result];
     this.draw();
+    this.app.history.settle();
   }
 
   private shot(index: number): Shot | undefined {
@@ -258,6 +250,7 @@ class BlendPanel {
   private choose(id: string, on: boolean): void {
     const next = on ? [...this.chosen, id] : this.chosen.filter((each) => each !== id);
     this.take(next.slice(-LETTERS.length));
+    this.app.history.note("Choose clips to blend", "blend clips");
   }
 
   /** Blend these motions from now on, into a new result. */
@@ -378,7 +371,9 @@ class BlendPanel {
     // A change of any other control is a separate undo step.
     if (!weights) this.modes.moves.count++;
     if (this.metricsOf === "result" || (this.metricsOf === "methods" && weights)) this.outdate(true);
+    // The change of a blend is noted with the new motion.
     if (this.result) this.reblend();
+    else this.app.history.note("Change blend", `blend ${this.modes.moves.count}`);
   }
 
   private async blend(first: boolean): Promise<void> {
@@ -424,6 +419,7 @@ class BlendPanel {
   /** Report that the settings cannot be blended; the previous blend keeps playing. */
   private fail(): void {
     this.failed = true;
+    this.app.history.note("Change blend");
     this.said.textContent = "Cannot blend with these settings. Still showing the previous blend.";
     this.drawButtons();
   }
@@ -483,15 +479,4 @@ class BlendPanel {
     const done = await this.app.run("Writing the file", "operate", fields).catch(() => null);
     if (done) for (const { url, name } of done.files.slice(0, 1)) download(url, name);
   }
-}
-
-/** Return whether a method matches times along a path, which needs two clips. */
-function alongPath(method: string): boolean {
-  return method === "discrete" || method === "cubic";
-}
-
-/** Return the settings that these controls belong to. */
-function pick<T>(value: Partial<T>, controls: readonly { name: string }[]): Partial<T> {
-  const names = new Set(controls.map(({ name }) => name));
-  return Object.fromEntries(Object.entries(value).filter(([name]) => names.has(name))) as Partial<T>;
 }

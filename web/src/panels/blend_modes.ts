@@ -31,6 +31,11 @@ export class BlendModes {
     this.where.textContent = this.at ? `A at ${this.at[0].toFixed(2)} s, B at ${this.at[1].toFixed(2)} s` : "at the best match";
   }
 
+  /** Build the controls again with the next `draw`. */
+  forget(): void {
+    this.shownFor = "";
+  }
+
   weight(id: string): number {
     return this.weights.get(id) ?? 0.5;
   }

@@ -70,10 +70,12 @@ class FindPanel {
       fetch: async (first, count) => (await app.ask("find_matches", { search: this.found!.search, first, count })).tiles,
       open: (number) => void this.openMatch(number),
       changed: () => {
-        saveChoice("find", { search: this.found?.search, dropped: [...this.gallery.dropped] });
+        this.keepDropped();
+        app.history.note("Exclude or include a match");
         this.draw();
       },
     });
+    app.history.keep("find", { read: () => [this.threshold.value, this.found?.search ?? 0, [...this.gallery.dropped]], write: (state) => this.put(...(state as [string, number, number[]])) });
     this.about = new About(app, () => this.drawExample());
     this.saved = savedFiles(app, { kind: "web", name: "index", open: (path) => void this.loadWeb(path), saved: () => void this.list() });
     this.aim = new AimSection(app, () => ({ search: this.found!.search, drop: [...this.gallery.dropped] }), () => void this.list());
@@ -97,6 +99,7 @@ class FindPanel {
     );
     this.threshold.addEventListener("input", () => {
       this.view.mark(this.chosen);
+      app.history.note("Change threshold", "find threshold");
       this.say("");
     });
     this.threshold.addEventListener("keydown", (event) => {
@@ -247,6 +250,7 @@ class FindPanel {
     this.threshold.value = "";
     this.forgetCurve();
     this.drawFiles();
+    this.app.history.settle();
     this.draw();
   }
 
@@ -277,6 +281,21 @@ class FindPanel {
   private choose(threshold: number): void {
     this.threshold.value = String(threshold);
     this.view.mark(threshold);
+    this.app.history.note("Change threshold", "find threshold");
+    this.say("");
+  }
+
+  private keepDropped(): void {
+    saveChoice("find", { search: this.found?.search, dropped: [...this.gallery.dropped] });
+  }
+
+  /** Set a threshold and excluded matches again that an undone or redone change had. */
+  private put(threshold: string, search: number, dropped: number[]): void {
+    this.threshold.value = threshold;
+    this.view.mark(this.chosen);
+    // The matches of another search are not those that were excluded.
+    if (this.found && this.found.search === search) this.gallery.exclude(dropped);
+    this.keepDropped();
     this.say("");
   }
 
@@ -300,6 +319,7 @@ class FindPanel {
     this.found = found;
     this.aim.suggest(found);
     await this.gallery.show(found.count, found.body, dropped);
+    this.app.history.settle();
     this.draw();
   }
 

@@ -7,6 +7,7 @@ import { FORMS, type GraphBuilt, type GraphLinks, type GraphPathSettings, type G
 import { settingsForm, type Form } from "../widgets/form";
 import { latest } from "../widgets/latest";
 import { limitCurve } from "../widgets/limit_curve";
+import { countMoves } from "../widgets/moves";
 import { operationMenu, type Menu } from "../widgets/operations";
 import { slider, type Slider } from "../widgets/slider";
 import { PairSection } from "./graph_pairs";
@@ -36,7 +37,7 @@ class GraphPanel {
   private readonly walkBox = el("section", { hidden: true });
   private readonly text = el("p", { aria: { live: "polite" } });
   private readonly labelTable = el("div", { class: "table-box" });
-  private readonly pairs = new PairSection(() => this.limit.value, () => this.relink());
+  private readonly pairs = new PairSection(() => this.limit.value, () => this.moved("Change threshold of a pair"));
   private readonly findings = el("div", { class: "stack" });
   private readonly curve = limitCurve();
   private readonly buildBox = el("div");
@@ -50,11 +51,12 @@ class GraphPanel {
   private readonly path: PathSection;
   private readonly more: Menu;
   private readonly limit: Slider;
+  private readonly moves = countMoves(this.limitBox);
   private readonly relink: () => void;
 
   constructor(private readonly app: App) {
     this.relink = latest(() => this.askLinks());
-    this.limit = slider({ label: "Threshold", unit: "m", title: "Largest difference at which clips may switch; lower = stricter", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved() });
+    this.limit = slider({ label: "Threshold", unit: "m", title: "Largest difference at which clips may switch; lower = stricter", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved("Change threshold") });
     this.buildSettings = this.makeBuildSettings({ fps: 30 });
     this.more = operationMenu(app, "graph");
     this.path = new PathSection(app, (stretches, settings) => this.follow(stretches, settings));
@@ -78,6 +80,7 @@ class GraphPanel {
       this.limitBox, this.walkBox, this.path.element,
       el("section", {}, el("h3", { text: "More" }), this.more.element),
     );
+    app.history.keep("graph", { read: () => this.limits(), write: (limits) => this.putLimits(limits as ReturnType<GraphPanel["limits"]>) });
     app.motionsChanged.on(() => this.draw());
     app.themes.changed.on(() => this.curve.draw());
     app.workEnded.on(() => void this.restore(true));
@@ -128,6 +131,14 @@ class GraphPanel {
     return { threshold: this.limit.value, pairs: this.pairs.pairs };
   }
 
+  /** Set thresholds again that an undone or redone change had. */
+  private putLimits({ threshold, pairs }: ReturnType<GraphPanel["limits"]>): void {
+    this.limit.value = threshold;
+    this.pairs.take(this.built?.labels ?? [], pairs);
+    if (this.built) this.curve.show(this.built.curve, threshold);
+    this.relink();
+  }
+
   private async build(): Promise<void> {
     let files: string[] = [];
     if (this.from === "folder") files = (await this.app.ask("list", {}).catch(() => null))?.files.map(({ path }) => path) ?? [];
@@ -168,6 +179,8 @@ class GraphPanel {
     this.walkForm.replaceChildren(this.walkSettings.element);
     this.findings.replaceChildren();
     this.drawBuilt();
+    // Thresholds of another graph are no change by the user.
+    this.app.history.settle();
   }
 
   private drawBuilt(): void {
@@ -181,7 +194,8 @@ class GraphPanel {
     this.drawLinks();
   }
 
-  private moved(): void {
+  private moved(title: string): void {
+    this.app.history.note(title, `graph threshold ${this.moves.count}`);
     if (this.built) this.curve.show(this.built.curve, this.limit.value);
     this.relink();
   }

@@ -47,17 +47,24 @@ export class PathSection {
     this.element = el("section", {}, el("h3", { text: "Path" }), this.styles, this.list, this.settings.element,
       el("div", { class: "row" }, this.pen, this.go, this.clear), this.said, this.why);
     app.themes.changed.on(() => this.showWay());
+    app.history.keep("path", { read: () => [this.stretches, this.done], write: (state) => this.put(state as [PathStretch[], Way | null]) });
     this.show();
   }
 
   /** Restore the path that was drawn before a page reload. */
   restore(): void {
     const { stretches, done } = stored(this.labels);
+    this.put([stretches, done]);
+    this.app.history.settle();
+  }
+
+  private put([stretches, done]: [PathStretch[], Way | null]): void {
     this.stretches = stretches;
     this.done = done;
     this.show();
     this.showWay();
     this.updateText();
+    this.store();
   }
 
   /** Whether the mouse draws. */
@@ -99,21 +106,23 @@ export class PathSection {
     if (last && gap > JOINS) this.app.notices.info(`A straight line bridges the ${gap.toFixed(1)} m gap between the two segments.`);
     const from = last ? [last, ...points] : points;
     this.stretches.push({ points: from, label: this.style });
-    this.show();
-    this.store();
+    this.edited("Draw path segment");
   }
 
   private store(): void {
     saveChoice("graph", { stretches: this.stretches, done: this.done });
   }
 
-  private reset(): void {
-    this.stretches = [];
-    this.done = null;
-    this.showWay();
-    this.updateText();
+  /** Show and keep a path that the user has changed. */
+  private edited(title: string): void {
     this.show();
     this.store();
+    this.app.history.note(title);
+  }
+
+  private reset(): void {
+    this.put([[], null]);
+    this.app.history.note("Clear path");
   }
 
   private show(): void {
@@ -128,14 +137,12 @@ export class PathSection {
     const options: [string, string][] = [["", "anything"], ...this.labels.map((label): [string, string] => [label, label])];
     const pick = choice(`${length.toFixed(1)} m`, options, stretch.label ?? "", (value) => {
       stretch.label = value || null;
-      this.show();
-      this.store();
+      this.edited("Change action of a path segment");
     });
     pick.style.setProperty("--dot", labelColor(this.labels, stretch.label));
     const remove = button("×", () => {
       this.stretches.splice(index, 1);
-      this.show();
-      this.store();
+      this.edited("Remove path segment");
     }, "Remove this segment", "quiet");
     remove.setAttribute("aria-label", `Remove segment ${index + 1}`);
     return el("li", {}, pick, remove);

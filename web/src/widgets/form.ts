@@ -24,6 +24,8 @@ export interface Form<T> {
   element: HTMLElement;
   /** The settings that differ from their defaults. */
   readonly value: Partial<T>;
+  /** Set the settings that differ from their defaults, without calling `changed`. */
+  set(value: Partial<T>): void;
   /** Mark the control of a setting as wrong and show it; "" for none. Returns the control, if there is one. */
   mark(name: string): HTMLElement | null;
 }
@@ -67,13 +69,21 @@ export function settingsForm<T>(controls: readonly Control[], options: FormOptio
     return found;
   };
   const wanted = controls.filter(({ name }) => !options.skip?.includes(name as keyof T));
-  const basic = wanted.filter(({ advanced }) => !advanced).map(draw);
-  const advanced = wanted.filter((control) => control.advanced).map(draw);
-  const element = el("div", { class: "stack" }, ...basic);
-  if (advanced.length) {
+  const element = el("div", { class: "stack" });
+  const render = () => {
+    const [basic, advanced] = [wanted.filter((each) => !each.advanced).map(draw), wanted.filter((each) => each.advanced).map(draw)];
+    element.replaceChildren(...basic);
+    if (!advanced.length) return;
     element.append(el("details", { class: "folded" }, el("summary", { class: "dim", text: "Advanced" }), el("div", { class: "stack" }, ...advanced)));
-  }
-  return { element, value: value as Partial<T>, mark };
+  };
+  const set = (next: Partial<T>) => {
+    if (JSON.stringify(next) === JSON.stringify(value)) return;
+    for (const name of Object.keys(value)) delete value[name];
+    Object.assign(value, next);
+    render();
+  };
+  render();
+  return { element, value: value as Partial<T>, set, mark };
 }
 
 /** Suggest texts for the field of a control. */

@@ -19,6 +19,8 @@ export interface Gallery {
   element: HTMLElement;
   /** Numbers of the excluded tiles. */
   readonly dropped: ReadonlySet<number>;
+  /** Exclude these tiles and include all others, without calling `changed`. */
+  exclude(numbers: number[]): void;
   /** Start again with this many tiles of a body, some of which are already excluded. */
   show(count: number, body: TileBody, thrownOut?: number[]): Promise<void>;
 }
@@ -170,6 +172,12 @@ export function gallery(options: GalleryOptions): Gallery {
   return {
     element,
     dropped,
+    exclude(numbers) {
+      dropped.clear();
+      numbers.forEach((number) => dropped.add(number));
+      shownTiles.forEach(mark);
+      restore.hidden = !dropped.size;
+    },
     async show(total, body, thrownOut = []) {
       dropped.clear();
       thrownOut.forEach((number) => dropped.add(number));

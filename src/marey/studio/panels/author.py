@@ -54,6 +54,14 @@ def show_character(session: Session, message: messages.ShowCharacter) -> message
     return describe_character(get_draft(session))
 
 
+@command(messages.RestoreCharacter)
+def restore_character(session: Session, message: messages.RestoreCharacter) -> messages.Character:
+    """Restore a state of the character."""
+    draft = get_draft(session)
+    draft.restore(message.version)
+    return describe_character(draft)
+
+
 @command(messages.ListSources, reads=True)
 def list_sources(session: Session, message: messages.ListSources) -> messages.Sources:
     """List the built-in recipes and the files in the folder."""

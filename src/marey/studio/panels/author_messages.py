@@ -58,16 +58,26 @@ class CharacterEdge(Value):
 
 
 class Character(Value):
-    """The character being edited. `note` comments on the last change; "" for none."""
+    """The character being edited. `version` is its number among the states that can be restored.
+
+    `note` comments on the last change; "" for none.
+    """
 
     name: str
     nodes: tuple[CharacterNode, ...]
     edges: tuple[CharacterEdge, ...]
+    version: int
     note: str = ""
 
 
 class ShowCharacter(Message, do="author_show"):
     """Get the character being edited, initially empty."""
+
+
+class RestoreCharacter(Message, do="author_restore"):
+    """Restore an earlier or later state of the character, to undo or redo a change."""
+
+    version: int
 
 
 class RecipeInfo(Value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 WORK = "marey.studio.panels.author_work"
 _BINS = 60
+# States of a character that can be restored.
+_MAX_VERSIONS = 20
 # Quantile of the costs up to which the histogram is drawn: a few high costs would squeeze all others.
 _DRAWN = 0.995
 
@@ -36,6 +39,15 @@ class SharedFile:
     users: int = 0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Version:
+    """A state of the character that can be restored, and its nodes and edges."""
+
+    graph: ParametricMotionGraph
+    recipe: tuple[str, str]
+    parts: tuple[Any, ...]
+
+
 @dataclass(slots=True, eq=False)
 class Draft:
     """The character being edited.
@@ -46,6 +58,7 @@ class Draft:
     gaze, costs : the gaze map being edited, and the leave-one-out error of each example if computed.
     recipe : text of the recipe that the character was built from, "" if there is none, and the folder that its files
         are relative to, "" for the open one.
+    versions, version : the last states of the character, keyed by number, and the number of the current one.
     """
 
     graph: ParametricMotionGraph
@@ -55,6 +68,8 @@ class Draft:
     gaze: GazeMap | None = None
     costs: tuple[float | None, ...] | None = None
     recipe: tuple[str, str] = ("", "")
+    versions: dict[int, Version] = field(default_factory=dict)
+    version: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
     _count: int = 0
     _shared: SharedFile | None = None
@@ -112,6 +127,26 @@ class Draft:
             self.graph, self.recipe = graph, ("", "")
             self.comparisons.clear()
 
+    def note_version(self) -> int:
+        """Return the number of the current state. It is a new one if the nodes or edges have changed."""
+        with self.lock:
+            parts = (*self.graph.nodes.values(), *self.graph.edges.values())
+            known = self.versions.get(self.version)
+            if known is None or not _same(known.parts, parts):
+                self.version = max(self.versions, default=0) + 1
+                self.versions[self.version] = Version(copy.copy(self.graph), self.recipe, parts)
+            while len(self.versions) > _MAX_VERSIONS:
+                del self.versions[min(each for each in self.versions if each != self.version)]
+            return self.version
+
+    def restore(self, version: int) -> None:
+        """Restore a state of the character."""
+        with self.lock:
+            if version not in self.versions:
+                raise InvalidValue("this state of the character is no longer stored")
+            known = self.versions[version]
+            self.graph, self.recipe, self.version = copy.copy(known.graph), known.recipe, version
+
     def pair(self, source: str, target: str) -> tuple[Node, Node, NodeComparison]:
         """Return two nodes and their comparison. Raises an error if there is none or a node has changed since."""
         start, end = self.graph[source], self.graph[target]
@@ -156,7 +191,7 @@ def describe_character(draft: Draft, note: str = "") -> messages.Character:
         stuck = graph.dead_ends()
         nodes = tuple(_node(node, node.name in stuck) for node in graph.nodes.values())
         edges = tuple(_edge(edge, graph[edge.target]) for edge in graph.edges.values())
-        return messages.Character(graph.name, nodes, edges, note)
+        return messages.Character(graph.name, nodes, edges, draft.note_version(), note)
 
 
 def _node(node: Node, stuck: bool) -> messages.CharacterNode:
