@@ -170,9 +170,10 @@ def test_bone_lengths_after_a_cleanup(tmp_path, capsys):
     marey.save(stretched, tmp_path / "stretched.bvh")
     assert main(["check", str(tmp_path / "stretched.bvh")]) == 1
     assert "bone lengths" in capsys.readouterr().out
-    cleaned = replace(stretched, source=stretched.source.with_step(op="clean", plants=1))
-    marey.save(cleaned, tmp_path / "cleaned.bvh")
-    assert main(["check", str(tmp_path / "cleaned.bvh")]) == 0
+    for step in ({"op": "clean", "plants": 1}, {"op": "motion matching", "feet": "lock"}):
+        cleaned = replace(stretched, source=stretched.source.with_step(**step))
+        marey.save(cleaned, tmp_path / "cleaned.bvh")
+        assert main(["check", str(tmp_path / "cleaned.bvh")]) == 0
 
 
 def test_a_jump_shows_what_makes_it_severe(data_folder, capsys):

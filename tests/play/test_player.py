@@ -251,7 +251,7 @@ def test_any_stream_can_be_wrapped():
     assert stream.player.delay == pytest.approx(0.1)
     result = stream.record(1.0)
     assert (result.name, result.source.floor, result.contacts.points) == (walk.name, None, walk.contacts.points)
-    assert result.source.provenance == ({"op": "foot lock"},)
+    assert result.source.provenance == ({"op": "foot lock", "feet": "lock"},)
 
 
 def test_bad_input():

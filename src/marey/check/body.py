@@ -35,10 +35,10 @@ _N_FRAMES = 200
 
 def check_bones(subject: Subject) -> Iterator[Finding]:
     """Find bones that change their length; after a cleanup, which stretches limbs a little, those that change a lot."""
-    scaled = [
-        step.get("limb_scaling_max", 0.0) for step in subject.motion.source.provenance if step.get("op") == "clean"
-    ]
-    limit = _CLEANED_CHANGE if scaled else _CHANGE
+    steps = subject.motion.source.provenance
+    scaled = [step.get("limb_scaling_max", 0.0) for step in steps if step.get("op") == "clean"]
+    is_cleaned = bool(scaled) or any(step.get("feet") for step in steps)  # recordings of streams have `feet`
+    limit = _CLEANED_CHANGE if is_cleaned else _CHANGE
     if scaled and max(scaled) <= limit:
         return
     try:
@@ -56,7 +56,7 @@ def check_bones(subject: Subject) -> Iterator[Finding]:
     frame, b = np.unravel_index(int(change.argmax()), change.shape)
     worst = float(change[frame, b])
     size = f"{plural(len(names), 'bone')} change their length by up to {100 * worst:.0f} %"
-    if scaled:
+    if is_cleaned:
         where = describe_plant(subject, int(bones[b]), int(frame))
         message = f"cleanup stretched limbs: {size}, most in {where}"
         remedy = "if that shows, clean the recording without this plant, or with a lower `max_stretch=`"

@@ -221,7 +221,8 @@ def record(stream: Stream, n_frames: int, steer: Callable[[Stream, int, Motion |
         if steer is not None:
             steer(stream, i, frames[-1] if frames else None)
         frames.append(stream.frame())
-    return _join_frames(frames)
+    motion, player = _join_frames(frames), getattr(stream, "player", None)  # streams written by users may not have it
+    return motion if player is None else replace(motion, source=player.recording_source)
 
 
 def figure_of_eight(radius: float = 3.0, n: int = 400) -> Floats:

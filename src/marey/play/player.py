@@ -69,7 +69,7 @@ class Player:
     settings : settings of the cleanup for ``feet="clean"``.
     half_life, max_offset : seconds and meters for ``feet="lock"``; see `marey.clean.foot_lock.FootLock`.
     signs : (J, 4) quaternions whose signs the first frame follows; by default it keeps its own.
-    step : the step of provenance that recordings get; by default ``{"op": name}``.
+    step : the step of provenance that recordings get, with `feet` added; by default ``{"op": name}``.
 
     Examples
     --------
@@ -129,6 +129,16 @@ class Player:
             self._set_up_feet()
 
     @property
+    def recording_source(self) -> Source:
+        """The source of recordings: the floor, and a step of provenance that names the stream and its foot handling."""
+        return Source(floor=self.source.floor).with_step(**self._step, feet=self._find_feet())
+
+    def _find_feet(self) -> str | None:
+        """Return how feet are corrected, here or in the player of a wrapped stream."""
+        inner = getattr(getattr(self.source, "stream", None), "player", None)
+        return inner._find_feet() if self.feet is None and isinstance(inner, Player) else self.feet
+
+    @property
     def delay(self) -> float:
         """Seconds from when the source yields a frame until `frame` returns it."""
         own = 0 if self._cleaner is None else self._cleaner.delay
@@ -149,8 +159,8 @@ class Player:
         check_frame_count(n, n_joints, parameter="seconds", remedy="lower `seconds=`")
         frames, source = [self.next_frame() for _ in range(n)], self.source
         name = self.name if frames[0].origin is None else frames[0].origin.name
-        provenance = Source(floor=source.floor).with_step(**self._step)
-        return stack_frames(frames, source.skeleton, source.fps, source.points, name=name, source=provenance)
+        origin = self.recording_source
+        return stack_frames(frames, source.skeleton, source.fps, source.points, name=name, source=origin)
 
     def next_frame(self) -> SourceFrame:
         """Return the next frame, as `frame` does, but not as a motion."""

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
 from marey.core.protocols import Stream
 from marey.core.skeleton import Skeleton
-from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
 from marey.play import SourceFrame, stack_frames, take_frame
@@ -129,8 +128,9 @@ class DriveSource:
         n = min(round(seconds * self.fps), len(self._frames))
         if n < 2:
             raise InvalidValue("nothing has been driven yet; press Start first")
-        rows, points = list(self._frames)[-n:], self.driver.stream.points
-        return stack_frames(rows, self.skeleton, self.fps, points, name="driven", source=Source(floor=0.0))
+        rows, stream = list(self._frames)[-n:], self.driver.stream
+        source = replace(stream.player.recording_source, floor=0.0)
+        return stack_frames(rows, self.skeleton, self.fps, stream.points, name="driven", source=source)
 
     # --- Placement
 
