@@ -14,7 +14,7 @@ from marey.samples import sample
 from marey.studio.curves import align_frames, make_curves
 from marey.studio.describe import describe_motion
 from marey.studio.live import MotionPlayer
-from marey.studio.motions import Opened, Step
+from marey.studio.motions import Motions, Opened
 from tests.studio.client import Failed, FakePage, Server, unpack
 
 
@@ -408,7 +408,9 @@ def test_plants_have_places_and_slides():
     seconds = np.arange(len(walk)) / walk.fps
     sliding = replace(walk, root_positions=walk.root_positions + np.outer(seconds, [0.1, 0.0, 0.0]))
     for motion, speed in ((walk, 0.0), (sliding, 0.1)):
-        for lane in describe_motion("m1", Opened(motion, steps=[Step(motion, 0, "opened", 1)])).contacts or ():
+        motions = Motions()
+        name = motions.add(Opened(motion))
+        for lane in describe_motion(name, motions.opened(name)).contacts or ():
             assert len(lane.plants) == len(lane.intervals) > 0
             for plant, (start, stop) in zip(lane.plants, lane.intervals, strict=True):
                 assert plant.slide == pytest.approx(speed * (stop - start - 1) / walk.fps, abs=1e-6)

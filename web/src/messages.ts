@@ -132,6 +132,30 @@ export interface Cancel {
   job: number;
 }
 
+/** Python code. `variable` is the name of the motion in it, and `files` must be saved before it can run. */
+export interface SharedCode {
+  code: string;
+  variable: string;
+  files: string[];
+}
+
+/** Get Python code that makes a motion again from its files. */
+export interface GetCode {
+  motion: string;
+}
+
+/** The download address of a file, its name, and its size in bytes. */
+export interface Download {
+  url: string;
+  name: string;
+  size: number;
+}
+
+/** Make one page, which plays motions without the studio, for download. */
+export interface MakePage {
+  motions: string[];
+}
+
 /**
  * A file in the folder: relative `path` with forward slashes, `modified` in seconds since 1970.
  *
@@ -331,13 +355,6 @@ export interface OperationInputs {
 
 /** List the graphs and files that operations can take. */
 export interface ListInputs {
-}
-
-/** The download address of a file, its name, and its size in bytes. */
-export interface Download {
-  url: string;
-  name: string;
-  size: number;
 }
 
 /**
@@ -1583,6 +1600,8 @@ export interface ViewData {
 export interface Commands {
   "hello": { fields: Hello; reply: Welcome };
   "cancel": { fields: Cancel; reply: Nothing };
+  "share_code": { fields: GetCode; reply: SharedCode };
+  "share_page": { fields: MakePage; reply: Download };
   "list": { fields: ListFolder; reply: FolderList };
   "open": { fields: OpenFile; reply: MotionInfo };
   "motion": { fields: GetMotion; reply: MotionInfo };

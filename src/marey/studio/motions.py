@@ -18,6 +18,8 @@ from marey.errors import InvalidValue, UnknownName
 from marey.io.files import GLTF_SUFFIXES
 from marey.studio.frames import MAX_JOINTS
 from marey.studio.messages import Binary, Where
+from marey.studio.places import suggest_file_name
+from marey.studio.recipes import Recipe, call, missing_recipe
 
 Recording = Motion | Markers
 # Limits: closed motions that can be reopened, open motions, their bytes with history, undo steps, frames per message.
@@ -41,12 +43,14 @@ class Step:
     """An entry of the undo history: the motion after the change `what`.
 
     `revision` identifies its frames. `number` identifies the step among those of all motions, in the order of changes.
+    `recipe` is how the motion was made from its files.
     """
 
     recording: Recording
     revision: int
     what: str
     number: int
+    recipe: Recipe
 
 
 @dataclass(slots=True, eq=False)
@@ -59,6 +63,7 @@ class Opened:
     steps, at : the undo history, and the index of the current step.
     saved : the motion whose annotations are in the sidecar.
     trimmed : the motion without the rest pose that was skipped on opening.
+    recipe : how the motion was made; None if it cannot be written as code.
     """
 
     recording: Recording
@@ -73,6 +78,7 @@ class Opened:
     at: int = 0
     saved: Recording | None = None
     trimmed: Motion | None = None
+    recipe: Recipe | None = None
 
     @property
     def now(self) -> Step:
@@ -116,7 +122,8 @@ class Motions:
             self._count += 1
             self._revision += 1
             name = f"m{self._count}"
-            opened.steps = [Step(opened.recording, self._revision, "opened", self._next_step())]
+            recipe = opened.recipe or _save_first(opened.recording, "a clip")
+            opened.steps = [Step(opened.recording, self._revision, "opened", self._next_step(), recipe)]
             opened.at, opened.saved = 0, opened.recording
             self._opened[name] = opened
         return name
@@ -129,9 +136,13 @@ class Motions:
                 self._make_room(size=more)
             self._reserved[what] = size
 
-    def add_result(self, motion: Motion, *made_from: str) -> str:
+    def add_result(self, motion: Motion, *made_from: str, recipe: Recipe | None = None) -> str:
         """Add a motion that was made from the motions with the given ids. Returns its id."""
-        return self.add(Opened(motion, made_from=made_from))
+        return self.add(Opened(motion, made_from=made_from, recipe=recipe))
+
+    def recipe(self, name: str) -> Recipe:
+        """Return how a motion, as it is now, was made."""
+        return self.opened(name).now.recipe
 
     def opened(self, name: str) -> Opened:
         """Return an open motion with its history."""
@@ -185,10 +196,20 @@ class Motions:
                 raise UnknownName("the clip was closed too long ago; open its file again")
             self._opened[name] = self._closed.pop(name)
 
-    def change(self, name: str, before: Recording, after: Motion, what: str, *, merge_undo: bool = False) -> None:
+    def change(
+        self,
+        name: str,
+        before: Recording,
+        after: Motion,
+        what: str,
+        *,
+        merge_undo: bool = False,
+        recipe: Recipe | None = None,
+    ) -> None:
         """Replace `before` with `after` as an undoable step. Raises an error if `before` is not the current state.
 
         what : name of the change, shown to the user.
+        recipe : how `after` was made; None if it cannot be written as code.
         merge_undo : merge with the previous step if it has the same name; both are then undone together.
         """
         opened = self.opened(name)
@@ -202,7 +223,7 @@ class Motions:
             same = merge_undo and opened.at > 0 and opened.at == len(opened.steps) - 1 and opened.now.what == what
             number = opened.now.number if same else self._next_step()
             del opened.steps[opened.at + (not same) :]
-            opened.steps.append(Step(after, revision, what, number))
+            opened.steps.append(Step(after, revision, what, number, recipe or _save_first(after, what)))
             del opened.steps[: -MAX_STEPS - 1]
             if self._bytes() > MAX_BYTES:
                 self._closed.clear()
@@ -222,7 +243,8 @@ class Motions:
         if trimmed is motion:
             return False
         is_edited = opened.is_edited
-        self.change(name, motion, trimmed, "rest pose in frame 0 skipped")
+        recipe = call(motion.name, "marey.io.trim_rest_pose", self.recipe(name))
+        self.change(name, motion, trimmed, "rest pose in frame 0 skipped", recipe=recipe)
         opened.trimmed = opened.trimmed if is_edited else trimmed
         return True
 
@@ -294,6 +316,11 @@ def compute_world(recording: Recording, start: int, stop: int) -> tuple[Floats, 
         recording.skeleton, recording.root_positions[start:stop], recording.rotations[start:stop], bones
     )
     return world.positions, world.rotations
+
+
+def _save_first(recording: Recording, what: str) -> Recipe:
+    """Return the recipe of a motion that cannot be made by code: it must be saved first."""
+    return missing_recipe(recording.name, what, f"{suggest_file_name(recording.name)}.npz")
 
 
 def _same_bones(a: Recording | None, b: Recording) -> bool:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # In the order of the tabs. A panel is a module of `marey.studio.panels`.
 PANELS = ("look", "edit", "compare", "blend", "graph", "find", "layer", "author", "drive")
+# Modules with commands that do not belong to one panel.
+OTHERS = ("marey.studio.sharing",)
 # Panels whose commands a page sends when it opens.
 FIRST = ("look",)
 
@@ -69,7 +71,8 @@ async def cancel(session: Session, message: Cancel) -> Nothing:
 def find_commands(panels: tuple[str, ...] = PANELS) -> dict[str, Command]:
     """Return all commands of the core and the panels, keyed by name, in the order of definition."""
     found: dict[str, Command] = {}
-    for module in (__name__, *(f"marey.studio.panels.{panel}" for panel in panels)):
+    others = OTHERS if panels == PANELS else ()
+    for module in (__name__, *others, *(f"marey.studio.panels.{panel}" for panel in panels)):
         for function in vars(importlib.import_module(module)).values():
             if not inspect.isfunction(function) or function.__module__ != module or "answers" not in function.__dict__:
                 continue

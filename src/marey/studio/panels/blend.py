@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from marey.errors import InvalidValue
 from marey.studio.forms import word_notes
 from marey.studio.messages import MotionInfo
+from marey.studio.panel_recipes import blend_recipe, retarget_recipe, transition_recipe
 from marey.studio.panels import blend_messages as messages
 from marey.studio.panels.replace_result import replace_result
 from marey.studio.registry import command
@@ -15,6 +16,7 @@ from marey.studio.wire import fill
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
+    from marey.studio.recipes import Recipe
     from marey.studio.session import Session
 
 _WORK = "marey.studio.panels.blend_work"
@@ -53,8 +55,10 @@ async def fit_motion(session: Session, message: messages.FitMotion) -> messages.
     done = await session.jobs.run(
         f"{_WORK}:fit_skeleton", motion=motion, to=to, frame=message.frame, to_frame=message.to_frame
     )
+    recipes = [session.motions.recipe(each) for each in (message.motion, message.to)]
+    recipe = retarget_recipe(done["motion"].name, *recipes, done["pose"], done["target_pose"])
     return messages.Fitted(
-        session.info(session.motions.add_result(done["motion"], message.motion)),
+        session.info(session.motions.add_result(done["motion"], message.motion, recipe=recipe)),
         word_notes(done["notes"], messages.FitMotion),
     )
 
@@ -142,9 +146,25 @@ async def _make(
 ) -> messages.Blended:
     """Run the function `work` in the worker and publish its motion, replacing the previous result if still open."""
     motions = _get_motions(session, message.motions)
+    recipes = [session.motions.recipe(name) for name in message.motions]
     done = await session.jobs.run(f"{_WORK}:{work}", motions=motions, settings=message.settings.to_dict(), **arguments)
-    shown = replace_result(session, message.result, done["motion"], "blended", message.merge_undo, *message.motions)
+    recipe = _write_recipe(message, recipes, done)
+    shown = replace_result(
+        session, message.result, done["motion"], "blended", message.merge_undo, *message.motions, recipe=recipe
+    )
     return fill(messages.Blended, done, motion=session.info(shown), notes=word_notes(done["notes"], type(message)))
+
+
+def _write_recipe(
+    message: messages.BlendMotions | messages.JoinMotions, recipes: list[Recipe], done: dict[str, Any]
+) -> Recipe | None:
+    from marey.studio.panels.blend_work import UNSYNCHRONIZED
+
+    if isinstance(message, messages.JoinMotions):
+        return transition_recipe(recipes, "transition", message.at, message.settings)
+    if any(UNSYNCHRONIZED in note for note in done["notes"]):
+        return None
+    return blend_recipe(message, recipes, "blended", done.get("keys"))
 
 
 def _around(motion: Motion, seconds: float, half: int, rate: float) -> tuple[Motion, int]:

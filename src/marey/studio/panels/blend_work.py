@@ -29,6 +29,9 @@ _PATH_POINTS = 200
 # Maximum iterations to make the weight curves match the length of the blend.
 _TRIES = 5
 
+# Note about clips that are blended without a registration.
+UNSYNCHRONIZED = "full clips are used because"
+
 Weights = Sequence[float] | WeightFunction
 Options = dict[str, Any]
 Pair = tuple[float, float]
@@ -97,7 +100,10 @@ def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_
     for body, at in ((motion, pose), (to, target_pose)):
         if at is not None:
             notes.append(f"the rest pose of {body.name!r} is not a standing pose, so frame {at} was used instead")
-    return {"motion": replace(result, name=f"{motion.name} as {to.name}"), "notes": notes}
+    return {
+        "motion": replace(result, name=f"{motion.name} as {to.name}"), "notes": notes, "pose": pose,
+        "target_pose": target_pose,
+    }  # fmt: skip
 
 
 def _cut_loops(motions: list[Motion], registration: Options) -> tuple[list[Motion], Options]:
@@ -137,10 +143,10 @@ def blend_motions(
     motions, registration = _cut_loops(motions, registration)
     make, notes = _maker(motions, BlendSettings(**settings), registration, cache_file)
     progress(0.5, "blending")
-    result = (
-        _along_curves(make, curves, len(motions)) if curves else make(weights or [1.0 / len(motions)] * len(motions))
-    )
-    return {"motion": result, "at": None, "notes": list(notes)}
+    if not curves:
+        return {"motion": make(weights or [1.0 / len(motions)] * len(motions)), "at": None, "notes": list(notes)}
+    result, keys = _along_curves(make, curves, len(motions))
+    return {"motion": result, "at": None, "notes": list(notes), "keys": keys}
 
 
 def make_transition(progress: Progress, motions: list[Motion], at: Pair | None, settings: Options) -> dict[str, Any]:
@@ -214,13 +220,18 @@ def _maker(
         clips, notes = prepare_motions(motions)
         return (
             lambda weights, **options: blend_simply(clips, weights, settings),
-            (*notes, f"full clips are used because {refusal.message}"),
+            (*notes, f"{UNSYNCHRONIZED} {refusal.message}"),
         )
     return lambda weights, **options: blend(reg, weights, **options, settings=settings), reg.notes
 
 
-def _along_curves(make: Maker, curves: list[list[Pair]], n: int) -> Motion:
-    """Blend with weight curves over the length of the blend. The length depends on the curves: iterate to agreement."""
+def _along_curves(
+    make: Maker, curves: list[list[Pair]], n: int
+) -> tuple[Motion, tuple[list[float], list[list[float]]]]:
+    """Blend with weight curves over the length of the blend. Also returns the keys: times and weights.
+
+    The length depends on the curves: iterate to agreement.
+    """
     times, rows = _keys(curves, n)
     span = make(_mean(times, rows).tolist(), feet=None).duration
     for _ in range(_TRIES):
@@ -228,13 +239,17 @@ def _along_curves(make: Maker, curves: list[list[Pair]], n: int) -> Motion:
         if abs(draft.duration - span) < 1.5 / draft.fps:
             break
         span = draft.duration
-    return make(_weights(times, rows, span))
+    return make(_weights(times, rows, span)), (_in_seconds(times, span).tolist(), rows.tolist())
 
 
 def _weights(times: Floats, rows: Floats, span: float) -> WeightFunction:
     from marey.blend.weights import keyed_weights
 
-    return keyed_weights(times * max(span, 1e-3), rows)
+    return keyed_weights(_in_seconds(times, span), rows)
+
+
+def _in_seconds(times: Floats, span: float) -> Floats:
+    return np.asarray(times * max(span, 1e-3))
 
 
 def _keys(curves: list[list[Pair]], n: int) -> tuple[Floats, Floats]:

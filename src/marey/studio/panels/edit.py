@@ -13,7 +13,9 @@ from marey.errors import InvalidValue, MareyError, UnknownName, similar
 from marey.studio.forms import word_failure, word_for
 from marey.studio.jobs import Cancelled
 from marey.studio.messages import Download, Message, MotionInfo, Value
+from marey.studio.operation_recipes import Use, write_operation
 from marey.studio.operations import OPERATIONS, Operation
+from marey.studio.panel_recipes import file_recipe, graph_file_recipe
 from marey.studio.panels.author_files import find_files, find_result
 from marey.studio.registry import command
 from marey.studio.threads import to_thread
@@ -21,6 +23,7 @@ from marey.studio.wire import check_settings
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
+    from marey.studio.recipes import Recipe
     from marey.studio.session import Session
 
 # Built results in files that operations take, by their kinds.
@@ -119,6 +122,7 @@ async def _run(session: Session, message: RunOperation, row: Operation) -> Opera
     if {"start", "stop"} <= set(row.skip) and message.range is not None:
         values |= {"start": message.range[0], "stop": message.range[1]}
     data = [await _find_data(session, message, take) for take in row.takes]
+    use = _describe_use(session, message, row, data, values)
     if row.in_server:
         found = await session.jobs.run_in_thread(row.call_function, data, values, None, (session,))
     else:
@@ -128,29 +132,68 @@ async def _run(session: Session, message: RunOperation, row: Operation) -> Opera
             "marey.studio.operation_work:run_operation",
             operation=row.name, data=data, values=values, folder=str(folder),
         )  # fmt: skip
-    return _show_result(session, message, row, data, found)
+    return _show_result(session, message, use, data, found)
+
+
+def _describe_use(
+    session: Session, message: RunOperation, row: Operation, data: list[Any], values: dict[str, Any]
+) -> Use:
+    """Return what the code of this operation is written from: recipes in place of motions and graphs."""
+    motions = session.motions
+
+    def describe(take: str, value: Any) -> Any:
+        if take in ("motion", "recording"):
+            return motions.recipe(message.motion or "")
+        if take in ("other", "against"):
+            return file_recipe(message.file) if message.other is None else motions.recipe(message.other)
+        if take == "motions":
+            return [motions.recipe(each) for each in message.motions]
+        if take == "graph":
+            return _find_graph_recipe(session, message.graph)
+        return message.file if take == "file" else value
+
+    takes_motion = bool(row.takes) and row.takes[0] == "motion"
+    described = [describe(take, value) for take, value in zip(row.takes, data, strict=True)]
+    name = f"{data[0].name} {row.done}" if takes_motion else row.title
+    return Use(row, described, data[0] if takes_motion else None, values, name)
+
+
+def _find_graph_recipe(session: Session, name: str) -> Recipe:
+    from marey.studio.panels.graph import get_graph_recipe
+
+    if name in _graph_recipes(session):
+        return _graph_recipes(session)[name]
+    return graph_file_recipe(name) if name else get_graph_recipe(session)
 
 
 def _show_result(
-    session: Session, message: RunOperation, row: Operation, data: list[Any], found: dict[str, Any]
+    session: Session, message: RunOperation, use: Use, data: list[Any], found: dict[str, Any]
 ) -> OperationDone:
     """Open the motions of a result, or replace the selected one, and offer its files for download."""
-    motions, source = session.motions, message.motion or ""
+    motions, source, row = session.motions, message.motion or "", use.operation
+    recipes = write_operation(use, max(1, len(found.get("motions", ()))))
     if row.gives == "motion":
         before, (after,) = data[0], found["motions"]
         if message.as_new:
-            names = [motions.add_result(replace(after, name=f"{before.name} ({row.done})"), source)]
+            after = replace(after, name=f"{before.name} ({row.done})")
+            names = [motions.add_result(after, source, recipe=recipes[0])]
         else:
-            motions.change(source, before, _keep_frames(before, replace(after, name=before.name)), row.done)
+            after = _keep_frames(before, replace(after, name=before.name))
+            motions.change(source, before, after, row.done, recipe=recipes[0])
             names = [source]
     else:
         made_from = [source, *([message.other] if message.other and "other" in row.takes else [])] if source else []
         uses_source = "motion" in row.takes
-        names = [motions.add_result(each, *(made_from if uses_source else ())) for each in found.get("motions", ())]
+        names = [
+            motions.add_result(each, *(made_from if uses_source else ()), recipe=recipe)
+            for each, recipe in zip(found.get("motions", ()), recipes, strict=False)
+        ]
     graph = ""
     if "graph_file" in found:
         graph = f"{row.title.lower()} {len(_made_graphs(session)) + 1}"
         _made_graphs(session)[graph] = Path(found["graph_file"])
+        if recipes[0] is not None:
+            _graph_recipes(session)[graph] = recipes[0]
         found["files"] = [found["graph_file"]]
     return OperationDone(
         tuple(session.info(name) for name in names),
@@ -248,6 +291,12 @@ async def _find_graph(session: Session, name: str) -> Path:
 def _made_graphs(session: Session) -> dict[str, Path]:
     """Return the graphs that operations have made, keyed by name."""
     found: dict[str, Path] = session.state.get_or_create("operation_graphs", dict)
+    return found
+
+
+def _graph_recipes(session: Session) -> dict[str, Recipe]:
+    """Return how the graphs that operations have made were made, keyed by name."""
+    found: dict[str, Recipe] = session.state.get_or_create("operation_graph_recipes", dict)
     return found
 
 

@@ -134,8 +134,31 @@ def match(
 ) -> dict[str, Any]:
     """Return one match as a motion, with a note if it could not be cut from its source."""
     progress(0.0, "reading")
-    motions, notes = cut_matches(run_search(**how, **query), [number], query, sources)
-    return {"motion": motions[0], "note": " ".join(notes)}
+    found = run_search(**how, **query)
+    motions, notes = cut_matches(found, [number], query, sources)
+    return {
+        "motion": motions[0], "note": " ".join(notes),
+        "span": _find_span(found.matches[number], motions[0], query, sources),
+    }  # fmt: skip
+
+
+def _find_span(
+    match: Match, motion: Motion, query: dict[str, Any], sources: dict[str, Source]
+) -> tuple[int, int] | None:
+    """Return start and stop, in frames, of a match in its source; None if the match is not simply a part of it."""
+    if match.tier == 0:
+        start, stop = query["start"], query["stop"]
+        part = _load_query(query)
+    else:
+        source = _read(sources.get(match.clip))
+        if source is None:
+            return None
+        start, stop = _frames(source, match, open_web(query["web"]).fps)
+        part = source[start:stop]
+    same = part is not None and all(
+        np.array_equal(getattr(part, name), getattr(motion, name)) for name in ("root_positions", "rotations")
+    )
+    return (start, stop) if same else None
 
 
 def cut_matches(
@@ -199,5 +222,11 @@ def _read(source: Source) -> Motion | None:
 
 def _part(source: Motion, match: Match, fps: float) -> Motion:
     """Return the part of the source that a match covers."""
+    start, stop = _frames(source, match, fps)
+    return source[start:stop]
+
+
+def _frames(source: Motion, match: Match, fps: float) -> tuple[int, int]:
+    """Return start and stop of a match in frames of its source."""
     step = source.fps / fps
-    return source[round(match.start * step) : min(len(source), round((match.stop - 1) * step) + 1)]
+    return round(match.start * step), min(len(source), round((match.stop - 1) * step) + 1)

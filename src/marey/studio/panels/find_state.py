@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from marey.studio.motions import Opened
     from marey.studio.panels.find_messages import SearchDone, SearchWeb, SpaceMade, WebBuilt
     from marey.studio.panels.find_sources import Source
+    from marey.studio.recipes import Recipe
     from marey.studio.session import Session
 
 _KINDS: dict[str, SavedKind] = {"web": "web", "parametric": "space"}
@@ -158,6 +159,24 @@ class FindState:
         """Return the source of each named clip: an open motion if unchanged, or a file; None if it is gone."""
         assert self.reply is not None
         return {name: self._source(session, self.clips[self.reply.clips.index(name)]) for name in set(names)}
+
+    def find_recipe(self, session: Session, clip: str | None, example: str) -> Recipe | None:
+        """Return how the source of a clip of the web was made; None for the clip is the open motion `example`.
+
+        Returns None if the source is unknown.
+        """
+        from marey.studio.panel_recipes import file_recipe
+
+        if clip is None:
+            return session.motions.recipe(example) if example in session.motions.ids() else None
+        assert self.reply is not None
+        found = self.clips[self.reply.clips.index(clip)]
+        if found is None or found[1]:  # one of several clips of a file
+            return None
+        key = found[0]
+        if isinstance(key, str):
+            return file_recipe(key)
+        return session.motions.recipe(key[0]) if key[0] in session.motions.ids() else None
 
     @staticmethod
     def _source(session: Session, clip: tuple[Key, str] | None) -> Source:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from marey.core.feet import feet_from_flag
 from marey.errors import InvalidValue
-from marey.graph.settings import GraphSettings
+from marey.graph.settings import GraphPathSettings, GraphSettings
+from marey.studio.panel_recipes import file_recipe, graph_recipe, path_recipe, walk_recipe
 from marey.studio.panels import graph_messages as messages
 from marey.studio.registry import command
 from marey.studio.threads import to_thread
@@ -16,6 +18,7 @@ from marey.studio.wire import fill
 
 if TYPE_CHECKING:
     from marey.studio.panels.graph_links import Candidates
+    from marey.studio.recipes import Recipe
     from marey.studio.session import Session
 
 _WORK = "marey.studio.panels.graph_work"
@@ -31,6 +34,7 @@ class GraphState:
     candidates : all transitions up to the largest threshold.
     asked, built : the build request and its reply.
     wanted : the thresholds last requested.
+    clips : recipes of the clips.
     limits : the thresholds of the last built graph; None if there is none.
     transitions, findings : number of transitions of the last built graph, and notes about it.
     """
@@ -40,6 +44,7 @@ class GraphState:
     asked: messages.BuildGraph
     built: messages.GraphBuilt
     wanted: tuple[float, tuple[messages.PairLimit, ...]]
+    clips: list[Recipe]
     limits: tuple[Any, ...] | None = None
     transitions: int = 0
     findings: tuple[str, ...] = ()
@@ -66,7 +71,10 @@ async def build_graph(session: Session, message: messages.BuildGraph) -> message
             max_threshold=await to_thread(_max_threshold),
             folder=str(folder),
         )
-        built = await to_thread(_make_state, folder, found, message)
+        skipped = [text.partition(": ")[0] for text in found["skipped"]]
+        clips = [session.motions.recipe(each) for each in message.motions]
+        clips += [file_recipe(each) for each in message.files if each not in skipped]
+        built = await to_thread(_make_state, folder, found, message, clips)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -108,10 +116,13 @@ async def walk_graph(session: Session, message: messages.WalkGraph) -> messages.
     if settings.seconds > _MAX_SECONDS:
         raise InvalidValue(f"seconds must be at most {_MAX_SECONDS:g}, not {settings.seconds:g}", parameter="seconds")
     state = await _build_within(session, message)
+    graph = _write_graph(state)
     done = await session.jobs.run(
         f"{_WORK}:random_walk", folder=str(state.folder), settings=settings.to_dict(), clean=message.clean
     )
-    return messages.Walked(session.info(session.motions.add_result(done["motion"])), state.transitions, state.findings)
+    recipe = walk_recipe(graph, done["motion"].name, settings, feet_from_flag(message.clean))
+    name = session.motions.add_result(done["motion"], recipe=recipe)
+    return messages.Walked(session.info(name), state.transitions, state.findings)
 
 
 @command(messages.FollowGraph)
@@ -120,6 +131,7 @@ async def follow_graph(session: Session, message: messages.FollowGraph) -> messa
     if sum(len(each.points) for each in message.stretches) > _MAX_POINTS:
         raise InvalidValue(f"the path has more than {_MAX_POINTS} points; draw a shorter one")
     state = await _build_within(session, message)
+    graph = _write_graph(state)
     done = await session.jobs.run(
         f"{_WORK}:follow_path",
         folder=str(state.folder),
@@ -127,7 +139,12 @@ async def follow_graph(session: Session, message: messages.FollowGraph) -> messa
         settings=message.settings.to_dict(),
         clean=message.clean,
     )
-    return fill(messages.PathFollowed, done, motion=session.info(session.motions.add_result(done["motion"])))
+    followed = done["followed"]
+    settings = GraphPathSettings(settings=message.settings, beam_width=followed["beam_width"])
+    styles = None if followed["styles"] is None else [(end, label) for end, label in followed["styles"]]
+    recipe = path_recipe(graph, followed["path"], styles, settings, feet_from_flag(message.clean))
+    name = session.motions.add_result(done["motion"], recipe=recipe)
+    return fill(messages.PathFollowed, done, motion=session.info(name))
 
 
 @command(messages.SaveGraph)
@@ -148,6 +165,17 @@ async def build_current(session: Session) -> Path:
     """Build the session's graph with the thresholds last requested, and return its file."""
     state = await _build_within(session, messages.GraphCommand(*_get_state(session).wanted))
     return state.folder / "graph.npz"
+
+
+def get_graph_recipe(session: Session) -> Recipe:
+    """Return how the session's graph is built."""
+    return _write_graph(_get_state(session))
+
+
+def _write_graph(state: GraphState) -> Recipe:
+    """Return how the last built graph is built."""
+    threshold, pairs = state.limits or (state.wanted[0], ())
+    return graph_recipe(state.clips, state.asked.settings, threshold, {(a, b): limit for a, b, limit in pairs})
 
 
 def _get_state(session: Session) -> GraphState:
@@ -181,7 +209,7 @@ def _max_threshold() -> float:
     return MAX_THRESHOLD
 
 
-def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph) -> GraphState:
+def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph, clips: list[Recipe]) -> GraphState:
     from marey.studio.panels.graph_links import Candidates, curve, links, suggest_threshold
 
     candidates = Candidates.of(found)
@@ -197,4 +225,4 @@ def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph)
         threshold,
         links(candidates, threshold, ()),
     )
-    return GraphState(folder, candidates, asked, reply, (threshold, ()))
+    return GraphState(folder, candidates, asked, reply, (threshold, ()), clips)

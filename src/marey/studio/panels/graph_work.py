@@ -127,18 +127,20 @@ def follow_path(
     path, ends = smoothed_path([each["points"] for each in stretches])
     styles = _styles([each["label"] for each in stretches], ends, graph.label_names)
     chosen = GraphPathSettings(**settings, styles=styles)
-    found = graph.follow(path, settings=chosen)
+    found, beam_width = graph.follow(path, settings=chosen), chosen.beam_width
     for k, width in enumerate(_WIDER if chosen.beam_width is None else ()):
         if found.mean_distance <= _NEAR and (found.end_distance <= _NEAR_END or chosen.seconds is not None):
             break
         progress(0.4 + 0.2 * k, "searching for a closer walk")
         other = graph.follow(path, settings=chosen, beam_width=width)
         # The search minimizes a cost that includes transitions; the user sees the distance.
-        found = min(found, other, key=lambda each: each.mean_distance + 0.5 * each.end_distance)
+        if other.mean_distance + 0.5 * other.end_distance < found.mean_distance + 0.5 * found.end_distance:
+            found, beam_width = other, width
     progress(0.9, "locking feet")
     return {
         "motion": found.motion(feet=feet_from_flag(clean), name="path"),
         "path": path.round(3).tolist(),
+        "followed": {"path": path.tolist(), "styles": styles, "beam_width": beam_width},
         "way": found.walked_path[:: max(1, round(graph.fps / 15))].round(3).tolist(),
         "length": float(ends[-1]),
         "mean_distance": found.mean_distance,

@@ -9,6 +9,7 @@ from marey.errors import InvalidValue
 from marey.layer.settings import GazeSettings
 from marey.studio.forms import word_notes
 from marey.studio.messages import MotionCommand, MotionInfo, Value
+from marey.studio.panel_recipes import gaze_recipe
 from marey.studio.panels.aim_files import motion_files
 from marey.studio.panels.author_files import find_authored
 from marey.studio.panels.replace_result import replace_dragged
@@ -82,7 +83,7 @@ async def look_at(session: Session, message: LookAt) -> LookDone:
     if not 0 < len(message.goals) <= _MAX_GOALS:
         raise InvalidValue(f"expected 1 to {_MAX_GOALS} gaze targets, got {len(message.goals)}")
     _check_own_result(session, message.made)
-    base = session.motions.motion(message.motion)
+    base, source = session.motions.motion(message.motion), session.motions.recipe(message.motion)
     file = await to_thread(motion_files(session).file_of, session, message.motion)
     done = await session.jobs.run(
         f"{_WORK}:look",
@@ -93,7 +94,9 @@ async def look_at(session: Session, message: LookAt) -> LookDone:
     )
     result = done["motion"] if message.eyes else _apply_rotations(base, done)
     _check_own_result(session, message.made)
-    name = replace_dragged(session, message.made, replace(result, name=f"{base.name} (looking)"), message.motion)
+    named = replace(result, name=f"{base.name} (looking)")
+    recipe = gaze_recipe(message, source, named.name)
+    name = replace_dragged(session, message.made, named, message.motion, recipe=recipe)
     _own_results(session).add(name)
     session.send_frames_with_reply(name)
     return fill(LookDone, done, motion=session.info(name), notes=word_notes(done["notes"], type(message)))

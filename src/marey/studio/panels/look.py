@@ -32,6 +32,7 @@ from marey.studio.messages import (
     Where,
 )
 from marey.studio.motions import Opened, Recording
+from marey.studio.panel_recipes import contacts_recipe, detection_recipe, labels_recipe, load_recipe
 from marey.studio.panels import look_messages as messages
 from marey.studio.places import Places
 from marey.studio.registry import command
@@ -106,11 +107,12 @@ def reopen_motion(session: Session, message: messages.Reopen) -> MotionInfo:
 @command(messages.DetectContacts)
 async def detect_contacts(session: Session, message: messages.DetectContacts) -> MotionInfo:
     """Detect contacts, in the worker."""
-    before = session.motions.motion(message.motion)
+    before, source = session.motions.motion(message.motion), session.motions.recipe(message.motion)
     found = await session.jobs.run("marey.studio.work:detect", motion=before, settings=message.settings.to_dict())
     detected = found["motion"]
     after = replace(before, contacts=detected.contacts, source=replace(before.source, floor=detected.source.floor))
-    session.motions.change(message.motion, before, after, "contacts detected")
+    recipe = detection_recipe(before.name, source, message.settings)
+    session.motions.change(message.motion, before, after, "contacts detected", recipe=recipe)
     return session.info(message.motion)
 
 
@@ -118,7 +120,10 @@ async def detect_contacts(session: Session, message: messages.DetectContacts) ->
 def set_contacts(session: Session, message: messages.SetContacts) -> MotionInfo:
     """Set the contacts that were edited on the timeline."""
     before = session.motions.motion(message.motion)
-    session.motions.change(message.motion, before, _with_lanes(before, message.lanes), "contacts edited")
+    after = _with_lanes(before, message.lanes)
+    assert after.contacts is not None
+    recipe = contacts_recipe(before, session.motions.recipe(message.motion), after.contacts)
+    session.motions.change(message.motion, before, after, "contacts edited", recipe=recipe)
     return session.info(message.motion)
 
 
@@ -134,7 +139,8 @@ def set_labels(session: Session, message: messages.SetLabels) -> MotionInfo:
         if len(one.name) > MAX_LABEL_CHARS:
             raise InvalidValue(f"expected a label name of at most {MAX_LABEL_CHARS} characters, got {len(one.name)}")
     labels = Labels(tuple(Label(one.name, one.start, one.stop) for one in message.labels))
-    session.motions.change(message.motion, before, replace(before, labels=labels), "labels edited")
+    recipe = labels_recipe(before, session.motions.recipe(message.motion), labels)
+    session.motions.change(message.motion, before, replace(before, labels=labels), "labels edited", recipe=recipe)
     return session.info(message.motion)
 
 
@@ -215,7 +221,9 @@ def open_recording(places: Places, path: str, where: Where, settings: LoadSettin
     # Warnings are plain text, so the folder is cut from the file name with which they start.
     texts = tuple(word_text(text.replace(f"{found.parent}/", ""), messages.OpenFile) for text in said)
     clip = None if settings.clip is None else str(settings.clip)
-    return Opened(recording, where, path, found, clips, clip, (*texts, *_rest_pose_warning(recording, settings)))
+    warnings = (*texts, *_rest_pose_warning(recording, settings))
+    recipe = load_recipe(recording.name, path, where, whole)
+    return Opened(recording, where, path, found, clips, clip, warnings, recipe=recipe)
 
 
 def _rest_pose_warning(recording: Recording, settings: LoadSettings) -> tuple[str, ...]:

@@ -1,0 +1,193 @@
+"""Recipes of what the operations of the page make; see `marey.studio.recipes`.
+
+Functions of the library are written as they are called. The functions of `marey.studio.operation_work` have an entry
+here that writes the same with functions of the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from marey.core.settings import Settings, options_of
+from marey.studio.operations import Inputs, Operation
+from marey.studio.recipes import Recipe, call, list_of, write_options, write_rows, write_value
+
+# Functions of the table that another package offers to users.
+_PUBLIC = {"marey.core.resample:resample": "marey.edit.resample"}
+_KEYS = ("from marey.edit import MoveKey", "from marey.edit import TurnKey")
+
+
+class Use:
+    """One use of an operation.
+
+    operation : the row of the table.
+    data : recipes of motions and graphs, and plain values, in the order of `Operation.takes`.
+    motion : the selected motion itself; None if the operation takes none.
+    values : the options that were given.
+    name : name of the result.
+    """
+
+    def __init__(self, operation: Operation, data: Sequence[Any], motion: Any, values: Mapping[str, Any], name: str):
+        self.operation = operation
+        self.data = data
+        self.motion = motion
+        self.name = name
+        self.settings = [self._make(kind, values) for kind in operation.settings]
+
+    @staticmethod
+    def _make(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
+        known = {each.name for each in options_of(kind)}
+        return kind(**{name: value for name, value in values.items() if name in known})
+
+    def input(self, name: str) -> Any:
+        """Return the value of an input."""
+        return next(getattr(each, name) for each in self.settings if isinstance(each, Inputs) and hasattr(each, name))
+
+    @property
+    def options(self) -> list[Settings]:
+        """The settings that are no inputs."""
+        return [each for each in self.settings if not isinstance(each, Inputs)]
+
+    def call(self, function: str, *arguments: Any, end: str = "", imports: tuple[str, ...] = ()) -> Recipe:
+        """Return the recipe of a call with these arguments and the options of all settings."""
+        options, needed = write_options(*self.options)
+        return call(self.name, function, *arguments, options=options, end=end, imports=(*imports, *needed))
+
+
+def write_operation(use: Use, n_results: int) -> list[Recipe | None]:
+    """Return the recipe of each result of an operation; None for those that cannot be written."""
+    row = use.operation
+    module, _, function = row.call.partition(":")
+    if module == "marey.studio.operation_work":
+        write = _WRITERS.get(function)
+        if write is None:
+            return [None] * n_results
+        written = write(use)
+        return written if isinstance(written, list) else [written] + [None] * (n_results - 1)
+    if row.in_server:
+        return [None] * n_results
+    arguments: list[Any] = []
+    for take, each in zip(row.takes, use.data, strict=True):
+        if isinstance(each, Recipe):
+            arguments.append(each)
+        elif take == "range":
+            arguments += [str(frame) for frame in each]
+        else:
+            arguments.append(write_rows(each) if take == "points" else write_value(each)[0])
+    inputs = [
+        write_value(getattr(each, one.name))[0]
+        for each in use.settings
+        if isinstance(each, Inputs)
+        for one in options_of(type(each))
+    ]
+    return [use.call(_PUBLIC.get(row.call, f"{module}.{function}"), *arguments, *inputs)]
+
+
+def _split(use: Use) -> list[Recipe | None]:
+    motion, frame = use.data
+    return [
+        call(f"{use.name} {k}", "marey.edit.crop", motion, *map(str, span))
+        for k, span in enumerate(((0, frame), (frame, len(use.motion))), start=1)
+    ]
+
+
+def _change_speed(use: Use) -> Recipe:
+    motion, span = use.data
+    duration, fps = use.motion.duration, use.motion.fps
+    start, stop = (0.0, duration) if span is None else (frame / fps for frame in span)
+    stop = min(stop, duration)
+    keys = [*([(start, start)] if start > 0.0 else []), (stop, start + (stop - start) / use.input("speed"))]
+    return use.call("marey.edit.timewarp", motion, repr(keys))
+
+
+def _timewarp(use: Use) -> Recipe:
+    rows = [each.split("=") for each in use.input("keys").replace(";", ",").split(",") if each.strip()]
+    return use.call("marey.edit.timewarp", use.data[0], repr([(float(old), float(new)) for old, new in rows]))
+
+
+def _move(use: Use) -> Recipe:
+    motion, frame = use.data
+    offset = tuple(use.input(name) for name in ("left", "up", "forward"))
+    key = (
+        f"[MoveKey({use.input('part')!r}, {frame / use.motion.fps!r}, offset={offset!r}, axes={use.input('axes')!r}, "
+        f"hold={use.input('hold')!r})]"
+    )
+    return use.call("marey.edit.warp", motion, key, imports=_KEYS[:1])
+
+
+def _rotate(use: Use) -> Recipe:
+    motion, frame = use.data
+    turn = tuple(use.input(name) for name in ("bend", "twist", "lean"))
+    key = (
+        f"[TurnKey({use.input('joint')!r}, {frame / use.motion.fps!r}, {turn!r}, axes={use.input('axes')!r}, "
+        f"hold={use.input('hold')!r})]"
+    )
+    return use.call("marey.edit.warp", motion, key, imports=_KEYS[1:])
+
+
+def _solve(use: Use) -> Recipe:
+    return use.call("marey.solve", repr(use.data[0]))
+
+
+def _clean(use: Use) -> Recipe:
+    return use.call("marey.clean", use.data[0])
+
+
+def _splice(use: Use) -> Recipe:
+    return use.call("marey.splice", *use.data)
+
+
+def _transplant(use: Use) -> Recipe:
+    return use.call("marey.transplant", *use.data, f"joints={use.input('part')!r}")
+
+
+def _reach(use: Use) -> Recipe | list[Recipe | None]:
+    (graph,) = use.data
+    reach: Any
+    reach, landing = use.options
+    point = repr((use.input("x"), use.input("z")))
+    if reach.clip is not None:
+        return [None]
+    options, needed = write_options(reach)
+    walk = Recipe("graph_walk", (graph, *call("", ".reach", point, options=options).parts), needed)
+    options, needed = write_options(landing)
+    return Recipe(use.name, (walk, *call("", ".land_at", point, options=options, end=".motion()").parts), needed)
+
+
+def _crowd(use: Use) -> list[Recipe | None]:
+    (graph,) = use.data
+    settings: Any = use.options[0]
+    options, needed = write_options(settings)
+    paths = f"crossing_paths({use.input('characters')}, {use.input('radius')!r}, {settings.rng!r})"
+    made = call("crowd", ".crowd", paths, options=options, end=".motions()")
+    crowd = Recipe("crowd", (graph, *made.parts), ("from marey.graph import crossing_paths", *needed))
+    return [Recipe(f"character {k + 1}", (crowd, f"[{k}]")) for k in range(use.input("characters"))]
+
+
+def _variations(use: Use) -> list[Recipe | None]:
+    (motions,) = use.data
+    takes = use.call("marey.graph.variations", list_of(motions), str(use.input("n")))
+    return [Recipe(f"variation {k + 1}", (takes, f"[{k}]")) for k in range(use.input("n"))]
+
+
+def _reduce(use: Use) -> Recipe:
+    (graph,) = use.data
+    return Recipe("reduced_graph", (graph, *use.call(".reduce_transitions", end=".graph").parts))
+
+
+def _register(use: Use) -> Recipe:
+    (graph,) = use.data
+    return Recipe("registered_graph", (graph, *use.call(".with_registered_transitions").parts))
+
+
+def _similarity(use: Use) -> Recipe:
+    return use.call("marey.MotionGraph.build_by_similarity", list_of(use.data[0]))
+
+
+_WRITERS: Mapping[str, Callable[[Use], Recipe | list[Recipe | None]]] = {
+    "split": _split, "change_speed": _change_speed, "timewarp": _timewarp, "move_part": _move, "rotate_joint": _rotate,
+    "solve_positions": _solve, "clean_motion": _clean, "splice_bodies": _splice, "transplant_part": _transplant,
+    "reach_point": _reach, "make_crowd": _crowd, "make_variations": _variations, "reduce_graph": _reduce,
+    "register_graph": _register, "build_by_similarity": _similarity,
+}  # fmt: skip
