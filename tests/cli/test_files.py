@@ -12,6 +12,7 @@ from marey.cli.files import OUTPUTS
 from marey.cli.main import cli, main
 from marey.pmg import ParametricMotionGraph
 from marey.samples import straight_walk
+from tests.io.test_asf_amc import AMC, ASF
 from tests.pmg.characters import fresh_walker
 
 
@@ -21,7 +22,10 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     walk = straight_walk(seconds=1.5)
     for name in ("a.bvh", "b.npz", "c.bvh", "plain.bvh"):
         marey.save(walk if name == "plain.bvh" else marey.detect_contacts(walk), folder / name)
-    (folder / "roles.json").write_text('{"left_hand": "LeftHand"}')
+    for name in ("roles.json", "report.json"):
+        (folder / name).write_text('{"left_hand": "LeftHand"}')
+    (folder / "stick.asf").write_text(ASF)
+    (folder / "stick.amc").write_text(AMC)
     (folder / "path.csv").write_text("0,0\n0,2\n")
     (folder / "clips").mkdir()
     marey.save(walk, folder / "clips" / "walk.npz")
@@ -52,6 +56,10 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "pmg go walker.json --to 1,1 -o {space}",
         "pmg build walker.json -o walker.json",
         "gaze apply a.bvh b.npz --map b.npz --look 1:60:10",
+        "steer clips -o c.bvh --keys w:1 --controller tree --action throw=c.bvh:upper",
+        "grid stick.amc stick.amc --csv stick.asf",
+        "blend a.bvh b.npz -o out.bvh --roles report.json --report .",
+        "pmg build walker.json -o a.marey.json",
     ],
 )
 def test_no_input_is_overwritten(
@@ -61,7 +69,7 @@ def test_no_input_is_overwritten(
     before = {path: path.read_bytes() for path in inputs.rglob("*") if path.is_file()}
     (space,) = inputs.glob("walker.walk.*.npz")
     assert main(line.format(space=space.name).split()) == 2
-    assert re.search(r"this is an input file; choose another name", capsys.readouterr().err)
+    assert re.search(r"this is (an input file|the name of a motion's sidecar); choose another", capsys.readouterr().err)
     assert {path: path.read_bytes() for path in inputs.rglob("*") if path.is_file()} == before
     ParametricMotionGraph.load(inputs / "walker.json")
 

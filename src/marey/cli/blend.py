@@ -176,6 +176,7 @@ def _save_blends(found: Comparison, report: dict[str, Any], into: Path, suffix: 
     for row, entry in zip(found.blends, report["blends"], strict=True):
         if row.motion is not None:
             name = re.sub(r"\W+", "_", row.method)
+            check_output(str(into / f"{name}{suffix}"))
             save(replace(row.motion, name=name), into / f"{name}{suffix}")
             entry["file"] = f"{name}{suffix}"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +24,8 @@ OUTPUTS = (
     *("--save-registration", "--report", "--cut"),
 )
 
+_REPORT = "report.json"
+
 
 def check_output(
     output: str,
@@ -34,7 +37,8 @@ def check_output(
     """Raise an error if the output cannot be written, before any work is done.
 
     It must not be an input of the running command: a file that one of its arguments or options names, a clip in a
-    folder that one names, the sidecar of such a file, or a space of a character. Nor may two outputs have one name.
+    folder that one names, the sidecar of such a file, the skeleton of an AMC file, or a space of a character. Nor may
+    it be the sidecar of any motion, or two outputs have one name.
 
     Parameters
     ----------
@@ -42,7 +46,7 @@ def check_output(
     what, suffixes : what is written, such as "a graph", and the suffixes that it may have; any by default.
     remedy : what to do if it would overwrite an input.
     """
-    from marey.io.files import check_file_name
+    from marey.io.files import SIDECAR_SUFFIX, check_file_name
 
     inputs, outputs = _named_files()
     for name in dict.fromkeys([output, *outputs]):
@@ -51,6 +55,8 @@ def check_output(
             raise UnwritableFile(f"this is an input file; {remedy}", path=name)
         if target.name and outputs.count(name) > 1:
             raise UnwritableFile("two outputs have this name; choose another name", path=name)
+    if output.endswith(SIDECAR_SUFFIX):
+        raise UnwritableFile("this is the name of a motion's sidecar; choose another name", path=output)
     if suffixes:
         from marey.io.archive import check_suffix
 
@@ -69,13 +75,21 @@ def _named_files() -> tuple[list[str], list[str]]:
     for param in context.command.get_params(context) if context is not None else ():
         values = context.params.get(str(param.name)) if context is not None else None
         is_output = not {param.name, *param.opts}.isdisjoint(OUTPUTS)
-        for value in values if isinstance(values, tuple | list) else (values,):
-            name = getattr(value, "file", value)
-            if isinstance(name, str) and name and is_output:
-                outputs.append(name)
-            elif isinstance(name, str) and name and os.path.exists(name):
-                inputs.append(name)
+        names = list(_texts(values))
+        if is_output:
+            outputs += names
+        else:
+            inputs += [name for name in names if os.path.exists(name)]
     return inputs, outputs
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all nonempty texts in the value of an option: itself, or those in tuples such as (name, file, options)."""
+    if isinstance(value, str) and value:
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _texts(each)
 
 
 def _is_input(target: Path, path: str) -> bool:
@@ -97,6 +111,11 @@ def _is_input(target: Path, path: str) -> bool:
         from marey.pmg.node_files import named_files
 
         files += [given.with_name(name) for name, _ in named_files(given)]
+    if given.suffix.lower() == ".amc":
+        from marey.io.amc import find_asf
+
+        with suppress(MareyError):
+            files.append(find_asf(given))
     return any(file.exists() and file.samefile(target) for file in files)
 
 
@@ -109,12 +128,14 @@ def check_plot(output: str | None) -> None:
 
 
 def make_plot_folder(folder: str | None) -> Path | None:
-    """Create the folder for plots if it does not exist. None means no plots."""
+    """Create the folder for plots and the report if it does not exist. None means no plots."""
     if folder is None:
         return None
     import marey.plot  # noqa: F401  # raises an error if matplotlib is missing
 
-    return make_folder(folder)
+    path = make_folder(folder)
+    check_output(str(path / _REPORT))
+    return path
 
 
 def make_folder(folder: str | Path) -> Path:
@@ -135,7 +156,7 @@ def write_report(report: Mapping[str, Any], folder: Path) -> None:
     from marey.io.files import write_bytes
 
     text = json.dumps(_replace_nonfinite(report), indent=1, ensure_ascii=False) + "\n"
-    write_bytes(folder / "report.json", [text.encode("utf-8")])
+    write_bytes(folder / _REPORT, [text.encode("utf-8")])
 
 
 def print_json(report: Any) -> None:

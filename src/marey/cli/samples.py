@@ -15,6 +15,8 @@ from marey.io.files import SAVE_SUFFIXES
 if TYPE_CHECKING:
     from marey.samples import Sample
 
+_TRUTH_SUFFIX = ".truth.json"
+
 
 @click.command("samples")
 @click.argument("outdir", default="samples_out")
@@ -99,14 +101,15 @@ def command(
         raise InvalidValue("--param requires --name, because parameters differ between samples; see --list")
     given = {name: _parameters(name, settings) for name in chosen}
     folder = make_folder(outdir)
-    _clear([folder / f"{name}{end}" for name in chosen for end in (f".{suffix}", SIDECAR_SUFFIX)], force)
+    ends = (f".{suffix}", SIDECAR_SUFFIX, *([_TRUTH_SUFFIX] if truth else []))
+    _clear([folder / f"{name}{end}" for name in chosen for end in ends], force)
     samples = []
     for name in chosen:
         one = sample(name, rng=seed, fps=fps, **given[name])
         path = folder / f"{name}.{suffix}"
         save(one.motion, path)
         if truth:
-            write_bytes(folder / f"{name}.truth.json", [json.dumps(_truth(one, seed)).encode()])
+            write_bytes(folder / f"{name}{_TRUTH_SUFFIX}", [json.dumps(_truth(one, seed)).encode()])
         facts = {**_facts(one), "parameters": _in_degrees(name, one)}
         samples.append({"file": str(path), "frames": len(one.motion), "fps": fps, "seed": seed, **facts})
         if not as_json:
@@ -135,9 +138,7 @@ def _write_library(outdir: str, n_frames: int, fps: float, seed: int, suffix: st
             n_done += len(clip.motion)
             if progress is not None:
                 progress(n_done / n_frames)
-    table = folder / "library.csv"
-    table.unlink(missing_ok=True)
-    write_bytes(table, ["\n".join([*lines, ""]).encode()])
+    write_bytes(folder / "library.csv", ["\n".join([*lines, ""]).encode()])
     if as_json:
         print_json({"folder": str(folder), "clips": len(lines) - 1, "frames": n_done, "fps": fps, "seed": seed})
     else:
