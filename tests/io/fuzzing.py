@@ -53,6 +53,8 @@ from tests.io.test_solve import write_trc
 
 CPU_SECONDS = 4
 MAX_MESSAGE = 400
+# Number of inputs after which the watchdog for hangs in compiled code starts again; each start takes milliseconds.
+_WATCHED = 20
 _INTEGERS = [0, 1, -1, 2, 7, 127, 1000, 10**6, 2**31 - 1, 2**31, -(2**31), 2**62, -(2**63)]
 _FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, 3.7, 1e-300, 1e-9, 1e4, 1e9, 1e30, 1e154, 1e300, -1e300, np.inf, -np.inf, np.nan]
 _TEXTS = ["", " ", "x", "nan", "Hips", "\x00", "\u202e", "é" * 3000, "x\ny", "[" * 50, "../../etc/passwd", "walk"]
@@ -539,7 +541,7 @@ def _change_values(array: Any, rng: np.random.Generator) -> Any:
     if changed.size == 0:
         return changed
     if changed.dtype.kind == "U":
-        changed = changed.astype("U4000")
+        changed = changed.astype(f"U{max(min(4000, 10**6 // changed.size), 64)}")
         options: Any = _TEXTS
     else:
         options = _FLOATS if changed.dtype.kind == "f" else _INTEGERS
@@ -632,9 +634,10 @@ def _damage(data: bytearray, rng: np.random.Generator) -> None:
         lines[i : i + 1] = _pick([[], [lines[j]], [lines[i]] * 2], rng)
         data[:] = b"\n".join(lines)
     else:
-        tokens = list(_TOKEN.finditer(data))
-        if tokens:
-            a, b = _pick(tokens, rng), _pick(tokens, rng)
+        a, b = (
+            _TOKEN.search(data, start) or _TOKEN.search(data) for start in (at, int(rng.integers(0, len(data) + 1)))
+        )
+        if a and b:
             deep = rng.random() < 0.02
             data[a.start() : a.end()] = (
                 _pick(_DEEP, rng) if deep else b[0] if rng.random() < 0.3 else _pick(_WORDS, rng)
@@ -723,7 +726,8 @@ def main(n: int, names: list[str], seed: str, found: Path) -> int:
                 form.use(path)
             began, n_usable, seen = time.process_time(), 0, dict[str, int]()
             for k, data in enumerate(mutations(original, n, form.name + seed)):
-                faulthandler.dump_traceback_later(120, exit=True)
+                if k % _WATCHED == 0:
+                    faulthandler.dump_traceback_later(60 * _WATCHED, exit=True)
                 total += 1
                 try:
                     n_usable += attempt(form, path, data)
