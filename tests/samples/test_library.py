@@ -50,7 +50,7 @@ def test_variations_of_a_performance_match(clips):
 
 
 def test_too_small():
-    with pytest.raises(InvalidValue, match="a library must have at least 100 frames, not 5"):
+    with pytest.raises(InvalidValue, match="a library must have from 100 to 100,000,000 frames, not 5"):
         next(sample_library(5))
 
 

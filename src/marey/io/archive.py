@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KINDS",
     "Head",
+    "array_names",
     "check_format",
     "check_suffix",
     "check_total",
@@ -304,7 +305,12 @@ def read_arrays(
 def list_arrays(data: bytes, path: str) -> tuple[str, ...]:
     """Return the names of the arrays in an NPZ file of any program."""
     with _open_archive(data, path) as archive:
-        return tuple(name.removesuffix(".npy") for name in archive.namelist())
+        return array_names(archive)
+
+
+def array_names(archive: zipfile.ZipFile) -> tuple[str, ...]:
+    """Return the names of the arrays in an open archive; other files in it are skipped."""
+    return tuple(name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy"))
 
 
 def read_other_arrays(data: bytes, path: str, names: Iterable[str]) -> dict[str, NDArray[Any]]:
@@ -459,7 +465,7 @@ def _check_format(archive: zipfile.ZipFile, heads: dict[str, Head], form: str, v
 
 def _describe_other(archive: zipfile.ZipFile) -> str:
     """Say what an NPZ file of another program is."""
-    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    names = array_names(archive)
     return f"an NPZ file of another program, with the arrays {format_list([repr(name[:40]) for name in names], 4)}"
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from marey.errors import InvalidValue, MareyError, UnwritableFile
-from marey.io.archive import read_format, read_npy_head
+from marey.io.archive import array_names, read_format, read_npy_head
 from marey.io.files import MOTION_SUFFIXES, PART_SUFFIX, split_name, sweep_parts, write_bytes
 
 __all__ = ["CLIP_SUFFIXES", "copy_file", "describe_other", "free_name", "hidden_folder", "result_kind", "walk_files"]
@@ -68,7 +68,7 @@ def describe_other(path: str | os.PathLike[str]) -> str | None:
             from marey.io.smpl import is_smpl
 
             with zipfile.ZipFile(path) as archive:
-                names = [name.removesuffix(".npy") for name in archive.namelist()]
+                names = array_names(archive)
             return None if is_smpl(names) or is_kimodo(names) else "set of arrays of another program"
     except (MareyError, OSError, zipfile.BadZipFile, ValueError, RuntimeError, NotImplementedError):
         return None

@@ -27,6 +27,7 @@ _VARIATIONS, _PERFORMANCES = 20, 60
 _SLOWEST, _FASTEST, _WOBBLE = 0.85, 1.18, 0.012
 # Frequencies of these changes, Hz.
 _FREQUENCIES = (0.15, 0.6)
+_MIN_FRAMES, _MAX_FRAMES = 100, 100_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +57,7 @@ def sample_library(n_frames: int, *, rng: int = 0, fps: float = 30.0) -> Iterato
 
     Parameters
     ----------
-    n_frames : number of frames of all clips, at least 100.
+    n_frames : number of frames of all clips, from 100 to 100,000,000.
     rng : random seed.
     fps : frame rate.
 
@@ -68,8 +69,10 @@ def sample_library(n_frames: int, *, rng: int = 0, fps: float = 30.0) -> Iterato
     """
     total = check_index(n_frames, "n_frames")
     rate = check_fps(fps)
-    if total < 100:
-        raise InvalidValue(f"a library must have at least 100 frames, not {total}", parameter="n_frames")
+    if not _MIN_FRAMES <= total <= _MAX_FRAMES:
+        raise InvalidValue(
+            f"a library must have from {_MIN_FRAMES} to {_MAX_FRAMES:,} frames, not {total:,}", parameter="n_frames"
+        )
     made: dict[int, Motion] = {}
     random = np.random.default_rng([check_index(rng, "rng"), 25])
     n_done = n_clips = 0
