@@ -2,14 +2,19 @@
 import { App } from "./app";
 import { showResumedWork } from "./resumed_work";
 import { Connection, type State } from "./connection";
+import { keepCamera, restoreCamera } from "./camera_state";
 import { button, byId, isOurs, releaseClicked } from "./dom";
+import { fileMenu } from "./file_menu";
 import { Files } from "./files";
 import { historyButtons } from "./history_view";
 import { saveTabState, saveChoice, tabState } from "./tab_state";
 import type { FolderList, MotionInfo, Welcome } from "./messages";
 import { panelbar } from "./panelbar";
+import { isLeaving } from "./project";
 import { losesAny, saveSelected } from "./saving";
+import { shareButton } from "./share";
 import { shortcuts } from "./shortcuts";
+import { StartPage } from "./start_page";
 import { transport } from "./transport";
 import { viewbar } from "./viewbar";
 
@@ -59,6 +64,9 @@ async function start(): Promise<void> {
   theme.setAttribute("aria-label", "Switch between light and dark theme");
   theme.id = "theme";
   const help = shortcuts();
+  const startPage = new StartPage(app);
+  byId("state").before(fileMenu(app, startPage), shareButton(app));
+  keepCamera(app);
   byId("topbar").append(...historyButtons(app), help.open, theme);
 
   const showState = (state: State) => {
@@ -67,15 +75,20 @@ async function start(): Promise<void> {
   };
   connection.changed.on(showState);
   showState(connection.state);
-  connection.welcomed.on((welcome) => void begin(app, files, welcome, early));
-  if (early.welcome) void begin(app, files, early.welcome, early);
+  const enter = async (welcome: Welcome) => {
+    const first = !app.welcome;
+    await begin(app, files, welcome, early);
+    if (first && !app.motions.size) await startPage.show();
+  };
+  connection.welcomed.on((welcome) => void enter(welcome));
+  if (early.welcome) void enter(early.welcome);
   releaseClicked();
   window.addEventListener("pagehide", () => {
     saveTabState({ motion: app.selected?.info.motion ?? "", frame: app.playback.frame });
     saveChoice("hidden", [...app.motions].filter(([, { character }]) => !character.visible).map(([id]) => id));
   });
   window.addEventListener("beforeunload", (event) => {
-    if (losesAny(app)) event.preventDefault();
+    if (losesAny(app) && !isLeaving()) event.preventDefault();
   });
   document.addEventListener("keydown", (event) => {
     if (commandKey(app, event) || (isOurs(event) && (help.key(event) || viewKey(event) || app.playback.key(event)))) event.preventDefault();
@@ -110,8 +123,12 @@ async function showFirst(app: App, welcome: Welcome, listing: Promise<FolderList
   if (welcome.motions.some((info) => info.motion === motion)) {
     app.select(motion);
     app.playback.seek(frame);
-    if (app.selected) void app.bringIntoView(app.selected, true).catch(() => undefined);
+    if (app.selected) void app.bringIntoView(app.selected, true).then(() => restoreCamera(app), () => undefined);
   }
+  // What a project could not open.
+  const notes = Array.isArray(choices["notes"]) ? (choices["notes"] as unknown[]) : [];
+  for (const note of notes.slice(0, 3)) app.notices.error(String(note));
+  if (notes.length) saveChoice("notes", []);
   const path = early.opening ? "" : (await listing)[0]?.path;
   if (early.opening || (path && !app.motions.size)) await app.open({ path: path ?? "" }, early.opening);
 }

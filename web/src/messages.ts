@@ -156,6 +156,64 @@ export interface MakePage {
   motions: string[];
 }
 
+/** Add a picture of the view to a recording; number 0 starts a new one. `data` is a PNG or WebP file in base64. */
+export interface AddPicture {
+  number: number;
+  data: string;
+}
+
+/** Write the pictures of the recording as a file, named after a motion, at `rate` pictures per second. */
+export interface MakeVideo {
+  motion: string;
+  format: "gif" | "webp" | "mp4" | "png";
+  rate?: number;
+}
+
+/** A generated clip: its name, and what it shows. */
+export interface SampleEntry {
+  name: string;
+  about: string;
+}
+
+/** A folder or project that was opened before. */
+export interface RecentEntry {
+  kind: "folder" | "project";
+  name: string;
+  path: string;
+}
+
+/** What the start page offers. If other machines can connect, `can_browse` is false: the folder stays as it is. */
+export interface StartInfo {
+  samples: SampleEntry[];
+  recent: RecentEntry[];
+  can_browse: boolean;
+}
+
+/** Get what the start page offers. */
+export interface StartPage {
+}
+
+/** Open a generated clip. `slide` makes its feet slide, in m/s; "" for `name` is the name of the sample. */
+export interface OpenSample {
+  sample: string;
+  options: Record<string, number>;
+  slide?: number;
+  name?: string;
+}
+
+/** A folder: its path, that of its parent ("" if there is none), its folders, and its number of motion files. */
+export interface FolderView {
+  path: string;
+  parent: string;
+  folders: string[];
+  motions: number;
+}
+
+/** List the folders in a folder; "" is the open one, or the user's home. */
+export interface BrowseFolder {
+  path?: string;
+}
+
 /**
  * A file in the folder: relative `path` with forward slashes, `modified` in seconds since 1970.
  *
@@ -175,6 +233,53 @@ export interface FolderList {
   folder: string;
   files: FileEntry[];
   skipped: number;
+}
+
+/** Open another folder. Open clips stay open. */
+export interface OpenFolder {
+  path: string;
+}
+
+/** Projects in the open folder, and the name of the open project; "" if there is none. */
+export interface ProjectList {
+  files: string[];
+  open: string;
+}
+
+/** List the projects in the open folder. */
+export interface ListProjects {
+}
+
+/** The name of the project file, the clips that were saved, and notes. */
+export interface ProjectSaved {
+  file: string;
+  motions: MotionInfo[];
+  notes: string[];
+}
+
+/**
+ * Save the open clips and the page's state to a project file in the folder.
+ *
+ * Clips with changes are saved to new files first. Other files are never overwritten: `name` must be new, or that of
+ * the project that is open.
+ */
+export interface SaveProject {
+  name: string;
+  state: Record<string, unknown>;
+}
+
+/** The clips, their ids in the saved state (in the same order), the state, and notes on what could not be opened. */
+export interface ProjectOpened {
+  folder: string;
+  motions: MotionInfo[];
+  ids: string[];
+  state: Record<string, unknown>;
+  notes: string[];
+}
+
+/** Open a project in place of the open clips: a file in the open folder, or a complete path. */
+export interface OpenProject {
+  path: string;
 }
 
 /** List the motion files in the open folder, without loading them. */
@@ -1602,6 +1707,15 @@ export interface Commands {
   "cancel": { fields: Cancel; reply: Nothing };
   "share_code": { fields: GetCode; reply: SharedCode };
   "share_page": { fields: MakePage; reply: Download };
+  "share_picture": { fields: AddPicture; reply: Nothing };
+  "share_video": { fields: MakeVideo; reply: Download };
+  "start_page": { fields: StartPage; reply: StartInfo };
+  "open_sample": { fields: OpenSample; reply: MotionInfo };
+  "folder_browse": { fields: BrowseFolder; reply: FolderView };
+  "folder_open": { fields: OpenFolder; reply: FolderList };
+  "project_list": { fields: ListProjects; reply: ProjectList };
+  "project_save": { fields: SaveProject; reply: ProjectSaved };
+  "project_open": { fields: OpenProject; reply: ProjectOpened };
   "list": { fields: ListFolder; reply: FolderList };
   "open": { fields: OpenFile; reply: MotionInfo };
   "motion": { fields: GetMotion; reply: MotionInfo };

@@ -149,6 +149,20 @@ export class Stage {
     return this.canvas.toDataURL("image/png");
   }
 
+  /** Draw the view in another size, in pixels, and return it as a data URL of a WebP file; the scene keeps its own size. */
+  snapshot(width: number, height: number): string {
+    const { aspect } = this.camera;
+    this.renderer.setPixelRatio(1);
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.render();
+    const url = this.canvas.toDataURL("image/webp", 0.95);
+    this.camera.aspect = aspect;
+    this.resize();
+    return url;
+  }
+
   /** Project a world point to CSS pixels in the view; null if it is behind the camera. */
   project(point: THREE.Vector3): { x: number; y: number } | null {
     const p = point.clone().project(this.camera);

@@ -16,6 +16,9 @@ import click
 def command(folder: str | None, port: int | None, host: str, expose: bool, no_browser: bool) -> int:
     """View and edit motion in the browser. The page can open the files in FOLDER.
 
+    Without FOLDER, the page starts with demos, samples and recent folders. The page can open other folders unless
+    you set --expose.
+
     The printed address contains a secret token: anyone who knows it can open the page. Only this machine can connect,
     unless you set --host and --expose. Stop with Ctrl-C.
 
@@ -52,8 +55,9 @@ def command(folder: str | None, port: int | None, host: str, expose: bool, no_br
             open_browser(address.url, cleanup)
         # Import the server while the browser starts.
         from marey.studio.app import Studio
+        from marey.studio.recent import Recent, find_recent_file
 
-        serve(listening, Studio(opened), address=address)
+        serve(listening, Studio(opened, recent=Recent(find_recent_file())), address=address)
     return 0
 
 

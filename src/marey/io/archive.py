@@ -72,6 +72,8 @@ KINDS = {
     "marey.parametric": "a parametric motion",
     "marey.plan": "a character's value tables",
     "marey.pmg": "a character",
+    "marey.project": "a studio project",
+    "marey.recent": "a list of recent folders",
     "marey.registration": "a registration curve",
     "marey.retarget": "a retarget map",
     "marey.sampled_character": "a sampled character",

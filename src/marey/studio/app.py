@@ -23,6 +23,7 @@ from marey.studio.folder import Folder
 from marey.studio.messages import Refused, Uploaded
 from marey.studio.page_files import PAGE, check_built
 from marey.studio.places import UPLOAD_BYTES
+from marey.studio.recent import Recent
 from marey.studio.registry import Commands
 from marey.studio.security import Guard
 from marey.studio.sessions import Sessions
@@ -48,16 +49,20 @@ class Studio:
     ----------
     folder : the open folder, if any.
     page : folder of the built page.
+    recent : where opened folders and projects are remembered; by default, nowhere.
     """
 
-    def __init__(self, folder: Folder | None, page: Path = PAGE) -> None:
+    def __init__(self, folder: Folder | None, page: Path = PAGE, recent: Recent | None = None) -> None:
         check_built(page, "index.html")
-        self.sessions = Sessions(folder)
+        self.sessions = Sessions(folder, recent)
+        if folder is not None and recent is not None:
+            recent.add("folder", folder.root)
         self._commands = Commands()
         self._page = page
 
     def app(self, token: str, hosts: tuple[str, ...], cookie: str, *, any_host: bool = False) -> ASGIApp:
         """Build the ASGI application, wrapped in the access guard. The arguments are those of `security.Guard`."""
+        self.sessions.can_browse = not any_host
         routes = [
             Route("/", self.index),
             Route("/assets/{name}", self.asset),

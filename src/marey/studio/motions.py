@@ -271,6 +271,13 @@ class Motions:
             opened.where, opened.file, opened.path = "folder", path.name, path
             opened.clips, opened.clip, opened.trimmed = (), None, None
 
+    def forget_file(self, name: str) -> None:
+        """Record that the file of a motion is not in the open folder, because another folder was opened."""
+        opened = self.opened(name)
+        with self._lock:
+            if opened.where == "folder":
+                opened.file, opened.path, opened.clips, opened.clip = "", None, (), None
+
     def _next_step(self) -> int:
         self._n_steps += 1
         return self._n_steps

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # In the order of the tabs. A panel is a module of `marey.studio.panels`.
 PANELS = ("look", "edit", "compare", "blend", "graph", "find", "layer", "author", "drive")
 # Modules with commands that do not belong to one panel.
-OTHERS = ("marey.studio.sharing",)
+OTHERS = ("marey.studio.sharing", "marey.studio.start", "marey.studio.project")
 # Panels whose commands a page sends when it opens.
 FIRST = ("look",)
 

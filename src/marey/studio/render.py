@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -235,6 +236,14 @@ def _write_labels(image: Image, shot: Shot, k: int, settings: RenderSettings) ->
 # Encoding -----------------------------------------------------------------------------------------------------
 
 Encoder = Callable[[Iterator["Image"], RenderSettings], bytes]
+
+
+def write_pictures(pictures: Iterator[Image], output: StrPath, fps: float) -> None:
+    """Write pictures of one size, in RGB, as an animation, or the first as a still picture."""
+    first = next(pictures)
+    settings = RenderSettings(size=f"{first.width}x{first.height}", fps=fps)
+    encode = _find_encoder(Path(output).suffix.lower(), output)
+    write_bytes(output, [encode(chain([first], pictures), settings)])
 
 
 def _find_encoder(suffix: str, output: StrPath) -> Encoder:

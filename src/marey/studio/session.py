@@ -22,6 +22,7 @@ from marey.studio.messages import Binary, Event, MotionInfo, RunningJob, Welcome
 from marey.studio.motions import BLOCK_FRAMES, Motions
 from marey.studio.outbox import Outbox
 from marey.studio.places import UPLOAD_BYTES, Places
+from marey.studio.recent import Recent
 from marey.studio.registry import PANELS, Command, Commands
 from marey.studio.shared import Shared
 from marey.studio.threads import PageThreads, to_thread
@@ -64,10 +65,16 @@ class Session:
     jobs : ``await session.jobs.run("marey.studio.work:detect", motion=...)`` runs in the worker process.
     live : ``session.live.start(source, rate)`` streams frames.
     send_event : sends an event.
+    recent : folders and projects that were opened last.
+    can_browse : whether the page may open other folders: only if no other machine can connect.
     state : what panels store between commands, such as a graph, keyed by panel name; see ``state.get_or_create``.
     """
 
-    def __init__(self, folder: Folder | None, shared: Shared) -> None:
+    def __init__(
+        self, folder: Folder | None, shared: Shared, recent: Recent | None = None, *, can_browse: bool = False
+    ) -> None:
+        self.recent = Recent() if recent is None else recent
+        self.can_browse = can_browse
         self.id = secrets.token_urlsafe(12)
         self.motions = Motions()
         self.places = Places(self.id, folder)
@@ -88,6 +95,14 @@ class Session:
         self._running: dict[int, tuple[str, float, str]] = {}
         # Frames to send with the replies to running commands, by their ids.
         self._frames: dict[int, bytes] = {}
+
+    def open_folder(self, folder: Folder) -> None:
+        """Open another folder. Open motions of the last one are then in no file of the open folder."""
+        for name in self.motions.ids():
+            self.motions.forget_file(name)
+        self.places.folder = folder
+        self.recent.add("folder", folder.root)
+        self.state.pop("project", None)
 
     def info(self, motion: str) -> MotionInfo:
         """Describe an open motion for the page."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from marey.errors import LimitExceeded
 from marey.studio.folder import Folder
+from marey.studio.recent import Recent
 from marey.studio.session import Session
 from marey.studio.shared import Shared
 
@@ -28,8 +29,11 @@ class _Slot:
 class Sessions:
     """The sessions of a server, keyed by id."""
 
-    def __init__(self, folder: Folder | None) -> None:
+    def __init__(self, folder: Folder | None, recent: Recent | None = None) -> None:
         self._folder = folder
+        self._recent = recent
+        # Whether pages may open other folders.
+        self.can_browse = False
         self.shared = Shared()
         self._slots: dict[str, _Slot] = {}
 
@@ -49,7 +53,7 @@ class Sessions:
         slot = self._slots.get(name)
         if slot is None:
             await self._make_room()
-            session = Session(self._folder, self.shared)
+            session = Session(self._folder, self.shared, self._recent, can_browse=self.can_browse)
             slot = self._slots[session.id] = _Slot(session)
         else:
             slot.session.mark_resumed()

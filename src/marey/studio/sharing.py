@@ -1,15 +1,23 @@
-"""Share what is open: Python code that makes a motion again, and a page that plays motions."""
+"""Share what is open: Python code that makes a motion again, a page that plays motions, and videos of the view."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import base64
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from marey.errors import InvalidValue
-from marey.studio.messages import Download, Message, MotionCommand, Value
+from marey.studio.messages import Download, Message, MotionCommand, Nothing, Value
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
     from marey.studio.session import Session
+
+# Limits of a recording: pictures, bytes of all of them, pixels of one.
+MAX_PICTURES = 1500
+MAX_PICTURE_BYTES = 512 * 2**20
+MAX_PIXELS = 3840 * 2160
 
 
 class GetCode(MotionCommand, do="share_code"):
@@ -58,3 +66,70 @@ async def make_page(session: Session, message: MakePage) -> Download:
     page = await to_thread(lambda: view_page(recordings, skins=[find_skin(each) for each in recordings]))
     await to_thread(path.write_bytes, page)
     return Download(session.places.offer(path), path.name, path.stat().st_size)
+
+
+class AddPicture(Message, do="share_picture"):
+    """Add a picture of the view to a recording; number 0 starts a new one. `data` is a PNG or WebP file in base64."""
+
+    number: int
+    data: str
+
+
+class MakeVideo(MotionCommand, do="share_video"):
+    """Write the pictures of the recording as a file, named after a motion, at `rate` pictures per second."""
+
+    format: Literal["gif", "webp", "mp4", "png"]
+    rate: float = 25.0
+
+
+@command(AddPicture)
+def add_picture(session: Session, message: AddPicture) -> Nothing:
+    """Keep a picture of the view until the recording ends."""
+    pictures: list[bytes] = session.state.get_or_create("pictures", list)
+    if message.number == 0:
+        pictures.clear()
+    if message.number != len(pictures):
+        raise InvalidValue("the recording was replaced by another one; record again")
+    try:
+        picture = base64.b64decode(message.data, validate=True)
+    except ValueError:
+        raise InvalidValue("expected a picture in base64") from None
+    if len(pictures) >= MAX_PICTURES or sum(map(len, pictures)) + len(picture) > MAX_PICTURE_BYTES:
+        pictures.clear()
+        raise InvalidValue("the recording is too long; mark a range, or choose a smaller size")
+    pictures.append(picture)
+    return Nothing()
+
+
+@command(MakeVideo)
+async def make_video(session: Session, message: MakeVideo) -> Download:
+    """Write the recording as a file for download."""
+    from marey.studio.places import suggest_file_name
+
+    name = suggest_file_name(session.motions.recording(message.motion).name)
+    path = session.places.exports / f"{name}.{message.format}"
+    pictures: list[bytes] = session.state.get_or_create("pictures", list)
+    if not 1.0 <= message.rate <= 120.0:
+        raise InvalidValue(f"expected 1 to 120 pictures per second, got {message.rate:g}")
+    await session.jobs.run_in_thread(_write_video, list(pictures), path, message.rate)
+    pictures.clear()
+    return Download(session.places.offer(path), path.name, path.stat().st_size)
+
+
+def _write_video(pictures: list[bytes], path: Path, rate: float) -> None:
+    from PIL import Image, UnidentifiedImageError
+
+    from marey.studio.render import write_pictures
+
+    def read(data: bytes) -> Image.Image:
+        try:
+            picture = Image.open(io.BytesIO(data), formats=["PNG", "WEBP"])
+            if picture.width * picture.height > MAX_PIXELS:
+                raise InvalidValue(f"expected pictures of at most {MAX_PIXELS} pixels")
+            return picture.convert("RGB")
+        except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
+            raise InvalidValue("a picture of the recording cannot be read; record again") from None
+
+    if not pictures:
+        raise InvalidValue("nothing was recorded; record the view first")
+    write_pictures((read(data) for data in pictures), path, rate)

@@ -20,7 +20,7 @@ const FEW = 3;
 
 export function mount(app: App): Panel {
   const panel = new GraphPanel(app);
-  return { element: panel.element, shown: () => panel.show(), hidden: () => panel.leave() };
+  return { element: panel.element, shown: () => panel.show(), hidden: () => panel.leave(), use: (what) => panel.use(what) };
 }
 
 class GraphPanel {
@@ -95,6 +95,11 @@ class GraphPanel {
 
   leave(): void {
     this.path.leave();
+  }
+
+  /** Draw an example of a path, for the start page's demo. */
+  use(what: string): void {
+    if (what === "path") this.path.drawExample();
   }
 
   /** Draw the settings of the build, with other values than the library's at first. */

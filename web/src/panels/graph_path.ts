@@ -88,6 +88,11 @@ export class PathSection {
     this.drawing(false);
   }
 
+  /** Draw an S on the floor. */
+  drawExample(): void {
+    this.add(Array.from({ length: 33 }, (_, k): Place => [1.2 * Math.sin((k * Math.PI) / 16), k / 3]));
+  }
+
   private drawing(on: boolean): void {
     this.endDrawing?.();
     this.endDrawing = null;

@@ -123,7 +123,7 @@ function facts(info: MotionInfo): HTMLElement[] {
 function findingsList(app: App): HTMLElement {
   const summary = el("summary", { class: "dim" });
   const list = el("ul", {});
-  const element = el("details", { class: "folded findings" }, summary, list);
+  const element = el("details", { class: "folded findings", hidden: true }, summary, list);
   let checked = "";
   const draw = async () => {
     const info = app.selected?.info;

@@ -55,8 +55,8 @@ async def fit_motion(session: Session, message: messages.FitMotion) -> messages.
     done = await session.jobs.run(
         f"{_WORK}:fit_skeleton", motion=motion, to=to, frame=message.frame, to_frame=message.to_frame
     )
-    recipes = [session.motions.recipe(each) for each in (message.motion, message.to)]
-    recipe = retarget_recipe(done["motion"].name, *recipes, done["pose"], done["target_pose"])
+    source, onto = (session.motions.recipe(each) for each in (message.motion, message.to))
+    recipe = retarget_recipe(done["motion"].name, source, onto, done["pose"], done["target_pose"])
     return messages.Fitted(
         session.info(session.motions.add_result(done["motion"], message.motion, recipe=recipe)),
         word_notes(done["notes"], messages.FitMotion),

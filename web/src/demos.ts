@@ -1,0 +1,139 @@
+/**
+ * Demos of the start page. Each opens generated clips and works the controls of a panel as a user would, so that one sees
+ * how it is done: what a demo presses is marked for a moment.
+ */
+import type { App } from "./app";
+
+export interface Demo {
+  title: string;
+  about: string;
+  run(app: App): Promise<void>;
+}
+
+const PATIENCE_MS = 60000;
+const MARKED_MS = 1600;
+/** How long the drive demo holds the key W, after which the user goes on. */
+const HELD_MS = 6000;
+
+export const DEMOS: Demo[] = [
+  { title: "Clean a sliding walk", about: "Lock feet that slide, and compare before and after.", run: cleanWalk },
+  { title: "Blend a walk and a run", about: "Mix two clips into a jog.", run: blendGaits },
+  { title: "Draw a path", about: "Join walks into a graph that follows a path on the floor.", run: followPath },
+  { title: "Drive a character", about: "Steer a walking character with the keyboard.", run: driveCharacter },
+];
+
+async function cleanWalk(app: App): Promise<void> {
+  const name = await openSample(app, "walk", { seconds: 5 }, "sliding walk", 0.3);
+  openPanel(app, "compare");
+  const before = app.motions.size;
+  await press("Clean up");
+  await until(() => app.motions.size > before && app.selected?.info.motion !== name);
+  set("Position of B", "beside");
+  play(app);
+}
+
+async function blendGaits(app: App): Promise<void> {
+  const names = [await openSample(app, "walk", { seconds: 5 }, "walk"), await openSample(app, "run", {}, "run")];
+  openPanel(app, "blend");
+  await tick(app, names);
+  await press("Blend");
+  await until(() => !names.includes(app.selected!.info.motion));
+  app.present(app.selected!.info);
+}
+
+async function followPath(app: App): Promise<void> {
+  const names = [
+    await openSample(app, "walk", { seconds: 6, fps: 30 }, "straight"),
+    await openSample(app, "walk", { seconds: 6, fps: 30, turn_rate: 0.6 }, "left"),
+    await openSample(app, "walk", { seconds: 6, fps: 30, turn_rate: -0.6 }, "right"),
+  ];
+  openPanel(app, "graph");
+  await tick(app, names);
+  await press("Build graph");
+  await until(() => find("Random walk"));
+  app.openPanel.emit("graph:path");
+  await press("Follow path");
+  await until(() => !names.includes(app.selected!.info.motion));
+  play(app);
+}
+
+async function driveCharacter(app: App): Promise<void> {
+  openPanel(app, "drive");
+  await until(() => find("Start"));
+  // A blend tree is ready at once; the other controllers are built first.
+  set("Controller", "tree");
+  await press("Start");
+  await until(() => document.body.classList.contains("driving"));
+  const key = (type: string) => document.dispatchEvent(new KeyboardEvent(type, { key: "w", code: "KeyW", bubbles: true }));
+  key("keydown");
+  app.notices.info("Your turn: steer with W, A, S and D or the arrow keys.");
+  setTimeout(() => key("keyup"), HELD_MS);
+}
+
+// --- Controls of the panels
+
+async function openSample(app: App, sample: string, options: Record<string, number>, name: string, slide = 0): Promise<string> {
+  const info = await app.ask("open_sample", { sample, options, name, slide });
+  app.present(info);
+  return info.motion;
+}
+
+function openPanel(app: App, name: string): void {
+  app.openPanel.emit(name);
+}
+
+function panel(): HTMLElement | null {
+  return document.querySelector<HTMLElement>("#right .tab-body .panel");
+}
+
+function find(label: string): HTMLButtonElement | undefined {
+  return [...(panel()?.querySelectorAll("button") ?? [])].find((each) => each.textContent === label && !each.disabled && each.offsetParent);
+}
+
+async function press(label: string): Promise<void> {
+  const found = await until(() => find(label));
+  mark(found);
+  found.click();
+}
+
+/** Check the clips with these ids in the list of a panel. */
+async function tick(app: App, ids: string[]): Promise<void> {
+  for (const id of ids) {
+    const name = app.motions.get(id)!.info.name;
+    // A list is drawn anew after each change.
+    const box = await until(() => [...(panel()?.querySelectorAll<HTMLLabelElement>(".blend-list label") ?? [])].find((each) => each.textContent?.includes(name)));
+    const input = box.querySelector("input")!;
+    mark(box);
+    if (!input.checked) input.click();
+  }
+}
+
+function set(label: string, value: string): void {
+  const field = [...(panel()?.querySelectorAll<HTMLElement>("label.field") ?? [])].find((each) => each.firstElementChild?.textContent === label);
+  const select = field?.querySelector("select");
+  if (!select) return;
+  mark(field!);
+  select.value = value;
+  select.dispatchEvent(new Event("change"));
+}
+
+function play(app: App): void {
+  if (!app.playback.playing) app.playback.toggle();
+}
+
+function mark(node: HTMLElement): void {
+  node.scrollIntoView({ block: "center" });
+  node.classList.add("demo-mark");
+  setTimeout(() => node.classList.remove("demo-mark"), MARKED_MS);
+}
+
+/** Wait until `find` returns something, and return it. */
+async function until<T>(find: () => T | undefined | null | false): Promise<T> {
+  const end = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const found = find();
+    if (found) return found;
+    if (performance.now() > end) throw new Error("the demo did not finish; see the notices");
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
