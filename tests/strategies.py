@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.tiers import shorten
 
-# No deadline, since a busy machine is no finding; the same examples in every run, since a check that fails by
+# No deadline, since a busy machine is not a failure; the same examples in every run, since a check that fails by
 # chance teaches people to run it again.
 LAWS = settings(deadline=None, max_examples=shorten(40), derandomize=True)
 # For laws that are tried in each of a dozen cases already.

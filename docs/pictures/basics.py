@@ -30,24 +30,24 @@ def skated(motion: Motion, drift: tuple[float, float] = (0.08, 0.1), sink: float
 
 
 def child() -> Skeleton:
-    """The samples' figure with shorter limbs and a larger head for its height."""
-    figure = body_skeleton()
-    scale = np.full(len(figure), 0.72)
+    """The samples' skeleton with shorter limbs and a larger head for its height."""
+    body = body_skeleton()
+    scale = np.full(len(body), 0.72)
     for side in ("left", "right"):
         for part in ("lower_leg", "foot", "forearm", "hand"):
-            scale[figure.roles[f"{side}_{part}"]] = 0.6
-    return replace(figure, offsets=figure.offsets * scale[:, None])
+            scale[body.roles[f"{side}_{part}"]] = 0.6
+    return replace(body, offsets=body.offsets * scale[:, None])
 
 
 def held(motion: Motion, path: Path, points: tuple[str, ...] = LEFT, **frames: int) -> None:
-    """Feet before and after; the figures on standard output."""
+    """Feet before and after; the metrics go to standard output."""
     result = clean_with_report(motion)
     before_after(motion, result.motion, path, points=points, **frames)
     before = replace(motion, contacts=result.motion.contacts, source=result.motion.source)
     report = marey.measure(result.motion, before)
     shown = "; ".join(f"{n} {report[n].against:.3g} -> {report[n].value:.3g}" for n in ("slide_contact", "jitter"))
-    figures = result.metrics
-    scaling = f"limbs scaled {100 * figures['limb_scaling_mean']:.2f} %, p99 {100 * figures['limb_scaling_p99']:.2f} %"
+    metrics = result.metrics
+    scaling = f"limbs scaled {100 * metrics['limb_scaling_mean']:.2f} %, p99 {100 * metrics['limb_scaling_p99']:.2f} %"
     print(f"{path.name}: {shown}; {scaling}; penetration {report['penetration_max'].against:.1f} mm before")
 
 
@@ -85,5 +85,5 @@ def draw_recorded(folder: Path, data: Path) -> None:
     held(walk, folder / "clean_cmu_walk.png")
     held(run, folder / "clean_cmu_run.png")
     plot.filmstrip(detect_contacts(run), folder / "cmu_run.png")
-    ours = replace(retarget(run, body_skeleton()), name="16_35, by the samples' figure")
+    ours = replace(retarget(run, body_skeleton()), name="16_35, on the samples' skeleton")
     plot.filmstrip(ours, folder / "edit_retarget_cmu.png")

@@ -12,7 +12,7 @@ from marey.find.result import MatchResult
 from marey.find.suggest import suggest_threshold
 from marey.io import load_motion
 from marey.parametric import ParametricMotion, position
-from marey.plot import find as figures
+from marey.plot import find as plots
 from marey.plot.parametric import reachable, target_motions
 from marey.plot.web import web_grid
 from marey.samples import sample
@@ -43,7 +43,7 @@ def draw_recorded(out: Path, data: Path) -> None:
     clips = [load_motion(path) for path in sorted((data / "cmu" / "144").glob("*.bvh"))]
     web = MatchWeb.build(clips, fps=30.0)
     found: MatchResult = web.search("144_05", 22, 53, 0.12)
-    figures.matches(found, out / "find_real.png", most=6)
+    plots.matches(found, out / "find_real.png", most=6)
     space = ParametricMotion.build(found, position("right_foot"))
     target_motions(space, upwards(space, 4), out / "kick_real.png", refine=True)
 
@@ -52,9 +52,9 @@ def draw(out: Path) -> None:
     web = sample_web()
     query = first(web, "kick")
     found = web.search(*query, 0.05)
-    figures.matches(found, out / "find_matches.png", most=6)
-    figures.match_graph(web.search(*first(web, "reach"), 0.05), out / "find_graph.png")
-    figures.thresholds(suggest_threshold(web, *first(web, "reach")), out / "find_threshold.png", chosen=0.05)
+    plots.matches(found, out / "find_matches.png", most=6)
+    plots.match_graph(web.search(*first(web, "reach"), 0.05), out / "find_graph.png")
+    plots.thresholds(suggest_threshold(web, *first(web, "reach")), out / "find_threshold.png", chosen=0.05)
     # About two kicks of either take.
     a, b = ([label for label in web.clips[k].labels if label.name == "kick"] for k in (0, 1))
     rows, columns = ((max(kicks[0].start - 20, 0), kicks[0].start + 420) for kicks in (a, b))

@@ -1,4 +1,4 @@
-"""Pictures of docs/gaze.md, and the gaze map that comes with marey: python docs/pictures/gaze.py draws it anew."""
+"""Pictures of docs/gaze.md, and the gaze map that comes with marey: python docs/pictures/gaze.py draws it again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def draw(folder: Path) -> None:
     gaze = GazeMap.default()
     gaze_shift(gaze.shift(np.radians([110.0, 15.0])), folder / "gaze_shift.png")
     walk = replace(sample("walk", seconds=4.0).motion, name="walk")
-    # As in the source's figure 5.5: towards the ceiling over the left shoulder.
+    # As in the source's figure 5.5: toward the ceiling over the left shoulder.
     gaze_track(gaze.trace(walk, [(1.0, *np.radians([110.0, 28.0]))]), folder / "gaze_look.png")
 
 

@@ -12,7 +12,7 @@ from marey.core import Label, Labels, Motion
 from marey.graph import MotionGraph, PathResult, word_path
 from marey.io import load_motion
 from marey.plot import filmstrip
-from marey.plot import graph as figures
+from marey.plot import graph as plots
 from marey.samples import sample
 
 
@@ -54,15 +54,15 @@ def follow_styles(folder: Path) -> PathResult:
 
 def draw(out: Path) -> None:
     graph = MotionGraph.build(clips(), 0.08)
-    figures.threshold(graph, out / "graph_threshold.png")
-    figures.followed(graph.follow(curve()), out / "graph_path.png")
-    figures.followed(graph.follow(word_path("Hello", 12.0)), out / "graph_samples.png")
+    plots.threshold(graph, out / "graph_threshold.png")
+    plots.followed(graph.follow(curve()), out / "graph_path.png")
+    plots.followed(graph.follow(word_path("Hello", 12.0)), out / "graph_samples.png")
 
 
 def draw_recorded(out: Path, data: Path) -> None:
-    figures.followed(follow_styles(data / "cmu" / "143"), out / "graph_styles.png")
+    plots.followed(follow_styles(data / "cmu" / "143"), out / "graph_styles.png")
     clips = [load_motion(path) for path in sorted((data / "cmu" / "144").glob("*.bvh"))]
     graph = MotionGraph.build(clips, 0.08, fps=30.0)
-    figures.graph(graph, out / "graph.png")
-    figures.followed(graph.follow(word_path("Hello", 12.0)), out / "graph_hello.png")
+    plots.graph(graph, out / "graph.png")
+    plots.followed(graph.follow(word_path("Hello", 12.0)), out / "graph_hello.png")
     filmstrip(graph.random_walk(20.0, rng=4).motion(), out / "graph_walk.png")

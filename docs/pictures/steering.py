@@ -18,7 +18,7 @@ from marey.pmg.recipe_build import build_recipe
 from marey.pmg.walker import sample_walks, walker
 
 # Seconds at which a new direction is asked for, in degrees to the left of +Z, and when it ends.
-WISHES = ((0.0, 0.0), (6.0, 90.0), (12.0, 180.0), (18.0, 60.0))
+COMMANDS = ((0.0, 0.0), (6.0, 90.0), (12.0, 180.0), (18.0, 60.0))
 END = 24.0
 # Degrees per clip of the curve on which bobbing is shown.
 CURVE = 50.0
@@ -34,17 +34,17 @@ def draw(folder: Path) -> None:
     walks = [*given, *(mirror(walk) for walk in given)]
     draw_bobbing(folder, walks)
     makers = baseline_streams(walks, settings={"parametric motion graph": {"good": GOOD, "bad": BAD}})
-    figures = evaluate_streams(makers, n_turns=16)
-    steering.table(figures, folder / "steering_table.png", clips=clip_metrics(walks))
+    metrics = evaluate_streams(makers, n_turns=16)
+    steering.table(metrics, folder / "steering_table.png", clips=clip_metrics(walks))
 
 
 def draw_stream(folder: Path) -> None:
     """A walker that is asked to turn three times, from above; and how long its clips last."""
     character = walker()
     stream = character.stream(FollowDirection(0.0))
-    ends = [time for time, _ in WISHES[1:]] + [END]
+    ends = [time for time, _ in COMMANDS[1:]] + [END]
     parts = []
-    for (time, degrees), end in zip(WISHES, ends, strict=True):
+    for (time, degrees), end in zip(COMMANDS, ends, strict=True):
         stream.request(direction=math.radians(degrees))
         parts.append(stream.record(end - time))
     whole = Motion(
@@ -53,7 +53,7 @@ def draw_stream(folder: Path) -> None:
         np.concatenate([part.rotations for part in parts]),
         parts[0].fps,
     )
-    asked = [(time, math.radians(degrees)) for time, degrees in WISHES]
+    asked = [(time, math.radians(degrees)) for time, degrees in COMMANDS]
     pmg.stream(whole, folder / "steering.png", transitions=tuple(stream.transitions), directions=asked)
 
 

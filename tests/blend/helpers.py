@@ -68,7 +68,7 @@ def in_phase(*pairs, n=None, reference=0):
 
 
 def heading_change(motion):
-    """Degrees by which the figure turns from the beginning to the end, by hips and shoulders."""
+    """Degrees by which the character turns from the beginning to the end, by hips and shoulders."""
     from marey.core.placement import find_facing
 
     yaw = find_facing(motion.skeleton, motion.world().positions)

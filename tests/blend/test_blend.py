@@ -133,9 +133,9 @@ def step(motion):
 def test_walk_and_run_make_a_jog():
     reg = register([sample("walk", seconds=6.0).motion, sample("run", seconds=5.0).motion])
     jog = blend(reg, [0.5, 0.5])
-    for figure in (stance, step, lambda motion: measure(motion)["speed_mean"].value):
-        low, high = sorted(figure(motion) for motion in reg.motions)
-        assert low < figure(jog) < high
+    for value_of in (stance, step, lambda motion: measure(motion)["speed_mean"].value):
+        low, high = sorted(value_of(motion) for motion in reg.motions)
+        assert low < value_of(jog) < high
     for name in jog.contacts.names:
         assert jog.contacts.intervals(name)
     worst = max(measure(motion)["slide_contact"].value for motion in reg.motions)
@@ -266,7 +266,7 @@ def test_different_floors_are_brought_to_one():
 
 
 def travelling_hips(motion):
-    """The same figure with joint 0 at the origin and hips that travel, as some files have it."""
+    """The same character with joint 0 at the origin and hips that travel, as some files have it."""
     from marey.core.skeleton import Skeleton
 
     body = motion.skeleton

@@ -115,7 +115,7 @@ def test_left_and_right_go_straight(clips):
     assert len(regs) >= 0.75 * len(LEFT_AND_RIGHT), refused
     failed = {}
     for pair, reg in regs.items():
-        turns, ways = ([figure(motion) for motion in reg.motions] for figure in (heading_change, path_length))
+        turns, ways = ([measured(motion) for motion in reg.motions] for measured in (heading_change, path_length))
         chosen = [[0.5, 0.5]]
         if turns[0] > 0.0 > turns[1]:  # else what was cropped away held a turn
             chosen.append([-turns[1] / (turns[0] - turns[1]), turns[0] / (turns[0] - turns[1])])
@@ -152,7 +152,7 @@ def test_hips_that_travel_under_a_root_at_the_origin(data_folder):
         result = blend(reg, np.eye(2)[k], feet=None)
         n = min(len(result), len(motion))
         assert furthest(result[:n], motion[:n]) < 1e-5
-    turns, ways = ([figure(motion) for motion in reg.motions] for figure in (heading_change, path_length))
+    turns, ways = ([measured(motion) for motion in reg.motions] for measured in (heading_change, path_length))
     result = blend(reg, [0.5, 0.5])
     assert heading_change(result) == pytest.approx(np.mean(turns), abs=10.0)
     assert path_length(result) == pytest.approx(np.mean(ways), rel=0.05)

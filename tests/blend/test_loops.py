@@ -53,7 +53,7 @@ def test_nine_gaits_under_continuous_control_for_half_a_minute(nine, feet):
     speed = np.linalg.norm(np.diff(result.travel[:, [0, 2]], axis=0), axis=1) * FPS
     assert speed.min() < 0.8
     assert speed.max() > 2.5
-    # The figure leans to both sides in turn, and its feet stand in every second of it.
+    # The character leans to both sides in turn, and its feet stand in every second of it.
     yaw = np.cumsum([heading_change(result[k : k + 61]) for k in range(0, 1800, 60)])
     assert np.ptp(yaw) > 90.0
     standing = result.contacts.mask.any(axis=1)

@@ -99,7 +99,7 @@ def test_opposite_feet_are_refused_and_may_be_forced(walk):
 
 
 def test_only_the_transition_itself_is_looked_at(walk):
-    """Feet that disagree before and after it are no matter."""
+    """Feet that disagree before and after it do not matter."""
     mask = walk.contacts.mask.copy()
     far = np.abs(np.arange(len(walk)) / FPS - 3.0) > 0.4
     mask[far] = swapped_feet(walk).contacts.mask[far]

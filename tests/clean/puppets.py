@@ -1,4 +1,4 @@
-"""Figures whose feet go exactly where a test says: the shins stretch as they must."""
+"""Characters whose feet go exactly where a test says: the shins stretch as they must."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def wobbling(motion: Motion, size: float, seed: int = 0) -> Motion:
 
 
 def scaled(motion: Motion, by: float) -> Motion:
-    """A figure `by` times as large that moves as slowly as gravity makes it."""
+    """A character `by` times as large that moves as slowly as gravity makes it."""
     skeleton = replace(motion.skeleton, offsets=motion.skeleton.offsets * by)
     contacts = motion.contacts
     if contacts is not None:

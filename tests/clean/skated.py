@@ -12,7 +12,7 @@ from marey.samples import sample
 
 
 def skated(motion: Motion, drift: tuple[float, float, float] = (0.08, 0.0, 0.1), legs: float = 1.05) -> Motion:
-    """The figure slides along by `drift` m/s and sways, on legs of another length."""
+    """The character slides along by `drift` m/s and sways, on legs of another length."""
     t = np.arange(len(motion)) / motion.fps
     root = motion.root_positions + np.outer(t, drift)
     root[:, 0] += 0.02 * np.sin(2.0 * np.pi * 0.7 * t)

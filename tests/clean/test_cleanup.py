@@ -69,7 +69,7 @@ def jumps(before: Motion, after: Motion) -> np.ndarray:
     """m/s by which the adjustment of a point changes its velocity where the point's contacts begin and end.
 
     While the other point of the same foot is held, the foot moves against whatever that point does in the source: that
-    is no matter of the switch, and is left out.
+    does not depend on the switch, and is left out.
     """
     contacts = after.contacts
     assert contacts is not None
@@ -182,7 +182,7 @@ def test_without_stretch_bones_keep_their_length() -> None:
     result = clean_with_report(broken, settings=CleanSettings(max_stretch=0.0))
     assert result.motion.bone_offsets is None
     assert result.scale.min() == result.scale.max() == 1.0
-    # The figure goes where rigid legs reach.
+    # The character goes where rigid legs reach.
     assert result.residue.max() < HELD
     assert deepest(result.motion) < UNDER
 

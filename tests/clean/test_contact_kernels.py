@@ -139,7 +139,7 @@ def test_level_fractions_match_the_slow_twin(heights, low, high, width, needed):
 
 def test_paces_are_how_far_the_hips_get():
     hips = np.zeros((50, 3))
-    hips[:, 0], hips[:, 1] = 0.02 * np.arange(50), np.arange(50) % 3  # ups and downs are no travel
+    hips[:, 0], hips[:, 1] = 0.02 * np.arange(50), np.arange(50) % 3  # vertical movement is not travel
     pace = np.empty(50)
     contact_kernels.measure_paces(hips, 5, 0.1, 0.9, 3.0, pace)
     np.testing.assert_allclose(pace, 2.0)

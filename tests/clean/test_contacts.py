@@ -180,7 +180,7 @@ def test_a_floor_below_joints_that_lie_inside_the_foot_may_be_given():
 
 
 def test_with_a_floor_far_below_nothing_touches():
-    """Unless the figure is believed to walk on something two meters high."""
+    """Unless the character is believed to walk on something two meters high."""
     motion = sample("walk").motion
     assert not detect_contacts(motion, floor=-2.0, planes=()).contacts.mask.any()
     assert find_contacts(motion, floor=-2.0).raised == pytest.approx((2.0,), abs=1e-3)

@@ -172,7 +172,7 @@ def test_a_registration_is_saved_and_used_again(clips, capsys):
     assert main([*BLEND, "--registration", "reg.npz"]) == 0
     assert Path("jog.bvh").read_bytes() == first
     assert main([*BLEND, "--registration", "reg.npz", "--window", "0.2"]) == 2
-    assert "--registration is already made" in capsys.readouterr().err
+    assert "--registration loads a finished registration" in capsys.readouterr().err
 
 
 def test_loops_are_reported_from_the_frame_where_they_begin(clips, capsys):

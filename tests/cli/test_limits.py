@@ -47,7 +47,7 @@ def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_wrong_use_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("x.asf").write_text(":version 1.10")
     assert main(["limits", "x.asf", "walk.bvh", "-o", "limits.json"]) == 2
-    assert "an ASF file states its limits itself; give it alone" in capsys.readouterr().err
+    assert "an ASF file contains its own joint limits; give it alone" in capsys.readouterr().err
     assert main(["limits", "walk.bvh", "-o", "limits.npz"]) == 2
     assert ".json" in capsys.readouterr().err
     Path("other.json").write_text('{"format": "marey.gaze_map", "version": 1}')

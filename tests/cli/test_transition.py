@@ -112,7 +112,7 @@ def test_each_window_has_its_own_plot(clips, capsys):
     assert (usual["search_window_s"], usual["window_s"]) == (0.5, 0.1)
     assert (narrow["search_window_s"], narrow["window_s"]) == (0.1, 0.1)
     assert narrow["distance_m"] < usual["distance_m"]
-    # The window along the path is no matter of the point.
+    # The window along the path does not affect the point.
     assert wide["at"] == usual["at"]
     assert wide["distance_m"] == usual["distance_m"]
     assert wide["path_distance_m"] != usual["path_distance_m"]

@@ -60,7 +60,7 @@ def stride_tree() -> MoveTree:
 
 
 def below_a_stand(motion: Motion) -> Motion:
-    """The same figure, its hips carried by a joint 0 that is half a meter up and turns by itself."""
+    """The same character, its hips carried by a joint 0 that is half a meter up and turns by itself."""
     given = motion.skeleton
     names = ("Stand", *given.names)
     parents = np.concatenate([[-1], given.parents + 1])

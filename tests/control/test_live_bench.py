@@ -20,23 +20,23 @@ def test_each_stream_is_measured_against_kinematics_and_put_into_the_table(monke
         live, "evaluate_streams", lambda makers, **options: dict.fromkeys(makers, clip_metrics(given[:1]))
     )
     metrics = list(live.bench_live(""))
-    assert [figure.what for figure in metrics[:2]] == ["a frame of fat graph", "a frame of blend tree"]
-    for figure in metrics[:2]:
-        assert figure.value > 0.0
-        assert figure.ratio is not None
-        assert figure.ratio > 1.0
+    assert [row.what for row in metrics[:2]] == ["a frame of fat graph", "a frame of blend tree"]
+    for row in metrics[:2]:
+        assert row.value > 0.0
+        assert row.ratio is not None
+        assert row.ratio > 1.0
     rows = metrics[3:]
     assert len(rows) == 8 * len(kinds)
     assert rows[0].what == "fat graph: response time to a 90 degree turn"
-    assert {figure.ok for figure in rows} == {None}
-    assert next(figure for figure in rows if figure.what == "fat graph: feet slide").ratio is None
+    assert {row.ok for row in rows} == {None}
+    assert next(row for row in rows if row.what == "fat graph: feet slide").ratio is None
     assert set(kinds) < set(KINDS)
 
 
 def test_rows_are_listed_with_the_clips():
     clips = clip_metrics(walks()[:2])
     own = StreamMetrics(**{**clips.to_dict(), "bob": 2.0 * clips.bob, "response": 1.5, "memory": 3_000_000})
-    rows = {figure.what: figure for figure in live._rows("some", own, clips)}
+    rows = {row.what: row for row in live._rows("some", own, clips)}
     assert rows["some: hips bob"].ratio == pytest.approx(2.0)
     assert rows["some: hips bob"].value == pytest.approx(2000.0 * clips.bob)
     assert rows["some: response time to a 90 degree turn"].value == 1.5

@@ -28,7 +28,7 @@ def small() -> SampledCharacter:
 
 @cache
 def hitter() -> SampledCharacter:
-    """A stiff figure that glides and turns, and one that "hits" points by standing still."""
+    """A stiff character that glides and turns, and one that "hits" points by standing still."""
     skeleton = sample("walk", seconds=0.5).motion.skeleton
     char = ParametricMotionGraph("hitter")
     char.add("glide", FunctionSpace(slider(skeleton), ("turn",), [-1.0], [1.0], units=("rad",)))
@@ -190,13 +190,16 @@ def damage(path: Path, change) -> None:
     [
         (lambda c: c.pop("clips"), "'clips' is missing"),
         (lambda c: c["clips"].pop(), "animations for"),
-        (lambda c: c["clips"][0].update(next=[]), "clip 0 has no clip that follows it"),
-        (lambda c: c["clips"][1]["next"][0].__setitem__(0, 99), "a clip that follows does not exist"),
-        (lambda c: c["clips"][1]["next"][0].__setitem__(1, 0), "a transition of clip 1 lies outside the clips"),
+        (lambda c: c["clips"][0].update(next=[]), "clip 0 has no transition to another clip"),
+        (lambda c: c["clips"][1]["next"][0].__setitem__(0, 99), "a transition leads to a clip that does not exist"),
+        (
+            lambda c: c["clips"][1]["next"][0].__setitem__(1, 0),
+            "a transition of clip 1 is at a frame that its clips do not have",
+        ),
         (lambda c: c["clips"][0].update(frames=3), "frames instead of 3"),
         (lambda c: c["clips"][0].update(node=7), "node must be from 0 to 0, not 7"),
         (lambda c: c["clips"][0].update(contacts=[]), "one list for each"),
-        (lambda c: c.update(joints=["a"]), "w.glb has other joints"),
+        (lambda c: c.update(joints=["a"]), "the joints in w.glb differ from those in the .json file"),
         (lambda c: c["values"].update(rest=[1.0]), "rest"),
         (lambda c: c["values"].update(speeds=[0.0, 1.0]), "speeds must be greater than 0"),
         (lambda c: c["values"]["distances"].reverse(), "distances must increase"),

@@ -263,7 +263,7 @@ LAFAN1 = rig(
     "Spine/Spine1/Spine2",
     "*Shoulder/*Arm/*ForeArm/*Hand/*HandEnd",
     "*UpLeg/*Leg/*Foot/*Toe/*ToeEnd",
-    # The rest pose is no pose: every bone lies along +x.
+    # The rest pose is not a human pose: every bone lies along +x.
     """
 Hips 0 0.92 0
   LeftUpLeg 0.001 0.019 0.105
@@ -294,7 +294,7 @@ Hips 0 0.92 0
                 End 0.1 0 0
 """,
 )
-# The same figure on its feet, arms down, one foot ahead: offsets in the world.
+# The same character on its feet, arms down, one foot ahead: offsets in the world.
 LAFAN1_POSED = read_table("""
 Hips 0 0.92 0
   LeftUpLeg 0.105 -0.019 0

@@ -109,7 +109,7 @@ def reachable(limb, seed=1):
 
 
 def leg(thigh=0.45, shin=0.45):
-    """A leg that hangs straight down; its knee bends backward from the figure's view, about X."""
+    """A leg that hangs straight down; its knee bends backward from the character's view, about X."""
     one = quat.identity()
     return Limb(np.zeros(3), one, one, one, one, -thigh * Y, -shin * Y, -X)
 

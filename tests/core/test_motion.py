@@ -399,7 +399,7 @@ def test_invalid_transforms_are_refused(transform, message):
         make().moved(transform)
 
 
-# --- Where the figure is
+# --- Where the character is
 
 
 def under_a_still_root():
@@ -498,8 +498,8 @@ class Shelf:
 class Still:
     fps = 30.0
 
-    def request(self, **wish):
-        self.wish = wish
+    def request(self, **command):
+        self.command = command
 
     def frame(self):
         return make()[0]

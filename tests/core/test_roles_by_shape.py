@@ -70,7 +70,7 @@ def test_side_marks_in_names_settle_the_sides():
 
 
 def test_names_have_the_last_word_on_sides():
-    # A figure that is its own mirror image: its feet say left where its names say right.
+    # A character that is its own mirror image: its feet say left where its names say right.
     roles = find_roles(CMU.names, CMU.parents, CMU.offsets * [-1, 1, 1])
     assert named(roles) == CMU.roles
     _, by_shape = shape_roles(Rig("", "", CMU.names, CMU.parents, CMU.offsets * [-1, 1, 1], {}, ()))

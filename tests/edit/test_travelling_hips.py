@@ -15,7 +15,7 @@ from tests.edit.helpers import same, walk
 
 
 def carried(motion: Motion, start: np.ndarray | None = None) -> Motion:
-    """The same figure under a joint that never moves; the rest offset of the hips is where they start."""
+    """The same character under a joint that never moves; the rest offset of the hips is where they start."""
     skeleton = motion.skeleton
     offsets = np.concatenate([np.zeros((1, 3)), skeleton.offsets])
     offsets[1] = motion.root_positions[0] if start is None else start

@@ -157,7 +157,7 @@ def test_turns_are_about_the_axes_that_are_named(axes):
     before, after = motion.world().rotations[frame, head], result.world().rotations[frame, head]
     if axes == "joint":
         assert np.allclose(quat.log(quat.inv_mul(before, after)), turn, atol=1e-9)
-    else:  # the figure's up is the world's
+    else:  # the character's up is the world's
         assert np.allclose(quat.log(quat.mul_inv(after, before)), turn, atol=1e-9)
     assert changed(result, motion).min() == 61
     assert changed(result, motion).max() == 119

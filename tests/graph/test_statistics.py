@@ -1,4 +1,4 @@
-"""Figures of graphs: what thresholds leave, against graphs built with them, and which clips are whose."""
+"""Statistics of graphs: what thresholds leave, against graphs built with them, and which clips are whose."""
 
 from __future__ import annotations
 

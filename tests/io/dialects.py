@@ -584,7 +584,7 @@ def joint_without_offset(truth: Truth) -> Dialect:
 
 
 def two_roots(truth: Truth, options: dict[str, Any], warns: tuple[str, ...] = ()) -> Dialect:
-    """The figure, and before and after it one that only stands about."""
+    """The character, and before and after it one that only stands about."""
     still = truth.standing()
     other = replace(still, nodes=tuple(replace(n, turns=still.nodes[2].turns) for n in still.nodes[:5]))
     other = other.renamed({"Hips": "Prop", "Spine": "Stick"})

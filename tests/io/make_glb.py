@@ -97,7 +97,7 @@ def quat_xyzw(axis: str, degrees: float) -> list[float]:
 
 
 def arm(**root: Any) -> list[dict[str, Any]]:
-    """Three joints with rest rotations, node 0 the root, and a fourth node that is no joint."""
+    """Three joints with rest rotations, node 0 the root, and a fourth node that is not a joint."""
     return [
         {"name": "a", "children": [1], "translation": [0.1, 1, 0], "rotation": quat_xyzw("x", 30), **root},
         {"name": "b", "children": [2, 3], "translation": [0, 0.5, 0.1], "rotation": quat_xyzw("z", 80)},

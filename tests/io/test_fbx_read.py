@@ -273,7 +273,9 @@ def test_stated_unit_is_replaced_if_the_body_cannot_have_it(tmp_path) -> None:
 @pytest.mark.parametrize("version", [6100, 5800, 9000])
 def test_other_versions_are_refused_by_name(version: int) -> None:
     data = text_fbx([Bone("a", -1)], version=version)
-    with pytest.raises(UnknownVersion, match=f"this is FBX {version // 1000}.{version % 1000 // 100}, and only FBX 7"):
+    with pytest.raises(
+        UnknownVersion, match=f"FBX version {version // 1000}.{version % 1000 // 100}, but only version 7"
+    ):
         read_fbx(data, "x.fbx")
 
 

@@ -144,7 +144,7 @@ def test_bad_folders(tmp_path: Path, capsys) -> None:
     for words, message in (
         ((tmp_path, tmp_path / "out"), "is a folder; give the format to write, such as --to bvh"),
         (("a.bvh",), "expected IN and OUT"),
-        (("a.bvh", "b.bvh", "--to", "bvh"), "--to and --json are for a folder"),
+        (("a.bvh", "b.bvh", "--to", "bvh"), "--to and --json apply to a folder"),
     ):
         assert main(["convert", *map(str, words)]) == 2
         assert message in capsys.readouterr().err

@@ -291,7 +291,7 @@ def test_a_mesh_that_does_not_fit_is_replaced_with_a_warning(tmp_path: Path) -> 
     ):
         marey.save(taller, tmp_path / "taller.glb")
     other = marey.load(save_character(tmp_path, "other.glb", names=True))
-    with pytest.warns(marey.errors.MareyWarning, match="the motions come from different files"):
+    with pytest.warns(marey.errors.MareyWarning, match="the motions have meshes from different files"):
         marey.save([walk, other], tmp_path / "two.glb")
     path.unlink()
     with pytest.warns(marey.errors.MareyWarning, match=r"replaced by a simple body \(.*dancer.glb"):

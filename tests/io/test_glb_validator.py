@@ -118,7 +118,7 @@ def test_moving_bones() -> None:
 
 def test_names_of_any_kind() -> None:
     walk = make_motion(n_joints=5, name='Gehen: 歩く "x"\n')
-    names = ("mixamorig:Hips", "Bein links ß", "脚 🦵", 'a"b\\c', "figure")
+    names = ("mixamorig:Hips", "Bein links ß", "脚 🦵", 'a"b\\c', "body")
     skeleton = Skeleton(names, walk.skeleton.parents, walk.skeleton.offsets)
     check_valid(write_glb([replace(walk, skeleton=skeleton)]))
 

@@ -1,4 +1,4 @@
-"""GLB written: it comes back, means the same to others, and its figure is a figure."""
+"""GLB written: it comes back, means the same to other programs, and its body mesh is valid."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.io.make_glb import (
 # Round trips.
 
 
-@pytest.mark.parametrize("figure", [True, False])
+@pytest.mark.parametrize("body", [True, False])
 @pytest.mark.parametrize("fps", [120.0, 29.97, 1 / 0.0083333, 7.5])
-def test_a_motion_is_the_same_after_loading(fps: float, figure: bool) -> None:
+def test_a_motion_is_the_same_after_loading(fps: float, body: bool) -> None:
     motion = make_motion(fps=fps)
-    raw = read_glb(write_glb([motion], body=figure), "walk.glb")
+    raw = read_glb(write_glb([motion], body=body), "walk.glb")
     check_same(as_motion(raw), motion)
     assert raw.bone_offsets is None
     assert raw.name == "walk"
@@ -119,7 +119,7 @@ def test_different_skeletons_get_their_own_nodes_and_skins() -> None:
     assert len(document["skins"]) == 3
     names = [node["name"] for node in document["nodes"]]
     assert len(set(names)) == len(names)
-    assert "figure2:Hips" in names
+    assert "character2:Hips" in names
     assert clip_names(data, "x.glb") == ("walk", "tall", "walk_2", "motion")
     for clip, motion in zip(range(4), (walk, tall, walk, one), strict=True):
         check_same(as_motion(read_glb(data, "x.glb", clip=clip)), motion)
@@ -137,7 +137,7 @@ def test_skeletons_that_differ_in_the_root_offset_alone_are_one() -> None:
 
 
 def test_joint_names_of_any_kind_are_restored() -> None:
-    names = ("mixamorig:Hips", "Bein links ß", "脚", 'a"b\\c\n', "figure")
+    names = ("mixamorig:Hips", "Bein links ß", "脚", 'a"b\\c\n', "body")
     skeleton = Skeleton(names, np.array([-1, 0, 1, 2, 0]), np.full((5, 3), 0.1))
     motion = Motion(skeleton, np.zeros((3, 3)), quat.identity((3, 5)), 30.0, "Gehen – 歩く")
     raw = read_glb(write_glb([motion]), "x.glb")
@@ -167,16 +167,16 @@ def test_what_cannot_be_written_is_refused() -> None:
         write_glb([replace(walk, fps=1e300), dense])
 
 
-# The figure.
+# The body mesh.
 
 
 def test_the_body_is_closed_and_faces_outwards() -> None:
     skeleton = make_motion().skeleton
-    figure = build_body_mesh(skeleton, np.ones(len(skeleton), dtype=bool))
-    triangles = figure.positions.reshape(-1, 3, 3)
+    mesh = build_body_mesh(skeleton, np.ones(len(skeleton), dtype=bool))
+    triangles = mesh.positions.reshape(-1, 3, 3)
     crossed = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    assert (np.einsum("ij,ij->i", crossed, figure.normals[::3]) > 0).all()
-    np.testing.assert_allclose(np.linalg.norm(figure.normals, axis=1), 1.0)
+    assert (np.einsum("ij,ij->i", crossed, mesh.normals[::3]) > 0).all()
+    np.testing.assert_allclose(np.linalg.norm(mesh.normals, axis=1), 1.0)
     for shape in triangles.reshape(-1, 8, 3, 3):
         middle = shape.reshape(-1, 3).mean(axis=0)
         faces = np.cross(shape[:, 1] - shape[:, 0], shape[:, 2] - shape[:, 0])
@@ -186,13 +186,13 @@ def test_the_body_is_closed_and_faces_outwards() -> None:
 
 def test_the_body_spans_the_bones_and_follows_their_upper_joints() -> None:
     skeleton = make_motion().skeleton
-    figure = build_body_mesh(skeleton, np.ones(len(skeleton), dtype=bool))
+    mesh = build_body_mesh(skeleton, np.ones(len(skeleton), dtype=bool))
     rest = skeleton.rest_positions + skeleton.offsets[0]
     for j in (1, 2, 3, 4, 5, 6, 8):
-        own = figure.positions[figure.joints == PARENTS[j]]
+        own = mesh.positions[mesh.joints == PARENTS[j]]
         assert np.linalg.norm(own - rest[j], axis=1).min() < 1e-12
         assert np.linalg.norm(own - rest[PARENTS[j]], axis=1).min() < 1e-12
-    assert np.abs(figure.positions - rest.mean(axis=0)).max() < 1.5
+    assert np.abs(mesh.positions - rest.mean(axis=0)).max() < 1.5
 
 
 def test_bones_that_travel_and_bones_of_no_length_have_no_shape() -> None:
@@ -202,15 +202,15 @@ def test_bones_that_travel_and_bones_of_no_length_have_no_shape() -> None:
         np.array([[0, 0, 0], [0, 1.0, 0], [0, 0, 0], [1.0, 0, 0]]),
     )
     rigid = np.array([True, False, True, True])
-    figure = build_body_mesh(skeleton, rigid)
-    assert set(figure.joints.tolist()) == {2, 3}  # the bone b-c, and the leaf c
+    mesh = build_body_mesh(skeleton, rigid)
+    assert set(mesh.joints.tolist()) == {2, 3}  # the bone b-c, and the leaf c
 
 
 @pytest.mark.parametrize("offsets", [np.zeros((3, 3)), np.full((3, 3), 1e-30)])
 def test_a_skeleton_without_length_is_one_lump(offsets: np.ndarray) -> None:
     skeleton = Skeleton(("a", "b", "c"), np.array([-1, 0, 1]), offsets)
-    figure = build_body_mesh(skeleton, np.ones(3, dtype=bool))
-    assert len(figure.positions) == 24
-    assert np.isfinite(figure.normals).all()
+    mesh = build_body_mesh(skeleton, np.ones(3, dtype=bool))
+    assert len(mesh.positions) == 24
+    assert np.isfinite(mesh.normals).all()
     motion = Motion(skeleton, np.zeros((2, 3)), quat.identity((2, 3)), 30.0)
     assert read_glb(write_glb([motion]), "x.glb").names == ("a", "b", "c")

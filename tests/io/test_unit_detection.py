@@ -1,4 +1,4 @@
-"""Unit, upward axis and rest pose, recognized from the figure itself."""
+"""Unit, upward axis and rest pose, recognized from the character itself."""
 
 from dataclasses import replace
 from pathlib import Path

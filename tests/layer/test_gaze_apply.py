@@ -27,7 +27,7 @@ def gaze():
 
 
 def standing(seconds=3.0, fps=60.0):
-    """A figure that does not move at all."""
+    """A character that does not move at all."""
     pose = sample("stand", variation=0.0, seconds=1.0, fps=fps).motion[0]
     n = round(seconds * fps) + 1
     return replace(
@@ -382,7 +382,7 @@ def test_any_number_of_spine_joints_gives_the_same_gaze(gaze, n_spine):
 
 
 def test_a_look_that_was_applied_can_be_captured_again(gaze):
-    """The way round: a map's look on a figure at rest, taken as an example, is that look."""
+    """The other way round: a map's look on a character at rest, taken as an example, is that look."""
     result = gaze.apply(standing(4.0), [(1.0, 1.4, 0.2)])
     found, truth = gaze_example(result, (1.4, 0.2)), gaze.shift((1.4, 0.2))
     assert np.degrees(quat.angle_between(found.pose, truth.pose)).max() < 0.2

@@ -44,7 +44,7 @@ def test_a_clean_recording_gives_back_its_parameters(takes):
 def test_all_33_looks_are_found_at_a_tenth_of_a_degree_of_noise(takes):
     """A tenth of a millimeter turns triads by 0.1 degrees: starts to 2 frames at 60 Hz, overshoot to 10 %.
 
-    Parts that turn by less than a degree, a few times the noise, are told by the usual order more than by themselves.
+    Parts that turn by less than a degree, a few times the noise, follow the usual order more than their own.
     """
     assert len(takes) == 32
     for k, take in enumerate(takes):

@@ -301,7 +301,7 @@ def test_the_first_splice_of_a_process_is_the_same_as_the_second(tmp_path):
 
 @pytest.mark.parametrize("rng", [0, 1, 2])
 def test_a_box_is_carried_up_stairs_in_step(rng):
-    """What is climbed is no part of a step: it must not drown what the steps themselves cost."""
+    """The climb is not part of a step: it must not outweigh the cost of the steps themselves."""
     stairs, carry = sample("stairs", rng=rng).motion, sample("carry_box", rng=rng).motion
     found = align_motions(stairs, carry)
     assert np.quantile(np.abs(phase_errors(stairs, carry, found)), 0.95) < 0.1

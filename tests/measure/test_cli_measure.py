@@ -61,10 +61,10 @@ def test_json(clips: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> Non
     first, second = json.loads(capsys.readouterr().out)
     assert first["file"] == result
     assert first["against"]["file"] == source
-    figure = first["metrics"]["slide_contact"]
-    assert figure["unit"] == "m/s"
-    assert "PhysDiff" in figure["source"]
-    assert figure["value"] > figure["against"]
+    metric = first["metrics"]["slide_contact"]
+    assert metric["unit"] == "m/s"
+    assert "PhysDiff" in metric["source"]
+    assert metric["value"] > metric["against"]
     same = second["metrics"]
     assert all(one["value"] == one["against"] for name, one in same.items() if not name.startswith("edit_"))
 

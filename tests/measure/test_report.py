@@ -37,9 +37,9 @@ def test_the_report_is_an_ordered_mapping() -> None:
 
 def test_a_walk_has_every_metric() -> None:
     report = measure(WALK)
-    assert [name for name, figure in report.items() if figure.value is None] == []
-    assert all(np.isfinite(figure.value) for figure in report.values() if figure.value is not None)
-    assert all(figure.against is None for figure in report.values())
+    assert [name for name, metric in report.items() if metric.value is None] == []
+    assert all(np.isfinite(metric.value) for metric in report.values() if metric.value is not None)
+    assert all(metric.against is None for metric in report.values())
     assert report.against is None
 
 
@@ -48,15 +48,15 @@ def test_the_report_includes_the_source_clips_metrics() -> None:
     alone, paired = measure(quick), measure(slow, against=quick)
     assert paired.against is not None
     assert paired.against["fps"] == 30.0
-    for name, figure in alone.items():
+    for name, metric in alone.items():
         assert paired[name].value == measure(slow)[name].value
-        assert paired[name].against == figure.value
-        assert paired[name].against_note == figure.note
+        assert paired[name].against == metric.value
+        assert paired[name].against_note == metric.note
 
 
 def check_same(a: Report, b: Report) -> None:
-    for name, figure in a.items():
-        assert figure.value == pytest.approx(b[name].value, rel=1e-6, abs=1e-6), name
+    for name, metric in a.items():
+        assert metric.value == pytest.approx(b[name].value, rel=1e-6, abs=1e-6), name
 
 
 @pytest.mark.parametrize("transform", [(1.0, 5.0, -3.0), (np.pi, 0.0, 0.0), (-2.5, -40.0, 80.0)])
@@ -78,12 +78,12 @@ def test_metrics_go_to_json_and_back() -> None:
     assert report["frames"] == len(WALK)
     assert report["against"]["frames"] == len(WALK)
     plain = measure(WALK)
-    for name, figure in report["metrics"].items():
+    for name, metric in report["metrics"].items():
         if name in plain:
-            assert figure["value"] == figure["against"] == plain[name].value
-        assert figure["definition"]
-        assert figure["source"]
-        assert figure["unit"]
+            assert metric["value"] == metric["against"] == plain[name].value
+        assert metric["definition"]
+        assert metric["source"]
+        assert metric["unit"]
 
 
 def test_one_frame_is_not_enough() -> None:

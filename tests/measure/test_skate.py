@@ -15,10 +15,10 @@ from tests.measure.figures_of_straw import BALLS, ROLES, statue, straight
     [(0.0, 1.0), (0.0125, 2.0 - 2.0**0.5), (0.02, 2.0 - 2.0**0.8), (0.025, 0.0), (0.1, 0.0), (-0.03, 1.0)],
 )
 def test_weighted_slide_of_a_glide(height: float, weight: float) -> None:
-    figure = skate.slide_weighted(straight(0.3, height))
-    assert figure.value == pytest.approx(2 * 1000 * 0.3 / 60 * weight, abs=1e-9)
-    assert figure.unit == "mm/frame"
-    assert figure.note == "at 60 Hz"
+    metric = skate.slide_weighted(straight(0.3, height))
+    assert metric.value == pytest.approx(2 * 1000 * 0.3 / 60 * weight, abs=1e-9)
+    assert metric.unit == "mm/frame"
+    assert metric.note == "at 60 Hz"
 
 
 def test_weighted_slide_per_second_does_not_depend_on_the_rate_and_per_frame_does() -> None:
@@ -75,10 +75,10 @@ def test_slide_in_contact_is_the_mean_over_pairs_of_frames_in_contact() -> None:
     mask[:31, 0] = True
     mask[10:21, 1] = True
     mask[40, 1] = True  # one frame alone has no slide
-    figure = skate.slide_contact(statue(np.stack([x, 0 * x, 0 * x], axis=1), contact=mask))
-    assert figure.value == pytest.approx(0.1)
-    assert figure.unit == "m/s"
-    assert "own contacts" in figure.note
+    metric = skate.slide_contact(statue(np.stack([x, 0 * x, 0 * x], axis=1), contact=mask))
+    assert metric.value == pytest.approx(0.1)
+    assert metric.unit == "m/s"
+    assert "own contacts" in metric.note
 
 
 def test_vertical_motion_in_contact_is_not_slide() -> None:
@@ -92,16 +92,16 @@ def test_contacts_of_hands_are_no_foot_skate() -> None:
     mask = np.zeros((len(clip), 3), dtype=bool)
     mask[:, 2] = True
     only_hand = replace(clip, contacts=Contacts((*BALLS, hand), mask))
-    figure = skate.slide_contact(only_hand)
-    assert figure.value is None
-    assert "no contact point of a foot is planted for two consecutive frames" in figure.note
+    metric = skate.slide_contact(only_hand)
+    assert metric.value is None
+    assert "no contact point of a foot is planted for two consecutive frames" in metric.note
 
 
 def test_contacts_are_detected_where_the_motion_has_none() -> None:
     from marey.samples import straight_walk
 
     bare = replace(straight_walk(seconds=4.0), contacts=None)
-    figure = skate.slide_contact(bare)
-    assert figure.value is not None
-    assert figure.value < 0.1
-    assert "detect_contacts" in figure.note
+    metric = skate.slide_contact(bare)
+    assert metric.value is not None
+    assert metric.value < 0.1
+    assert "detect_contacts" in metric.note

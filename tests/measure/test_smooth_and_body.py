@@ -12,9 +12,9 @@ from tests.measure.figures_of_straw import N_BODY, ROLES, SKELETON, statue, stra
 @pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])
 def test_jitter_of_a_cubic_is_its_third_derivative_at_any_rate(fps: float) -> None:
     time = np.arange(40) / fps
-    figure = smoothness.jitter(statue(np.stack([2.0 * time**3, 0 * time, time], axis=1), fps))
-    assert figure.value == pytest.approx(6 * 2.0 / 100, rel=1e-6)
-    assert figure.unit == "10^2 m/s^3"
+    metric = smoothness.jitter(statue(np.stack([2.0 * time**3, 0 * time, time], axis=1), fps))
+    assert metric.value == pytest.approx(6 * 2.0 / 100, rel=1e-6)
+    assert metric.unit == "10^2 m/s^3"
 
 
 def test_jitter_of_noise_goes_with_the_cube_of_the_rate() -> None:

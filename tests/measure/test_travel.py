@@ -30,13 +30,13 @@ def test_path_and_speed_do_not_depend_on_the_rate(fps: float) -> None:
 
 def test_the_quickest_frame_is_named() -> None:
     x = np.array([0.0, 0.01, 0.02, 0.06, 0.07])
-    figure = travel.speed_max(statue(np.stack([x, 0 * x, 0 * x], axis=1)))
-    assert figure.value == pytest.approx(0.04 * 60)
-    assert figure.note == "frame 2 to 3"
+    metric = travel.speed_max(statue(np.stack([x, 0 * x, 0 * x], axis=1)))
+    assert metric.value == pytest.approx(0.04 * 60)
+    assert metric.note == "frame 2 to 3"
 
 
 def _round_walk(fps: float = 60.0) -> Motion:
-    """Two whole swings of the arms while the figure goes steadily round a bend: it loops without a seam."""
+    """Two whole swings of the arms while the character goes steadily round a bend: it loops without a seam."""
     time = np.arange(round(2 * fps) + 1) / fps
     still = statue(np.zeros((len(time), 3)), fps)
     still = turned(still, "left_upper_arm", 0.5 * np.sin(2 * np.pi * time))
@@ -61,9 +61,9 @@ def test_a_jump_in_height_is_a_seam_in_position() -> None:
     clip = _round_walk()
     root = clip.root_positions.copy()
     root[-1, 1] += 0.05
-    figure = travel.loop_position(replace(clip, root_positions=root))
-    assert figure.value == pytest.approx(0.05)
-    assert figure.note.startswith("at most 5 cm")
+    metric = travel.loop_position(replace(clip, root_positions=root))
+    assert metric.value == pytest.approx(0.05)
+    assert metric.note.startswith("at most 5 cm")
 
 
 def test_a_turned_hand_is_a_seam_in_rotation_alone() -> None:
@@ -71,9 +71,9 @@ def test_a_turned_hand_is_a_seam_in_rotation_alone() -> None:
     angles = np.zeros(len(clip))
     angles[-1] = 0.6
     clip = turned(clip, "left_hand", angles)
-    figure = travel.loop_rotation(clip)
-    assert figure.value == pytest.approx(0.6 / np.sqrt(N_BODY))
-    assert figure.note == "at most 34.4 deg, LeftHand"
+    metric = travel.loop_rotation(clip)
+    assert metric.value == pytest.approx(0.6 / np.sqrt(N_BODY))
+    assert metric.note == "at most 34.4 deg, LeftHand"
     assert travel.loop_position(clip).value == pytest.approx(0.0, abs=1e-12)
 
 

@@ -82,7 +82,7 @@ def space(kind: str, n: int = 16) -> ParametricMotion:
 
 @cache
 def long_take_space() -> ParametricMotion:
-    """Nine kicks of one long take, between which the figure walks on and turns."""
+    """Nine kicks of one long take, between which the character walks on and turns."""
     take = sample("medley", rng=2, fps=30.0, kicks=9, punches=0, reaches=0).motion
     cut = [take[label.start : label.stop] for label in take.labels if label.name == "kick"]
     return ParametricMotion.build(cut, FEATURES["kick"], samples=300)

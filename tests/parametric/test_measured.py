@@ -35,7 +35,7 @@ def test_many_at_once_are_as_one_by_one(features, moments):
 
 
 def slow_shares(target, samples, k):
-    """Kovar 6.5 as printed, for targets that are no sample's."""
+    """Kovar 6.5 as printed, for targets that are not samples."""
     order = sorted(range(len(samples)), key=lambda i: np.linalg.norm(samples[i] - target))[:k]
     apart = [np.linalg.norm(samples[i] - target) for i in order]
     raw = {i: 1.0 / d - 1.0 / apart[-1] for i, d in zip(order, apart, strict=True)}

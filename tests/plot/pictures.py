@@ -1,4 +1,4 @@
-"""What the tests of figures share: motions of every kind, and what is in a written file."""
+"""What the tests of plots share: motions of every kind, and what is in a written file."""
 
 import struct
 from dataclasses import replace

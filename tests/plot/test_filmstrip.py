@@ -202,7 +202,7 @@ def test_real_clips(data_folder: Path, name: str, side_by_side: bool) -> None:
     if not (data_folder / name).exists():
         pytest.skip(f"{name} is not there")
     figure = draw_filmstrip(marey.load(data_folder / name))
-    assert (figure.axes[-1].get_xlabel() == "forwards, m") == side_by_side
+    assert (figure.axes[-1].get_xlabel() == "forward, m") == side_by_side
     for axes in figure.axes:
         for pose in [*poses(axes), *poses(axes, 0.9)]:
             ends = np.concatenate(pose.get_segments())

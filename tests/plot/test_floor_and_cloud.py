@@ -80,7 +80,7 @@ def test_a_cloud_is_all_joints_of_the_window(motion: Motion) -> None:
         times = np.unique(np.asarray(dots.get_array()))
         np.testing.assert_allclose(times, np.arange(10, 25) / 60.0)
         assert axes.get_aspect() == 1.0
-        assert axes.get_xlabel() == "forwards, m"
+        assert axes.get_xlabel() == "forward, m"
     assert (side.get_ylabel(), above.get_ylabel(), bar.get_ylabel()) == ("height, m", "left, m", "time, s")
 
 

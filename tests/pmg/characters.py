@@ -48,7 +48,7 @@ def fresh_walker():
 
 
 def slider(skeleton: Skeleton, fps: float = 30.0, seconds: float = 1.5):
-    """A function space without gait: a stiff figure that is turned by its parameter and glides."""
+    """A function space without gait: a stiff character that is turned by its parameter and glides."""
 
     def make(target):
         n = round(seconds * fps) + 1

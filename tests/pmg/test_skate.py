@@ -178,7 +178,7 @@ def test_cycles_are_synchronized_by_liftoff_and_touchdown():
     for wanted, own in ((0.2, 0.17), (0.82, 0.84), (0.33, 0.35), (0.0, 0.0), (1.0, 1.0), (1.2, 1.2)):
         assert abs(np.interp(wanted, grid, warped) - own) < 2e-3
     np.testing.assert_allclose(warp_phases(grid, 3.0, [np.zeros(0)] * 4, usual), 3.0 + grid)
-    # Events out of order are no reason to run backwards.
+    # Events out of order must not make time run backward.
     odd = [np.array([0.26]), np.array([0.82]), np.array([0.7]), np.array([0.27])]
     np.testing.assert_allclose(warp_phases(grid, 0.0, odd, np.array([0.3, 0.82, 0.7, 0.31])), grid, atol=0.07)
 

@@ -281,7 +281,7 @@ def test_a_cyclic_alignment_continues_as_the_loops_do(samples, loops, reference)
 
 
 def loop_of_markers(n_frames, loop, phase=0.0, seed=0):
-    """Clouds of a figure that goes through a cycle of `n_frames` while it travels by `loop`, without a seam."""
+    """Clouds of a character that goes through a cycle of `n_frames` while it travels by `loop`, without a seam."""
     rng = np.random.default_rng(seed)
     base, swing = rng.normal(size=(12, 3)), 0.4 * rng.normal(size=(2, 12, 3))
     v = np.arange(n_frames) / n_frames
@@ -322,7 +322,7 @@ def test_cyclic_registration_wraps():
     moves = alignment_curve(rounds, warp, 0, weights, loops=loops)
     u = np.linspace(-0.5, 1.5, 101)
     assert apart(moves(u + 1), rigid2d.compose(rigid2d.compose(loops[0], moves(u)), rigid2d.invert(loops))) < 1e-9
-    # Aligned figures lie upon each other, in the next round too.
+    # Aligned characters lie upon each other, in the next round too.
     at = warp(1.3)
     frames = [extend_loop(c, loop, 0, 3 * len(c)).points for c, loop in zip(rounds, loops, strict=True)]
     placed = [

@@ -74,13 +74,13 @@ def build_until(folder: str, cache_folder: str, n_clips: int) -> None:
     """Build, and get killed as soon as this many clips are ready."""
     n_told = 0
 
-    def told(_: float) -> None:
+    def report(_: float) -> None:
         nonlocal n_told
         n_told += 1
         if n_told == n_clips:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    MotionSet.open(folder, cache=cache_folder).prepare(progress=told)
+    MotionSet.open(folder, cache=cache_folder).prepare(progress=report)
 
 
 def build_and_die_writing(folder: str, cache_folder: str, n_arrays: int) -> None:

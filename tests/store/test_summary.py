@@ -125,7 +125,7 @@ def test_clips_are_chosen_by_words_labels_and_numbers(folder):
     assert names(order="speed")[-1] == slowest
     with pytest.raises(UnknownName, match="no clip has the label 'wak'; similar: 'walk'"):
         names(label="wak")
-    with pytest.raises(UnknownName, match="there is no finding 'foot_slid'; similar: 'foot_slide'"):
+    with pytest.raises(UnknownName, match="no clip can have the finding 'foot_slid'; similar: 'foot_slide'"):
         names(finding="foot_slid")
     with pytest.warns(MareyWarning, match="the file or name of 1 descriptions, such as 'elsewhere.bvh'"):
         assert names("sadly", {"elsewhere.bvh": "sadly"}) == []

@@ -26,7 +26,7 @@ FEATURE = "position:right_ball@farthest"
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory, built: Path) -> Iterator[tuple[FakePage, dict[str, Any]]]:
-    """A page of a folder with both takes, a file of another figure and one that is broken, and all kicks found."""
+    """A page of a folder with both takes, a file of another character and one that is broken, and all kicks found."""
     folder = tmp_path_factory.mktemp("takes")
     (folder / "deep").mkdir()
     marey.save(takes()[0], folder / "take0.npz")

@@ -153,7 +153,7 @@ def test_a_file_that_cannot_be_shown_is_reported(tmp_path: Path, player: Path, w
     with pytest.raises(InvalidValue, match="no motion to show"):
         view_page([], page=player)
     (player / "view.js").write_text("a = '</SCRIPT>'")
-    with pytest.raises(InvalidValue, match="would end it early"):
+    with pytest.raises(InvalidValue, match="would close its HTML element early"):
         view_page([walk], page=player)
     with pytest.raises(UnreadableFile, match="was not built when marey was installed.*make page"):
         view_page([walk], page=tmp_path / "nowhere")

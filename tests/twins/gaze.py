@@ -1,4 +1,4 @@
-"""Slow, obvious twin of a look on a figure that stands still and faces +Z."""
+"""Slow, obvious twin of a look on a character that stands still and faces +Z."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Feet that carry a figure, the slow way: one frame and one point at a time, with matrices and least squares."""
+"""Feet that carry a character, the slow way: one frame and one point at a time, with matrices and least squares."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def points_from_root(skeleton, points, rotations):
 
 
 def steps_of(points, moves):
-    """By way of the world: the figure is laid along its moves, and each step is turned back to halfway."""
+    """By way of the world: the character is laid along its moves, and each step is turned back to halfway."""
     out = np.zeros((len(points) - 1, points.shape[1], 2))
     for f, (turn, left, ahead) in enumerate(moves[:, :3]):
         for k in range(points.shape[1]):

@@ -250,7 +250,7 @@ export class App {
     }
     const posed = shot.character.show(this.frameOf(shot));
     if (shot === this.selected) {
-      // The camera follows a character over time. It must not jump to a motion that was replaced, so it starts anew
+      // The camera follows a character over time. It must not jump to a motion that was replaced, so it starts again
       // here.
       this.lastCenter = null;
       if (posed) this.goAlong();

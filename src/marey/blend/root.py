@@ -73,9 +73,9 @@ def _average_shift(votes: Floats, weights: Floats, angle: Floats, before: Floats
     rotated = np.stack([angle, np.zeros_like(angle), np.zeros_like(angle)], axis=1)
     goes_to = np.einsum("fn,fnk->fk", weights, rigid2d.apply(votes, now[:, None]))
     comes_from = np.einsum("fn,fnk->fk", weights, rigid2d.apply(rigid2d.invert(votes), before[:, None]))
-    forwards = goes_to - rigid2d.apply(rotated, now)
-    backwards = before - rigid2d.apply(rotated, comes_from)
-    return np.asarray(0.5 * (forwards + backwards))
+    forward = goes_to - rigid2d.apply(rotated, now)
+    backward = before - rigid2d.apply(rotated, comes_from)
+    return np.asarray(0.5 * (forward + backward))
 
 
 def _chain_steps(first: Floats, angle: Floats, shift: Floats, seams: Bools, onwards: Floats) -> Floats:

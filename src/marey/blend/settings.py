@@ -106,10 +106,14 @@ class TransitionPointSettings(MarkerSettings):
         label="Transition length", unit="s", above=0,
     )  # fmt: skip
     region_a: Span | None = option(
-        None, "Part of the first motion to search, (start, end) in seconds. By default all of it."
+        None,
+        "Part of the first motion to search, (start, end) in seconds. By default all of it.",
+        label="Search region in A",
     )
     region_b: Span | None = option(
-        None, "Part of the second motion to search, (start, end) in seconds. By default all of it."
+        None,
+        "Part of the second motion to search, (start, end) in seconds. By default all of it.",
+        label="Search region in B",
     )
     contacts: float | Literal["refuse"] | None = option(
         None, 'How contacts are used, see `marey.distance_grid`; with "refuse" only frames with the same feet in '

@@ -143,7 +143,7 @@ def _find_duplicates(digests: list[tuple[int, ClipDigest]]) -> list[tuple[int, s
 
 
 def _share_rates(group: Mapping[int, ClipDigest], reports: Sequence[CheckReport]) -> list[tuple[int, Finding]]:
-    """Return findings of a wrong frame rate for clips of one skeleton whose own strides do not show it."""
+    """Return findings of a wrong frame rate for clips without such a finding, if others of their skeleton have one."""
     wrong = {i: f for i in group for f in reports[i].findings if f.kind == "frame_rate"}
     rates = {finding.options.get("file_fps") for finding in wrong.values()}
     if len(rates) != 1 or None in rates:

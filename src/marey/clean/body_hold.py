@@ -243,8 +243,8 @@ class _Holder:
     def _find_shift(self) -> Floats:
         """Return the displacement (F, 3) of the entire body that brings all parts closest to their targets.
 
-        Knees and elbows count only along their bone, whose length cannot change. Straight limbs with planted hands or
-        feet count in the same way, with no displacement as the target.
+        A knee or elbow constrains the displacement only along its upper bone, because that bone cannot change its
+        length. A straight limb with a planted hand or foot resists any displacement along the limb.
         """
         n, positions = len(self.root), self.before.positions
         square, right = np.zeros((n, 3, 3)), np.zeros((n, 3))

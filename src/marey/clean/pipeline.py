@@ -65,9 +65,9 @@ def make_options(
     """Convert the settings to the form that the kernels take.
 
     floor : height of the floor in meters.
-    near : meters; a foot no higher than this above the floor stands on it.
-    hover : meters; a foot this far above its plants hovers.
-    planes : supports (height, a, b) in addition to the floor.
+    near : a foot stands on the floor if it is at most this high above it, in meters.
+    hover : a planted foot that is higher than this above its plant is hovering, in meters.
+    planes : other supports, as (height, slope along x, slope along z).
     """
     if fps > _MAX_FPS:
         raise InvalidValue(

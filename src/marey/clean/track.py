@@ -76,7 +76,7 @@ class PointTrack:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether the paths are noisy enough to have been smoothed."""
+        """Whether the motion was recorded: its paths are noisy, so they were smoothed."""
         return self.paths is not self.raw
 
     @property

@@ -17,7 +17,7 @@ class BenchCommand(click.Command):
     """A command whose help ends with the names of the benchmarks."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, then the names of the benchmarks, which are imported only for this help text."""
+        """Write the options, then the names of the benchmarks. They are imported only when this help is shown."""
         from marey.bench import BENCHES
 
         super().format_options(ctx, formatter)

@@ -259,7 +259,9 @@ def _register(motions: list[Motion], options: dict[str, Any]) -> RegistrationCur
     if options["registration"] is None:
         reg = register(motions, settings=settings)
     elif settings != RegisterSettings():
-        raise InvalidValue("--registration is already made; omit the options for registering, or --registration")
+        raise InvalidValue(
+            "--registration loads a finished registration; omit it, or omit the options that compute one"
+        )
     else:
         reg = RegistrationCurve.load(options["registration"], motions)
     if options["save_registration"] is not None:
@@ -268,7 +270,7 @@ def _register(motions: list[Motion], options: dict[str, Any]) -> RegistrationCur
 
 
 def describe_saved(motion: Motion, output: str) -> dict[str, Any]:
-    """Return the facts about a written motion that `written` prints."""
+    """Return the file name and length of a saved motion, for a report."""
     return {"written": output, "frames": len(motion), "fps": motion.fps, "seconds": motion.duration}
 
 

@@ -74,7 +74,7 @@ def command(
             raise click.UsageError(f"{inputs[0]} is a folder; give the format to write, such as --to bvh")
         return _convert_folder(inputs[0], output, to, how, saving, as_json)
     if to is not None or as_json:
-        raise click.UsageError("--to and --json are for a folder; the suffix of OUT tells the format of a file")
+        raise click.UsageError("--to and --json apply to a folder; for a file, the suffix of OUT sets the format")
     _convert_files(inputs, output, how, saving)
     return 0
 

@@ -91,7 +91,9 @@ def table(file: str, output: str, as_json: bool, **options: Any) -> None:
         print_json(report)
         return
     click.echo(f"wrote {output}: {plural(directions, 'direction')} at each of {plural(len(graph.nodes), 'node')}")
-    click.echo(f"{100 * fraction:.1f} % of the clips' size; median response time to a new direction {median:.1f} s")
+    click.echo(
+        f"size: {100 * fraction:.1f} % of that of the clips; median response time to a new direction {median:.1f} s"
+    )
 
 
 @command.command("thin", cls=SettingsCommand, short_help="Remove transitions that are hardly needed.")

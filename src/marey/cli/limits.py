@@ -42,7 +42,7 @@ def command(files: tuple[str, ...], output: str, as_json: bool, **options: Any) 
     how = reading_options(options)
     stated = [path for path in files if path.lower().endswith(".asf")]
     if stated and len(files) > 1:
-        raise click.UsageError("an ASF file states its limits itself; give it alone, or leave it out")
+        raise click.UsageError("an ASF file contains its own joint limits; give it alone, or give only motion files")
     if stated:
         limits, origin = load_joint_limits(stated[0]), stated[0]
     else:

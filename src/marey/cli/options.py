@@ -188,7 +188,7 @@ def removed_option(name: str, **settings: Any) -> Callable[[Command], Command]:
 
 
 def reading_options(values: dict[str, Any]) -> LoadSettings:
-    """Remove the options of `reading` from a command's arguments and return the settings."""
+    """Take the options for reading files out of a command's arguments, and return them as settings."""
     from marey.io.settings import LoadSettings
 
     return read_settings(LoadSettings, values)

@@ -220,7 +220,7 @@ def connect(char: str, source: str, target: str, picture: str | None, as_json: b
 
 
 def _read_edge_settings(kind: Callable[..., S], options: dict[str, Any]) -> S:
-    """Return the settings of edges; --samples is an earlier form of two of them."""
+    """Return the settings of edges; the deprecated option --samples sets n_source and n_target."""
     for name, count in zip(("n_source", "n_target"), options.pop("samples") or (), strict=False):
         options[name] = count if options[name] is None else options[name]
     return read_settings(kind, options)

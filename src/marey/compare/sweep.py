@@ -155,12 +155,14 @@ def _build_side(frame_weights: Floats, a: Clouds, b: Clouds, run: tuple[int, int
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """Frames of one clip, starting at `begin`, in pieces of equal length, padded with zeros.
+    """One factor of the matrix products that compare all frames of two clips.
 
+    begin : first frame. n_pieces : number of pieces of equal length that the frames are split into.
+    frames : values of the frames, padded with zeros.
     means : (3, F - 2 half) from `average_windows`.
-    units : units of flat and heights in single precision.
-    rows : flat and heights in single precision, as left factors.
-    columns : the same as right factors, from `as_columns`; () for a left factor.
+    units : divisors of the horizontal values and of the heights in single precision.
+    rows : horizontal values and heights in single precision, laid out as left factors.
+    columns : the same, laid out as right factors by `as_columns`; () for a left factor.
     """
 
     begin: int
@@ -175,9 +177,9 @@ class Side:
     def of(
         cls, clouds: Clouds, run: tuple[int, int], frame_weights: Floats, levels: Floats, n_rows: int | None = None
     ) -> Side:
-        """Build a side from a run of frames and those around it.
+        """Build the factor for the frames `run` (start, stop), including those of the windows at its ends.
 
-        It is a right factor for `n_rows` rows, or a left factor if `n_rows` is None.
+        n_rows : rows of the left factor that a right factor is multiplied with; None makes a left factor.
         """
         half = len(frame_weights) // 2
         begin = run[0] - half

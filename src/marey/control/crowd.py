@@ -1,6 +1,6 @@
 """Play several live characters together: each turns aside for those in front of it.
 
-Every fifth of a second, a character looks where the others will be if nobody turns. If one that is in front of it would
+Every fifth of a second, a character predicts where the others will be if none turns. If one in front of it would
 come too close, its requested direction is turned away from there; if they would meet exactly, to the right. Nothing is
 random, so a crowd can be repeated.
 """

@@ -116,7 +116,7 @@ class InertialPlayer:
         rebase(_moving_frame(reel, to), self.place, self._pose, coming, reel.fps, self._x, self._v)
 
     def _enter_clip(self) -> None:
-        """Look up the clip of the current row once, not in every frame."""
+        """Store the last row and the label of the clip that contains the current row, for all frames of the clip."""
         self._last_row = self.reel.last_row(self.row)
         self._labels = (self.reel.names[self.reel.find_clip(self.row)],)
 

@@ -187,5 +187,5 @@ def _feet_offset(skeleton: Skeleton, positions: Floats) -> Floats:
 
 
 def _gait_features(now: Floats, ago: Floats) -> Floats:
-    """Return features (..., 4) to compare: separation of the feet up and ahead, and its weighted change."""
+    """Return features (..., 4) to compare gaits by: vector between the feet (up, ahead), and 1.5 times its change."""
     return np.concatenate([now[..., 1:], 1.5 * (now - ago)[..., 1:]], axis=-1)

@@ -166,7 +166,7 @@ def _read_character(content: dict[str, Any], path: Path, data: bytes) -> Sampled
         raise InvalidValue(f"fps must be greater than 0 and at most {_MAX_FPS:g}, not {float(content['fps']):g}")
     joints = list(content["joints"])
     if list(raw[0].names) != joints:
-        raise InvalidValue(f"{path.name} has other joints")
+        raise InvalidValue(f"the joints in {path.name} differ from those in the .json file")
     skeleton = Skeleton(raw[0].names, raw[0].parents, raw[0].offsets, dict(content["roles"]))
     points = tuple(ContactPoint(each["name"], each["joint"], np.array(each["offset"])) for each in content["points"])
     nodes = tuple(
@@ -207,19 +207,21 @@ def _read_character(content: dict[str, Any], path: Path, data: bytes) -> Sampled
 def _read_transitions(rows: list[Any], clips: list[SampledClip], half: int) -> Transitions:
     table = freeze_array(np.array(rows, dtype=np.float64).reshape(-1, 8), "next", (None, 8))
     if np.abs(table[:, :4]).max(initial=0.0) > MAX_FRAMES:  # larger numbers may not fit integers
-        raise InvalidValue("a transition lies outside the clips")
+        raise InvalidValue("a transition is at a frame that its clips do not have")
     source, target, leave, enter = table[:, :4].astype(np.int64).T
     lengths = np.array([len(clip.motion) for clip in clips])
     decide = np.array([clip.decide for clip in clips])
     first = np.searchsorted(source, np.arange(len(clips) + 1))
     if (np.diff(first) == 0).any():
-        raise InvalidValue(f"clip {int(np.argmin(np.diff(first)))} has no clip that follows it")
+        raise InvalidValue(f"clip {int(np.argmin(np.diff(first)))} has no transition to another clip")
     if (target < 0).any() or (target >= len(clips)).any():
-        raise InvalidValue("a clip that follows does not exist")
+        raise InvalidValue("a transition leads to a clip that does not exist")
     wrong = (leave - half < decide[source]) | (leave + half >= lengths[source])
     wrong |= (enter - half < 0) | (enter + half >= decide[target])
     if wrong.any():
-        raise InvalidValue(f"a transition of clip {int(source[np.argmax(wrong)])} lies outside the clips")
+        raise InvalidValue(
+            f"a transition of clip {int(source[np.argmax(wrong)])} is at a frame that its clips do not have"
+        )
     return Transitions(first, target, leave, enter, set_readonly(table[:, 4:7]), set_readonly(table[:, 7]))
 
 

@@ -269,8 +269,8 @@ def _rotate_knee(
     after = _angle_for(up, down, hinge, distance)
     if damping_from is not None:
         # Replace a backward bend by the forward bend of the same limb length.
-        forwards = np.minimum(before, 2 * np.pi - before)
-        after = forwards + _damp(after, damping_from) - _damp(forwards, damping_from)
+        forward = np.minimum(before, 2 * np.pi - before)
+        after = forward + _damp(after, damping_from) - _damp(forward, damping_from)
     return quat.mul(quat.from_axis_angle(hinge, after - before), knee)
 
 

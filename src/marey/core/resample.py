@@ -20,7 +20,9 @@ class ResampleSettings(Settings):
     """Settings of `resample`."""
 
     band_limited: bool = option(
-        True, "For a lower rate, filter out frequencies that it cannot represent. Otherwise fast movement may alias."
+        True,
+        "For a lower rate, filter out frequencies that it cannot represent. Otherwise fast movement may alias.",
+        label="Filter when lowering the rate",
     )
 
 

@@ -110,7 +110,7 @@ def fit_skeleton(points: Mapping[str, Floats], noise: float, fps: float) -> Solv
     parents = [_find_parent(key, index) for key in keys]
     size = _measure_size(places, parents)
     if not size > 0.0:
-        raise InvalidValue("the positions are all at the same place; check them")
+        raise InvalidValue("all positions are the same point, so no skeleton can be fitted; check the data")
     clusters = [_fit_cluster(places, index, parents, key, _SOLID * size + _SOLID_NOISE * noise) for key in _BRANCHES]
     body = _Body(keys, parents, places, clusters, size)
     placed = places
@@ -296,7 +296,7 @@ class _Body:
 
     @staticmethod
     def _hold_shape(places: Floats, cluster: _Cluster) -> None:
-        """Move the joint and its solid children to the nearest place of their shape."""
+        """Move the joint and its rigidly attached children, in place, to the nearest rigid copy of their shape."""
         if not cluster.solid.any():
             return
         members = np.concatenate([[cluster.joint], cluster.children[cluster.solid]])

@@ -199,9 +199,9 @@ def find_limb_hinge(motion: Motion, limb: Limb) -> Floats:
     bend = quat.inv_mul(rotated[:, limb.hip], rotated[:, limb.knee])
     # Knees fold backward and elbows forward.
     left = find_left_axis(motion.skeleton, at[:1])[0]
-    forwards = np.array([-left[2], 0.0, left[0]]) * (-1.0 if limb.role.endswith("foot") else 1.0)
+    forward = np.array([-left[2], 0.0, left[0]]) * (-1.0 if limb.role.endswith("foot") else 1.0)
     up = at[0, limb.hip] - at[0, limb.knee]
-    axis = np.cross(up, forwards)
+    axis = np.cross(up, forward)
     if float(np.linalg.norm(axis)) < 1e-3 * float(np.linalg.norm(up)):
         axis = left
     fallback = quat.inv_rotate(rotated[0, limb.hip], axis)

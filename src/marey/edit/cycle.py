@@ -145,7 +145,8 @@ def _measure_seam(closed: Motion, travel: Floats) -> dict[str, float]:
 
 
 def _spread_seam(seam: PoseOffset, n: int, fps: float, travel: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the root offsets, rotation vectors and bone offsets to add to the n frames of the cycle."""
+    """Return corrections to add to the n frames of the cycle, so that its end meets its start: root offsets, rotation
+    vectors and bone offsets."""
     t = np.arange(n) / fps
     seconds = n / fps
     fade = min(0.5 * seconds, _FADE)
@@ -153,8 +154,8 @@ def _spread_seam(seam: PoseOffset, n: int, fps: float, travel: Floats) -> tuple[
     back = rigid2d.invert(travel)
 
     def line(at_start: Floats, at_end: Floats, rate_at_start: Floats, rate_at_end: Floats) -> Floats:
-        """Interpolate from minus half of the seam at the start to plus half at the end, and match the rates in the same
-        way."""
+        """Return a correction over time: minus half of the seam at the start, plus half at the end, with half of the
+        difference in velocity removed at either end."""
         weight, leaving, arriving = (w.reshape(-1, *[1] * at_end.ndim) for w in (t / seconds, out, into))
         straight = weight * at_end - (1.0 - weight) * at_start
         return np.asarray(0.5 * (straight - leaving * rate_at_start - arriving * rate_at_end))

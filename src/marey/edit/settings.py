@@ -64,7 +64,7 @@ class DeseamSettings(Settings):
     )
     half_life: float | None = option(
         None, "Fade out the jump by inertialization with this half-life. If neither a half-life nor a fade duration is "
-        "given, the half-life is 0.1 s.", unit="s", above=0,
+        "given, the half-life is 0.1 s.", label="Half-life", unit="s", above=0,
     )  # fmt: skip
 
     def check(self) -> None:

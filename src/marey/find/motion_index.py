@@ -226,7 +226,9 @@ class MotionIndex(FrozenRecord):
 
 
 def _list_spans(ends: Ints, starts: Ints, n: int) -> Ints:
-    """Return spans (S, 4) of frames that all matches with these ends lie in: clip, first frame, end frame, first end.
+    """Return the spans (S, 4) to search: clip, first frame, stop, and first frame at which a match may end.
+
+    Together they contain every match that ends at one of the frames `ends`; a match has at most 2 n frames.
 
     ends : sorted frames, counted over all clips. starts : (C + 1,) first frame of each clip. n : frames of the query.
     """

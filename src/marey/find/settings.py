@@ -129,7 +129,7 @@ class IndexSettings(Settings):
 
     @property
     def web(self) -> WebSettings:
-        """The settings of a match web with the same matches."""
+        """The settings of a match web that finds the same matches as the index."""
         return WebSettings(
             markers=self.markers, remove_height=self.remove_height, window=self.window, max_distance=self.max_distance
         )

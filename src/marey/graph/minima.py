@@ -155,7 +155,7 @@ def find_minima(
     """Find the block's minima up to `limit` meters. Each row of the result (N, 6) is row, column, D in m^2, and the
     rigid2d (theta, x, z) that moves b's frame onto a's.
 
-    `sides` and `center` are `make_sides` and `center_clip` with the results of other blocks.
+    sides, center : `make_sides` and `center_clip`, wrapped to reuse the results of other blocks.
     """
     own = block.a == block.b
     a, b = clouds[block.a], clouds[block.b]

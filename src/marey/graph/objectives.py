@@ -210,8 +210,8 @@ class ReachClip(FrozenRecord):
         return goal, np.inf, np.inf
 
     def add(self, walk: PartialWalk, edge: int) -> tuple[float, tuple[_Wanted, float, float]]:
-        """Return the edge's cost, and as memo the target, the distance to it, and the clip's error if the edge leads
-        into the clip, else infinity."""
+        """Return the edge's cost and the new memo: the target, the distance to it in meters, and the position error
+        of the clip, which is infinite unless the edge leads into the clip."""
         graph, edges = walk.graph, walk.graph.edges
         goal = walk.memo[0]
         points, _ = _edge_points(walk, edge)

@@ -132,7 +132,9 @@ class RegisteredSettings(ProgressSettings):
         "times the largest distance of the graph's own transitions.", label="Max difference", unit="m", min=0,
     )  # fmt: skip
     lengths: Sequence[float] = option(
-        (1.2, 0.8), "Lengths of a transition in seconds, tried in order; the first that fits is used."
+        (1.2, 0.8),
+        "Lengths of a transition in seconds, tried in order; the first that fits is used.",
+        label="Transition lengths",
     )
     max_transitions: int = option(
         200, "Maximum number of new transitions; each direction counts as one and is stored as two short clips.", min=1
@@ -145,9 +147,9 @@ class ReductionSettings(Settings):
 
     loss: float = option(
         0.1, "How much worse each measure may get, relative to its value before; 0 allows no loss.",
-        unit="fraction", min=0, below=1,
+        label="Allowed loss", unit="fraction", min=0, below=1,
     )  # fmt: skip
-    rng: Seed = option(0, "Random seed of the curves.", label="Random seed", min=0)
+    rng: Seed = option(0, "Random seed of the test paths.", label="Random seed", min=0)
 
 
 class LabelSettings(Settings):
@@ -287,12 +289,20 @@ class GraphSearchSettings(LabelSettings):
         1.5, "Length of a window. With none, the whole walk is searched at once, which proves the optimum but takes "
         "exponential time.", unit="s", above=0,
     )  # fmt: skip
-    step: float = option(0.5, "Part of each window that is kept.", unit="s", above=0)
+    step: float = option(
+        0.5,
+        "Part at the start of each window that is kept; the next window begins after it.",
+        label="Kept part of a window",
+        unit="s",
+        above=0,
+    )
     tolerance: float = option(
         0.0, "In each window, choose at random among the walks that cost at most this much more than the best.", min=0
     )
     rng: Seed = option(0, "Random seed of the choice among similar walks.", label="Random seed", min=0)
-    max_expanded: int = option(50_000, "Maximum number of partial walks to expand in the whole search.", min=1)
+    max_expanded: int = option(
+        50_000, "Maximum number of partial walks to expand in the whole search.", label="Max partial walks", min=1
+    )
     max_expanded_per_window: int = option(
         1_500, "Maximum number of partial walks to expand in each window. A few thousand take a second.", min=1
     )

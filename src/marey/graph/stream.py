@@ -102,7 +102,7 @@ class GraphStream(PlayedStream):
             self._command[name] = checked
 
     def can_reach(self, label: str) -> bool:
-        """Return whether a route leads from the next node to a label."""
+        """Return whether motion with this label can be reached from the end of the edge that is playing."""
         return bool(
             self.graph.members[self.graph.index(label=label), self._node] or self._route(label)[self._node] >= 0
         )
@@ -203,7 +203,10 @@ def response_time(
                 wanted += generator.choice([-1.0, 1.0]) * generator.uniform(np.pi / 3.0, np.pi)
             choice = int(table.choices[node, table.column(wanted - place[0])])
             if choice < 0:
-                raise InvalidValue("the direction table leads to a node that it has no choice for", parameter="table")
+                raise InvalidValue(
+                    f"the direction table leads to node {node}, but has no edge for it; build the table again",
+                    parameter="table",
+                )
             edge = int(graph.first_out[node]) + choice
             points = paths.points[paths.first[edge] : paths.first[edge + 1]]
             walked = np.concatenate([walked, rigid2d.apply(place, points)])

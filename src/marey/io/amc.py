@@ -398,9 +398,9 @@ def _pose(
         rotations[:, joints.of_bone[bones]] = quat.mul(frames, quat.mul_inv(turned, frames))
     rotations[:, 0] = quat.mul(skeleton.root_rotation, rotations[:, 0])
 
-    travelled = np.zeros((len(values), 3))
+    traveled = np.zeros((len(values), 3))
     for k, dof in enumerate(columns.dofs[0]):
         if dof[0] == "t":
-            travelled[:, "xyz".index(dof[1])] = values[:, columns.first[0] + k]
-    root_positions = skeleton.root_position + quat.rotate(skeleton.root_rotation, travelled)
+            traveled[:, "xyz".index(dof[1])] = values[:, columns.first[0] + k]
+    root_positions = skeleton.root_position + quat.rotate(skeleton.root_rotation, traveled)
     return root_positions, quat.unroll(rotations)

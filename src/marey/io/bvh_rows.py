@@ -39,7 +39,10 @@ class Rows(NamedTuple):
 
 
 class _Section:
-    """The bytes of the rows, from `start` to `stop`, and their number of columns and frames according to the header."""
+    """The MOTION section: its rows lie between the bytes `start` and `stop` of the file.
+
+    n_columns : numbers per row, from the hierarchy. n_announced : number of frames that the file states.
+    """
 
     def __init__(
         self, data: bytes, path: str, start: int, n_columns: int, n_announced: int | None, warnings: list[str]

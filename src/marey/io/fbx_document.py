@@ -163,10 +163,9 @@ class FbxDocument:
         if _OLDEST <= version < _NEWEST:
             return version
         shown = f"{version // 1000}.{version % 1000 // 100}"
-        kind = "older" if version < _OLDEST else "newer"
         raise UnknownVersion(
-            f"this is FBX {shown}, and only FBX 7 is read, which is {'newer' if kind == 'older' else 'older'}; export "
-            "the file again as FBX 2011 or later, or convert it, for example with Blender or Autodesk's FBX Converter",
+            f"the file has FBX version {shown}, but only version 7 can be read (FBX 2011 and later); export the file "
+            "again, or convert it, for example with Blender or Autodesk's FBX Converter",
             path=self.path,
         )
 

@@ -32,7 +32,7 @@ _TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 _CODES = {"f": 5126, "B": 5121, "H": 5123, "h": 5122}
 _INT16 = 32_767
 _MATERIAL = {
-    "name": "figure",
+    "name": "body",
     "pbrMetallicRoughness": {
         "baseColorFactor": [0.55, 0.62, 0.7, 1.0],
         "metallicFactor": 0.0,
@@ -47,7 +47,7 @@ def write_glb(motions: Sequence[Motion], *, body: bool = True, compact: bool = F
     Parameters
     ----------
     motions : at least one. Motions with the same skeleton share its nodes; each other skeleton gets its own nodes,
-        whose names begin with ``figure2:``, ``figure3:`` and so on.
+        whose names begin with ``character2:``, ``character3:`` and so on.
     body : add a simple body mesh; without it, viewers show bare joints at most.
     compact : store rotations as 16-bit integers: half the size, rounded to 0.004 degrees; see `round_rotations`.
 
@@ -243,7 +243,7 @@ class GlbContent:
 def _add_skeleton(file: GlbContent, skeleton: Skeleton, moving: _Moving, number: int, body: bool) -> int:
     """Add nodes, skin and body; return the node of joint 0. The node of joint j is that plus j."""
     first = len(file.nodes)
-    prefix = "" if number == 1 else f"figure{number}:"
+    prefix = "" if number == 1 else f"character{number}:"
     names = unique_names((prefix + name for name in skeleton.names), file.names)
     file.names.update(names)
     for j, (name, below) in enumerate(zip(names, skeleton.children, strict=True)):
@@ -279,8 +279,8 @@ def _add_body(file: GlbContent, skeleton: Skeleton, rigid: Bools) -> None:
     file.bound(place, positions)
     file.accessors[weight]["normalized"] = True
     attributes = {"POSITION": place, "NORMAL": normal, "JOINTS_0": joint, "WEIGHTS_0": weight}
-    file.meshes.append({"name": "figure", "primitives": [{"attributes": attributes, "material": 0}]})
-    (name,) = unique_names(["figure"], file.names)
+    file.meshes.append({"name": "body", "primitives": [{"attributes": attributes, "material": 0}]})
+    (name,) = unique_names(["body"], file.names)
     file.names.add(name)
     file.roots.append(len(file.nodes))
     file.nodes.append({"name": name, "mesh": len(file.meshes) - 1, "skin": len(file.skins) - 1})

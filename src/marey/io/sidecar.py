@@ -317,8 +317,7 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str], digest: str = "")
 
 
 def _state_owners(content: dict[str, Any], digests: Mapping[str, str | None]) -> dict[str, Any]:
-    """Return the content of a sidecar with its owners replaced by these: their names, and the digests that are
-    known."""
+    """Return the content of a sidecar that belongs to the files `digests` names, with their known SHA-256 digests."""
     known = {file: digest for file, digest in digests.items() if digest}
     return {**content, "files": list(digests), "sha256": known}
 

@@ -220,7 +220,7 @@ def _read_points(positions: Markers | ArrayLike | StrPath, settings: SolveSettin
 
 def _refuse(settings: SolveSettings, option: str) -> None:
     if getattr(settings, option) is not None:
-        raise InvalidValue(f"{option} does not apply to markers, which have their own", parameter=option)
+        raise InvalidValue(f"{option} does not apply to Markers objects, which already have it", parameter=option)
 
 
 def _from_array(positions: ArrayLike, settings: SolveSettings, path: str) -> Points:
@@ -255,7 +255,7 @@ def find_point_names(names: Sequence[str] | str | None, n_points: int) -> tuple[
         if len(fitting) != 1:
             known = ", ".join(f"{name} ({size})" for name, size in sizes.items())
             raise InvalidValue(
-                f"it is not known which points of the body the {n_points} points are; sets are {known}",
+                f"no set of body points, or more than one, has {n_points} points; known sets are {known}",
                 parameter="names",
                 remedy="give the set, or the points' names, as `names=`",
             )
@@ -263,7 +263,7 @@ def find_point_names(names: Sequence[str] | str | None, n_points: int) -> tuple[
     if isinstance(names, str):
         if names not in POINT_SETS:
             raise UnknownName(
-                f"no set of points {names!r}; sets are {', '.join(POINT_SETS)}{similar(names, POINT_SETS)}"
+                f"no set of points {names!r}; known sets are {', '.join(POINT_SETS)}{similar(names, POINT_SETS)}"
             )
         if sizes[names] != n_points:
             raise InvalidValue(
@@ -290,7 +290,7 @@ def _find_joints(
         found: dict[str, tuple[str, ...]] = {name: (name,) for name in names if name in BODY}
         if not found:
             raise InvalidValue(
-                f"it is not known which joints the points {format_list([repr(name) for name in names], 4)} are",
+                f"the names of the points ({format_list([repr(name) for name in names], 4)}) do not show their joints",
                 parameter="joints",
                 remedy="give a map from point to joint as `joints=`",
             )

@@ -331,10 +331,10 @@ def _find_start(gaze: GazeMap, plans: list[_Plan], subject: _Body, frame: int, t
     recent = plans[-_RECENT:]
     cut = [replace(plan, requests=plan.requests[frame, None]) for plan in recent]
     blend_looks(_pack_looks(cut, 1), gaze.grid, subject.base[frame], time, rotations)
-    towards = angles_to_direction(subject.base[frame])
+    toward = angles_to_direction(subject.base[frame])
     for part in reversed(quat.exp(rotations.reshape(5, 3))):
-        towards = quat.rotate(part, towards)
-    here = direction_to_angles(towards) - subject.base[frame]
+        toward = quat.rotate(part, toward)
+    here = direction_to_angles(toward) - subject.base[frame]
     # The total rotation may exceed 180 degrees; the sum of the parts' yaw tells which way.
     here[0] -= 2.0 * np.pi * np.rint((here[0] - rotations[1::3].sum()) / (2.0 * np.pi))
     return rotations, here

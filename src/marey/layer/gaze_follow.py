@@ -135,8 +135,10 @@ def _find_chain_rotations(motion: GazeMotion, out: GazeOutput) -> Floats:
 
 
 def _hold_between(raw: Floats, latest: Ints, progress: Floats, fps: float) -> Floats:
-    """Smooth `raw` (F, 4, 3). It is 0 at the start of each look; the values at the end of the previous look fade out
-    there."""
+    """Return corrections `raw` (F, 4, 3) without jumps between looks, smoothed over time.
+
+    `raw` restarts at 0 with each look; the last correction of the previous look is added and fades out.
+    """
     total = raw.copy()
     begins: Sequence[int] = (np.flatnonzero(np.diff(latest) > 0) + 1).tolist()
     for start, stop in zip(begins, [*begins[1:], len(raw)], strict=True):

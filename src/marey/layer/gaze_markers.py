@@ -125,8 +125,8 @@ def set_upright(markers: Markers, named: Mapping[str, Any], facing: float | None
     axis = int(np.abs(along).argmax())
     if axis == 1 and along[1] > 0.0:
         return markers
-    towards = np.zeros(3)
-    towards[axis] = np.sign(along[axis])
+    toward = np.zeros(3)
+    toward[axis] = np.sign(along[axis])
     name, letter = markers.name or "the recording", ("-" if along[axis] < 0.0 else "+") + "XYZ"[axis]
     said = f"{name}: the head markers are displaced from the base of the spine along {letter} instead of upward"
     if "front" not in named or facing is not None:
@@ -137,7 +137,7 @@ def set_upright(markers: Markers, named: Mapping[str, Any], facing: float | None
             "triads, which give the facing direction after the recording is turned upright",
         )
     warnings.warn(f"{said}; the recording was turned upright", MareyWarning, stacklevel=4)
-    turn = quat.between(towards, [0.0, 1.0, 0.0])
+    turn = quat.between(toward, [0.0, 1.0, 0.0])
     return replace(markers, positions=set_readonly(quat.rotate(turn, markers.positions)))
 
 
@@ -180,11 +180,11 @@ def find_marker_landmarks(markers: Markers, triads: Mapping[str, Any]) -> Landma
                 "choose markers that form a triangle"
             )
         clouds.append(cloud)
-    towards = None
+    toward = None
     if "front" in named:
         ends = [np.mean([fill_gaps(markers, name) for name in named[end]], axis=0) for end in ("front", "back")]
-        towards = _find_level_yaw((ends[0] - ends[1])[: max(1, round(0.2 * markers.fps))].mean(axis=0))
-    return Landmarks(tuple(clouds), towards, markers.fps, markers.name)
+        toward = _find_level_yaw((ends[0] - ends[1])[: max(1, round(0.2 * markers.fps))].mean(axis=0))
+    return Landmarks(tuple(clouds), toward, markers.fps, markers.name)
 
 
 def fill_gaps(markers: Markers, name: str) -> Floats:
@@ -232,8 +232,8 @@ def find_still_runs(marks: Landmarks) -> tuple[list[tuple[int, int]], int]:
     return find_runs(joined), int(speed.argmax())
 
 
-def _find_level_yaw(towards: Floats) -> float:
-    return float(np.arctan2(towards[0], towards[2]))
+def _find_level_yaw(toward: Floats) -> float:
+    return float(np.arctan2(toward[0], toward[2]))
 
 
 def _fit_rotations(cloud: Floats, rest: Floats) -> Floats:

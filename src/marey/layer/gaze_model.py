@@ -96,7 +96,7 @@ class GazeShift(FrozenRecord):
 
     @classmethod
     def from_row(cls, row: Floats, goal: ArrayLike | None = None, name: str = "") -> GazeShift:
-        """Return the shift for a row (22,), with its timing clamped to valid values.
+        """Return the gaze shift with the values of a row (22,) as `to_row` gives it, its timing clamped to valid ones.
 
         goal : (2,) yaw and pitch in radians; by default, the angles that the pose reaches.
         """
@@ -152,9 +152,9 @@ def angles_to_direction(angles: ArrayLike) -> Floats:
     return np.stack([np.sin(yaw) * level, np.sin(pitch), np.cos(yaw) * level], axis=-1)
 
 
-def direction_to_angles(towards: Floats) -> Floats:
+def direction_to_angles(toward: Floats) -> Floats:
     """Convert directions (..., 3) to yaw and pitch (..., 2), in radians."""
-    x, y, z = np.moveaxis(towards, -1, 0)
+    x, y, z = np.moveaxis(toward, -1, 0)
     return np.stack([np.arctan2(x, z), np.arctan2(y, np.hypot(x, z))], axis=-1)
 
 
@@ -164,10 +164,10 @@ def find_reached_angles(rows: Floats, near: Floats | None = None) -> Floats:
     near : (N, 2) angles; yaw is chosen within pi of their yaw.
     """
     rotations = quat.exp(rows[:, POSE].reshape(-1, 5, 3))
-    towards = np.broadcast_to(AHEAD, (len(rows), 3))
+    toward = np.broadcast_to(AHEAD, (len(rows), 3))
     for part in range(4, -1, -1):
-        towards = quat.rotate(rotations[:, part], towards)
-    found = direction_to_angles(towards)
+        toward = quat.rotate(rotations[:, part], toward)
+    found = direction_to_angles(toward)
     if near is not None:
         found[:, 0] += 2.0 * np.pi * np.rint((near[:, 0] - found[:, 0]) / (2.0 * np.pi))
     return found

@@ -96,7 +96,7 @@ class Ties:
 
 
 def fit_free(design: Design, samples: FloatArray, ties: Ties) -> FloatArray:
-    """Return the points (K, C) of the spline nearest to samples (N, C)."""
+    """Return the control points (K, C) of the spline that fits samples (N, C) best, by least squares."""
     # Relative to the first sample: ridge and rounding then do not depend on the samples' distance from 0.
     base = samples[0]
     offset = ties.offset(samples.shape[1])
@@ -104,7 +104,7 @@ def fit_free(design: Design, samples: FloatArray, ties: Ties) -> FloatArray:
 
 
 def fit_bounded(design: Design, samples: FloatArray, ties: Ties, least: FloatArray) -> FloatArray:
-    """Fit like `fit_free`, with every step between neighboring points at least `least` (C,)."""
+    """Fit like `fit_free`; neighboring control points increase by at least `least` (C,)."""
     points = fit_free(design, samples, ties)
     low = (np.diff(points, axis=0) < least).any(axis=0)
     for column in np.flatnonzero(low):

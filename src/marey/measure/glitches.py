@@ -156,9 +156,10 @@ def _extremities(skeleton: Skeleton) -> Bools:
 
 
 def _choose_joints(motion: Motion) -> tuple[Ints, Ints, float]:
-    """Return the joints whose positions count, those of them whose rotations do not, and the smallest jump in meters.
+    """Return the joints to test for jumps of position, those among them not to test for jumps of rotation, and the
+    smallest distance in meters that counts as a jump.
 
-    Rotations of fingers and toes are loose, but the positions of the balls show where the feet are.
+    Fingers and toes are not tested: captures often lack them. The balls of the feet are tested for position only.
     """
     skeleton = motion.skeleton
     loose = _extremities(skeleton)

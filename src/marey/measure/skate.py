@@ -34,7 +34,7 @@ _ZHANG = (
 
 @measures("slide_weighted", "mm/frame", definition=_WEIGHTED, source=_ZHANG)
 def slide_weighted(subject: Subject) -> Reading:
-    """Foot slide near the floor, per frame. It depends on the frame rate, which the note gives."""
+    """Foot slide near the floor, per frame. It depends on the frame rate, which is part of the report."""
     subject.need_frames(2)
     return 1000.0 * weighted_slide(subject.balls), f"at {subject.motion.fps:.6g} Hz"
 

@@ -83,7 +83,7 @@ def _find_stretch(subject: Subject) -> Floats:
     """Return the visibility (F,) of changes of bone length relative to the same frame of the source."""
     assert subject.source is not None
     if not subject.motion.skeleton.fits(subject.source.motion.skeleton):
-        raise InvalidValue("needs the joints of its source")
+        raise InvalidValue("needs the same joints as its source")
     bones, _ = length_changes(subject)
     now, before = (np.linalg.norm(each.motion.frame_offsets[:, bones], axis=2) for each in (subject, subject.source))
     change = np.abs(now / np.maximum(before, 1e-9) - 1.0)

@@ -44,7 +44,7 @@ class Region(FrozenRecord):
 
     @classmethod
     def from_box(cls, low: ArrayLike, high: ArrayLike) -> Region:
-        """Return all points between `low` (d,) and `high` (d,)."""
+        """Return the region of all points between `low` (d,) and `high` (d,)."""
         d = len(np.atleast_1d(low))
         return cls(np.atleast_1d(low), np.atleast_1d(high), np.zeros((0, d)), np.zeros(0), np.zeros((0, d)))
 

@@ -35,6 +35,7 @@ class SpaceSettings(PairSettings, ProgressSettings):
     redundant: ArrayLike | None = option(
         None, "Tolerance, one number or one for each dimension, in units of the parameters. Examples whose parameters "
         "can be blended from other examples within this tolerance are left out. By default all are kept.",
+        label="Redundancy tolerance",
     )  # fmt: skip
     snap: Literal["farthest", "highest", "lowest", "fastest", "slowest"] | None = option(
         None, "If a feature's moment is given in seconds of the reference motion, the timewarp maps it to the other "

@@ -143,13 +143,13 @@ class ReachResult:
 
     @property
     def own_error(self) -> Floats:
-        """(d,) reached minus requested parameters, measured at the motion's own moment."""
+        """(d,) like `error`, but measured at the moment that the feature finds in the new motion itself."""
         return np.asarray(self.own - self.target)
 
     def distances(self, *, own: bool = False) -> dict[str, float]:
         """Return the norm of the error, keyed by unit: meters for positions, radians for angles.
 
-        own : use the error at the motion's own moment.
+        own : use `own_error` instead of `error`.
         """
         return _norm_by_unit(self.units, self.own_error if own else self.error)
 

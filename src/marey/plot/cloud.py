@@ -66,7 +66,7 @@ def cloud(
     total = head + tallest * scale + foot
     figure = style.new_figure(total)
     extents = (heights, depth)
-    labels = (("forwards, m", "height, m", "from the side"), ("forwards, m", "left, m", "from above"))
+    labels = (("forward, m", "height, m", "from the side"), ("forward, m", "left, m", "from above"))
     for n, (view, flat, extent) in enumerate(zip(views, flats, extents, strict=True)):
         tall = (extent[1] - extent[0]) * scale
         box = (left + n * (width * scale + _GAP), total - head - tall, width * scale, tall)

@@ -292,7 +292,7 @@ def _draw_side_by_side(strip: _Strip, front: bool) -> Figure:
     plan.set(xlim=(middle[0] - half[0], middle[0] + half[0]), ylim=(middle[1] - half[1], middle[1] + half[1]))
     plan.set_title("from above", size=10)
     plan.locator_params(axis="x", nbins=max(2, int(2 * width)))  # narrow panels have room for few numbers
-    plan.set_xlabel("forwards, m")
+    plan.set_xlabel("forward, m")
     plan.set_ylabel("left, m", labelpad=1)
     return figure
 

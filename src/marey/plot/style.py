@@ -75,7 +75,7 @@ def settings() -> Iterator[None]:
     """Context manager: use marey's matplotlib settings, so that plots look the same on every machine."""
     with _BORROWING, matplotlib.rc_context():
         matplotlib.rcdefaults()
-        current: Any = matplotlib.rcParams  # newer versions want every key spelt out in the type
+        current: Any = matplotlib.rcParams  # newer versions want every key spelled out in the type
         current.update(_SETTINGS)
         yield
 

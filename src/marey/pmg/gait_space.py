@@ -346,8 +346,8 @@ class GaitSpace(BlendedSpace):
         return int(4 * self.turns.shape[2] + 1 + self.contacts.shape[2])
 
     def _measure_feet(self) -> tuple[Floats, ...]:
-        """Return contact point positions relative to joint 0, (n, G, 3 K), and floor movement to the next sample,
-        (n, G, 2 K), in meters.
+        """Return positions of the contact points relative to joint 0, (n, G, 3 K), and how far they move along the
+        floor until the next sample, (n, G, 2 K), in meters.
         """
         if self.base.contacts is None or not self.contacts.shape[2]:
             return ()

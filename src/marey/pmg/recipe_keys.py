@@ -163,7 +163,7 @@ class Keys:
         return tuple(listed)
 
     def settings(self, kind: Callable[..., S]) -> S:
-        """Return the settings that this table gives."""
+        """Return settings of this kind with the values in the table. Unknown keys raise an error."""
         names = [each.name for each in options_of(kind) if each.kind != "object"]
         given = {name: self._take(name) for name in names if self.has(name)}
         self.done()

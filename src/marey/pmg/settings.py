@@ -228,6 +228,7 @@ class StreamSettings(LiveSettings):
         default="anytime",
         help='When a command takes effect: "anytime" within the current clip, by a transition to another clip of the '
         'same node at the same moment; "clip" with the next clip.',
+        label="Commands take effect",
         advanced=True,
     )
     cleaning: CleanSettings | None = option(

@@ -244,10 +244,10 @@ def pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Floa
         rotations[:, joint] = lean(controls.spine, fraction)
         chest = quat.mul(chest, rotations[:, joint])
     gaze = quat.mul(turn(_Y, controls.heading + controls.gaze[:, 0]), turn(_X, -controls.gaze[:, 1]))
-    towards = quat.inv_mul(chest, gaze)
-    neck = quat.slerp(quat.identity(), towards, np.full(len(towards), 0.45))
+    toward = quat.inv_mul(chest, gaze)
+    neck = quat.slerp(quat.identity(), toward, np.full(len(toward), 0.45))
     rotations[:, roles["neck"]] = neck
-    rotations[:, roles["head"]] = quat.inv_mul(neck, towards)
+    rotations[:, roles["head"]] = quat.inv_mul(neck, toward)
     yaw = controls.pelvis[:, 0] + controls.spine[:, 0]
     base = position + quat.rotate(chest, offsets[roles["neck"]])
     (top,) = skeleton.children[roles["head"]]

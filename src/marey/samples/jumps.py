@@ -208,16 +208,16 @@ def _carry_other_foot(script: Script, standing: str, marks: list[tuple[float, Tr
     (x, ground, z), yaw = script.feet[other]
     start = marks[0][0]
     length = script.now - start
-    travelled = script.pose.shift[2]
+    traveled = script.pose.shift[2]
     via = []
     for time, (_, up, along) in marks[1:]:
         fraction = (time - start) / (length + 0.16)
         via.append((fraction, (0.95 * x, ground + 0.31 + 0.9 * up, z + along - 0.12), 1.0))
     last = via[-1]
-    via.append((0.5 * (last[0] + 1.0), (last[1][0], ground + 0.2, z + travelled), 0.7))
+    via.append((0.5 * (last[0] + 1.0), (last[1][0], ground + 0.2, z + traveled), 0.7))
     script.step(
         other,
-        (x, ground, z + travelled),
+        (x, ground, z + traveled),
         yaw,
         start - 0.16,
         length + 0.16,

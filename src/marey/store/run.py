@@ -273,7 +273,7 @@ class _Packer(ForkingPickler):
         self.arrays = arrays
 
     def reducer_override(self, value: Any) -> Any:
-        """Write a large array to the file; leave other values to the base class. Called once per distinct value."""
+        """Pickle a large array as its place in the file, and write it there; leave other values to the base class."""
         if not (isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.nbytes >= _BY_PATH):
             return NotImplemented
         start = -(-self.arrays.tell() // _ALIGNED) * _ALIGNED

@@ -353,7 +353,7 @@ def search_clips(
         )
     if settings.finding not in ("", "any", "none", *KINDS):
         near = similar(settings.finding, ("any", "none", *KINDS))
-        raise UnknownName(f"there is no finding {settings.finding!r}{near}", parameter="finding")
+        raise UnknownName(f"no clip can have the finding {settings.finding!r}{near}", parameter="finding")
     found = [clip for clip in listed if _matches(clip, settings)]
     unknown = [key for key in texts if not any(key in _keys_of(clip) for clip in listed)]
     if unknown:

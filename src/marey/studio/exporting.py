@@ -100,7 +100,9 @@ def save_as_new(places: Places, opened: Opened) -> Path:
         saved = save_in_folder(places, motion, suffix[1:], free_name(places, motion.name))
         if saved is not None:
             return _require_folder(places).inside(saved)
-    raise UnwritableFile("cannot be written to the open folder, because other programs take its names")
+    raise UnwritableFile(
+        "cannot be written to the open folder, because other programs keep creating files with the same names"
+    )
 
 
 def free_name(places: Places, name: str) -> str:

@@ -145,7 +145,7 @@ class RenderInputs(Inputs):
 
 
 class GridInputs(Inputs):
-    """What a report of a grid lists."""
+    """Which local minima a report of a distance grid lists."""
 
     threshold: float | None = option(
         None, "List only local minima up to this distance.", label="Max distance", unit="m", above=0
@@ -166,15 +166,26 @@ class SearchInputs(PlaceInputs):
         "point", "What the walk should do: go to a point, enter a clip at a point, follow the drawn path, or keep a "
         "speed or a style (a label).", label="Goal",
     )  # fmt: skip
-    style: str = option("", "Goals clip and style: name of the clip or label.", label="Clip or style")
+    style: str = option("", "Name of the clip or label, if the goal is a clip or a style.", label="Clip or style")
     angle: float = option(
-        0.0, "Goal clip: direction of its first frame, to the left of +Z.", unit="rad", label="Direction"
+        0.0,
+        "Direction of the clip's first frame, to the left of +Z, if the goal is a clip.",
+        unit="rad",
+        label="Direction",
     )
-    speed: float = option(1.2, "Goal speed: speed to keep.", unit="m/s", min=0)
-    seconds: float = option(4.0, "Goals speed and style: duration.", unit="s", above=0, max=600, label="Duration")
-    max_error: float | None = option(None, "Goals point and clip: accepted distance.", unit="m", min=0)
+    speed: float = option(1.2, "Speed to keep, if the goal is a speed.", unit="m/s", min=0)
+    seconds: float = option(
+        4.0, "Duration of the walk, if the goal is a speed or a style.", unit="s", above=0, max=600, label="Duration"
+    )
+    max_error: float | None = option(
+        None, "Accepted distance from the position, if the goal is a point or a clip.", unit="m", min=0
+    )
     min_step: float = option(
-        0.01, "Goal path: progress that each frame counts for at least.", unit="m", min=0, advanced=True
+        0.01,
+        "Least progress along the path that a frame is counted with, if the goal is a path; so standing costs.",
+        unit="m",
+        min=0,
+        advanced=True,
     )
 
 
@@ -182,7 +193,7 @@ class PartInputs(Inputs):
     """A body part."""
 
     part: Literal["upper_body", "arms", "left_arm", "right_arm", "head"] = option(
-        "arms", "The body part that is taken from the other clip.", label="Take"
+        "arms", "The body part that is taken from the other clip.", label="Body part"
     )
 
 
@@ -248,7 +259,7 @@ class Operation:
         return self.call.startswith("marey.studio.panels.edit_server:")
 
     def find_function(self) -> Callable[..., Any]:
-        """Import and return the function."""
+        """Return the function that `call` names as ``module:function``."""
         module, _, name = self.call.partition(":")
         function: Callable[..., Any] = getattr(importlib.import_module(module), name)
         return function

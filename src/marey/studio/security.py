@@ -173,7 +173,7 @@ def _with_headers(send: Send, host: str) -> Send:
 
 
 async def _refuse(scope: Scope, send: Send, why: str) -> None:
-    """Reject a request, with the reason `why`."""
+    """Answer a request with an error that gives the reason `why`."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": why[:120]})
         return

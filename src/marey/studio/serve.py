@@ -103,7 +103,7 @@ def bind(host: str = "127.0.0.1", port: int | None = None, *, expose: bool = Fal
                 ) from None
             continue
         return listening
-    raise InvalidValue("no port to listen on")
+    raise InvalidValue("no port was given to listen on")
 
 
 def get_address(listening: socket.socket) -> Address:

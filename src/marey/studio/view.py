@@ -161,7 +161,9 @@ def build_page(bundle: str, title: str, data: str, page: Path = PAGE) -> bytes:
 def _read_safe(page: Path, name: str, forbidden: str) -> str:
     text = read_built(page, name)
     if forbidden in text.lower():
-        raise InvalidValue(f"{name} contains {forbidden!r}, which would end it early; build the page again")
+        raise InvalidValue(
+            f"{name} contains {forbidden!r}, which would close its HTML element early; build the page again"
+        )
     return text
 
 

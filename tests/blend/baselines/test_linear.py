@@ -115,7 +115,7 @@ def test_opposite_curves_collapse() -> None:
 
     assert walked(result) < 0.75 * min(walked(left), walked(right))  # the root's path collapses (Kovar figure 5.4)
     hips = result.world().rotations[:, result.skeleton.roles["hips"]]
-    assert np.degrees(quat.angle_between(hips[1:], hips[:-1]).max()) > 90.0  # and the figure flips round
+    assert np.degrees(quat.angle_between(hips[1:], hips[:-1]).max()) > 90.0  # and the character flips round
 
 
 def test_aligned_motions_start_together() -> None:

@@ -75,7 +75,7 @@ def test_drive_by_keys_and_mouse_and_change_the_controller(tab: Tab) -> None:
     tab.until("() => /s …/.test(document.querySelector('.panel output').textContent)")
     tab.until("() => /^\\d+\\.\\d\\d s$/.test(document.querySelector('.panel output').textContent)")
     page.keyboard.up("a")
-    assert tab.get(NEWEST_SHADER) == shaders, "what is drawn anew is drawn with what is there"
+    assert tab.get(NEWEST_SHADER) == shaders, "a new drawing reuses existing shaders"
     assert tab.get("marey.playback.frame") == 0, "keys that steer do not step"
 
     tab.get(WATCH)
@@ -139,7 +139,7 @@ def test_a_start_that_is_left_or_overtaken_does_not_take_the_page(tab: Tab) -> N
     page.get_by_role("tab", name="View").click()
     tab.get("window.held.shift()()")
     tab.until("() => !document.querySelector('.notice.job')")
-    assert tab.get("marey.selected.character.visible"), "nobody looks at Drive any more"
+    assert tab.get("marey.selected.character.visible"), "the Drive panel is closed"
     assert tab.get("window.asked.filter((name) => name === 'live_stop').length") <= 1
 
     page.get_by_role("tab", name="Drive").click()

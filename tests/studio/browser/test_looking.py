@@ -183,7 +183,7 @@ AMC = ":FULLY-SPECIFIED\n:DEGREES\n" + "".join(f"{i}\nroot 0 17 {i} 0 0 0\nleg {
 
 
 def test_dropped_files_find_what_belongs_to_them(tab: Tab, folder: Path, tmp_path: Path) -> None:
-    """A skeleton and a sidecar are no motions of their own, whatever the order of the files."""
+    """A skeleton and a sidecar are not motions of their own, whatever the order of the files."""
     (tmp_path / "05_01.amc").write_text(AMC)
     (tmp_path / "05.asf").write_text(ASF)
     for name in ("awalk.bvh", "awalk.marey.json"):

@@ -273,7 +273,7 @@ class Driving {
     this.go.textContent = "Stop";
     this.go.disabled = false;
     this.keep.disabled = false;
-    this.showWishes();
+    this.showCommands();
     // The server may still have a request from before a reload.
     if (fresh) this.ask({});
   }
@@ -333,7 +333,7 @@ class Driving {
     const node = this.node();
     if (!node || node.ranges.some(({ name }) => name === "turn")) return {};
     this.request = { ...this.request, node: null, values: null };
-    this.showWishes();
+    this.showCommands();
     return { node: null, values: null };
   }
 
@@ -341,7 +341,7 @@ class Driving {
     if (node !== null && !this.started?.nodes.some(({ name }) => name === node)) return;
     if (node !== null && node === this.request.node) this.ask({ node: null }); // play it again
     this.ask({ node, values: null });
-    this.showWishes();
+    this.showCommands();
   }
 
   private ask(change: Partial<DriveRequest>): void {
@@ -359,14 +359,14 @@ class Driving {
   }
 
   /** Show sliders and buttons for the commands of this character, apart from directions. */
-  private showWishes(): void {
+  private showCommands(): void {
     const { nodes, usual, way } = this.started ?? { nodes: [], usual: null, way: "character" };
     this.target?.remove();
     this.target = this.speed = null;
     const rows: HTMLElement[] = [];
     if (nodes.length > 1) {
       const options = nodes.map(({ name }, k): [string, string] => [name, k < 9 ? `${name} (${k + 1})` : name]);
-      rows.push(choice("Action", [["", "keep going"], ...options], this.request.node ?? "", (value) => this.choose(value || null), "What the character does; keep going: whatever leads on"));
+      rows.push(choice("Action", [["", "keep going"], ...options], this.request.node ?? "", (value) => this.choose(value || null), 'What the character does. "keep going" allows any action that can follow.'));
     }
     const node = this.node();
     const pace = this.paces();

@@ -47,7 +47,7 @@ const CHOICES: Record<string, { label: string; none: string; list: (known: Opera
   file: { label: "File", none: "The open folder has no such file.", list: ({ positions }) => positions },
   space: { label: "Target control", none: "The open folder has none. The Find panel saves them.", list: ({ spaces }) => spaces },
 };
-/** Texts of choices, for settings whose values are no words of a user. */
+/** Texts of choices, for settings whose values are not words that users know. */
 const TEXTS: Record<string, [string, string][]> = {
   posture: [["pitch", "keep source lean"], ["full", "keep source posture"], ["", "match the legs"]],
   align: [["loop", "loop source"], ["first_minimum", "start at first match"]],

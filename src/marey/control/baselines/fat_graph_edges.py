@@ -85,7 +85,7 @@ class FatEdge:
         return _compute_weights(self.turns, turn, self.bandwidth)
 
     def path(self, turn: float, fps: float) -> HubPath:
-        """Blend a path of frames that turns by `turn` radians, clamped to the range of the edge."""
+        """Blend the edge's clips into frames that turn by `turn` radians, clamped to the range of the edge."""
         weights = self.weights(float(np.clip(turn, self.low, self.high)))
         _, n_rows, n_columns = self.values.shape
         mixed = np.empty((n_rows, n_columns))

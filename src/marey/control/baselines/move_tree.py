@@ -200,7 +200,7 @@ class MoveTreeStream(PlayedStream):
         self._place = set_readonly(rigid2d.invert(ground[self._row])) if self._given is None else self._given
 
     def _cost_to_begin(self, clip: int) -> float:
-        """Return the errors at the end of a first clip and of the best clips after it; see `_cost`."""
+        """Return the cost of starting with a clip: its error, plus that of the best clips after it; see `_cost`."""
         ground, (first, end) = self.tree.reel.ground, self.tree.reel.borders[clip : clip + 2].tolist()
         heading = float(-ground[first, 0] if self._given is None else self._given[0])
         after = [self._cost(edge, heading, self._depth) for edge in self.tree.ways_out[clip]]

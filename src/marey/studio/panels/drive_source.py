@@ -138,7 +138,7 @@ class DriveSource:
         return pose_world(self.skeleton, frame.root, frame.rotations, frame.bones)
 
     def _place_frame(self, given: SourceFrame) -> SourceFrame:
-        """Move a frame of the driver to the place of the character, and blend it with the previous character's pose."""
+        """Transform a frame from the driver's coordinates to the world, and fade out the previous character's pose."""
         root = rigid2d.apply(self._shift, given.root) - [0.0, self._floor, 0.0]
         rotations = given.rotations.copy()
         rotations[0] = quat.mul(rigid2d.to_quat(self._shift), rotations[0])
