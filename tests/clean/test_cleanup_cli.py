@@ -1,4 +1,4 @@
-"""`marey clean`: figures before and after, a sidecar in, a motion out, exit codes."""
+"""`marey clean`: metrics before and after, a sidecar in, a motion out, exit codes."""
 
 from __future__ import annotations
 
@@ -45,6 +45,28 @@ def test_the_text_shows_before_and_after(clip: Path, capsys: pytest.CaptureFixtu
     assert "foot slide while planted" in text
     assert "limbs scaled by" in text
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_cleans_a_folder(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, out = clip.parent / "takes", clip.parent / "cleaned"
+    (folder / "sub").mkdir(parents=True)
+    motion = marey.load(clip)[:60]
+    marey.save(motion, folder / "a.glb")
+    marey.save(motion, folder / "sub" / "b.bvh")
+    assert cli.main(["clean", str(folder), "-o", str(out), "--json"]) == 0
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert [(file["written"], file["status"]) for file in files] == [("a.glb", "cleaned"), ("sub/b.bvh", "cleaned")]
+    assert all(file["metrics"]["slide_contact"]["after"] < 1e-6 for file in files)
+    np.testing.assert_array_equal(
+        marey.load(out / "sub" / "b.bvh").contacts.mask, marey.load(folder / "sub" / "b.bvh").contacts.mask
+    )
+    (folder / "bad.bvh").write_text("bad")
+    assert cli.main(["clean", str(folder), str(clip.parent / "again")]) == 1
+    text = capsys.readouterr().out
+    assert "failed: not a BVH file" in text
+    assert "2 cleaned, 0 skipped, 1 failed" in text
+    assert cli.main(["clean", str(folder), str(out), "--plot", "feet.png"]) == 2
+    assert "apply to a single file" in capsys.readouterr().err
 
 
 def test_a_target_out_of_reach_exits_with_1(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,20 +11,22 @@ import click
 from marey.cli.files import check_output, check_plot, plural, print_report, warn_of_rate
 from marey.cli.options import (
     joint_limits_option,
+    note_rest_pose,
     output_argument,
     read_joint_limits,
     read_motion,
     reading,
     reading_options,
 )
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
 from marey.cli.values import Plane, Stay, StayParam, to_frame
 
 if TYPE_CHECKING:
     from marey.clean.result import CleanResult, PlantUsed
-    from marey.clean.settings import CleanSettings, Target
+    from marey.clean.settings import CleanSettings, PlantAt, Target
     from marey.core.motion import Motion
+    from marey.io import LoadSettings
 
 # The metrics of `marey measure` that cleanup should improve or preserve.
 _SHOWN = ("slide_contact", "slide_weighted_speed", "penetration_max", "jitter", "limb_change_max")
@@ -73,6 +77,9 @@ def command(
 ) -> int:
     """Remove foot skate from IN and write the motion to OUT.
 
+    If IN is a folder, all motions in it and its subfolders are cleaned and written to the folder OUT, in the same
+    formats. The exit code is then 1 if a file could not be read, too.
+
     Contacts come from the sidecar IN.marey.json if it has them (`marey contacts IN --write --edit-friendly` creates one
     for editing by hand); otherwise they are detected. The exit code is 1 if a foot or hand could not be held in place.
 
@@ -80,33 +87,37 @@ def command(
     Example:
       marey clean walk.bvh clean.bvh
       marey clean walk.bvh clean.glb --plot feet.png
+      marey clean takes/ cleaned/
       marey clean reach.bvh button.bvh --target right_hand=1.2:1.5@-0.25,1.25,0.45
     """
-    import numpy as np
+    from dataclasses import replace
 
     from marey.clean.cleanup import clean_with_report
-    from marey.clean.settings import CleanSettings, PlantAt
     from marey.io import save
 
-    check_output(output)
+    is_folder = os.path.isdir(file)
+    if is_folder and (plants or targets or picture):
+        raise click.UsageError("--plant, --target and --plot apply to a single file, and IN is a folder")
+    if not is_folder:
+        check_output(output)
     how = reading_options(options)
     if options["planes"] and options["floor_only"]:
         raise click.UsageError("--plane and --floor-only contradict each other; give one of them")
     check_plot(picture)
-    motion = read_motion(file, how)
-    warn_of_rate(file, motion)
     if rigid:
         # The file will have constant bone lengths, so the solution must not rely on stretch.
         if options["max_stretch"]:
             raise click.UsageError("--rigid allows no stretch; omit --max-stretch or set it to 0")
         options["max_stretch"] = 0.0
-    settings = read_settings(
-        CleanSettings,
-        options,
-        joint_limits=read_joint_limits(options["joint_limits"]),
-        planes=() if options["floor_only"] else options["planes"] or None,
-        plants=[PlantAt(one.name, *_frames(one, motion), np.array(one.place)) for one in plants],
-        targets=[_make_target(one, motion) for one in targets],
+    settings = _read_settings(options)
+    if is_folder:
+        return _clean_folder(file, output, how, settings, rigid, as_json)
+    motion = read_motion(file, how)
+    warn_of_rate(file, motion)
+    settings = replace(
+        settings,
+        plants=tuple(_make_plant(one, motion) for one in plants),
+        targets=tuple(_make_target(one, motion) for one in targets),
     )
     result = clean_with_report(motion, settings=settings)
     save(result.motion, output, rigid=rigid)
@@ -116,6 +127,74 @@ def command(
     report = _report(file, output, before, result, settings)
     print_report(report, as_json, _text)
     return 1 if report["residue_max_m"] > _HELD else 0
+
+
+def _read_settings(options: dict[str, Any]) -> CleanSettings:
+    """Return the settings of the cleanup, without plants and targets."""
+    from marey.clean.settings import CleanSettings
+
+    return read_settings(
+        CleanSettings,
+        options,
+        joint_limits=read_joint_limits(options["joint_limits"]),
+        planes=() if options["floor_only"] else options["planes"] or None,
+    )
+
+
+def _clean_folder(
+    folder: str, output: str, how: LoadSettings, settings: CleanSettings, rigid: bool, as_json: bool
+) -> int:
+    """Clean all motions of a folder; print one row for each file."""
+    from marey.clean.cleanup import clean_with_report
+    from marey.io import SaveSettings, convert_folder
+
+    cleaned: dict[str, list[dict[str, Any]]] = {}
+
+    def clean(motion: Motion) -> Motion:
+        path = motion.source.path
+        note_rest_pose(path, motion)
+        warn_of_rate(path, motion)
+        result = clean_with_report(motion, settings=settings)
+        cleaned.setdefault(path, []).append(_report(path, "", _before(motion, result), result, settings))
+        return result.motion
+
+    done = convert_folder(folder, output, None, reading=how, saving=SaveSettings(rigid=rigid), edit=clean)
+    files = []
+    for file in done.files:
+        report = {"file": file.file, "status": "cleaned" if file.output else file.status, "reason": file.reason}
+        if file.output:
+            report |= cleaned[str(Path(folder, file.file))].pop(0) | {"file": file.file, "written": file.output}
+        files.append(report)
+    print_report({"folder": output, "files": files}, as_json, _folder_text)
+    is_held = all(file.get("residue_max_m", 0.0) <= _HELD for file in files)
+    return 1 if done.count("failed") or not is_held else 0
+
+
+def _folder_text(report: dict[str, Any]) -> str:
+    """Format the report of a folder as text."""
+    from marey.measure.display import shown_metric
+
+    shown = shown_metric("slide_contact", "m/s")
+    rows = [["file", "frames", "plants", f"{shown.title}, {shown.unit}", "result"]]
+    for file in report["files"]:
+        if file["status"] != "cleaned":
+            rows.append([file["file"], "", "", "", f"{file['status']}: {word_options(file['reason'])}"])
+            continue
+        metric = file["metrics"].get("slide_contact", {"before": None, "after": None})
+        slide = f"{shown.format(metric['before'])} -> {shown.format(metric['after'])}"
+        missed = f", out of reach by up to {1000 * file['residue_max_m']:.1f} mm" * (file["residue_max_m"] > _HELD)
+        rows.append([file["file"], f"{file['frames']}", f"{file['plants']}", slide, f"{file['written']}{missed}"])
+    statuses = [file["status"] for file in report["files"]]
+    counts = ", ".join(f"{statuses.count(status)} {status}" for status in ("cleaned", "skipped", "failed"))
+    return "\n".join([*format_table(rows), f"{report['folder']}: {counts}"])
+
+
+def _make_plant(stay: Stay, motion: Motion) -> PlantAt:
+    import numpy as np
+
+    from marey.clean.settings import PlantAt
+
+    return PlantAt(stay.name, *_frames(stay, motion), np.array(stay.place))
 
 
 def _make_target(stay: Stay, motion: Motion) -> Target:

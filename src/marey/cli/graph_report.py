@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 # A path counts as followed if its mean distance from the walk and the distance at its end do not exceed these (m).
 _COVERED, _AT_END = 0.35, 0.3
+# --land is suggested if it adds at most this to the mean distance from the path (m).
+_WORSE = 0.02
 # Stretch of a limb (fraction) and distance of a foot from its plant (meters) that deserve a warning.
 _STRETCHED, _MISSED = 0.1, 0.01
 # A graph that uses less than this fraction of its clips deserves a hint.
@@ -259,10 +262,20 @@ def _find_problems(found: PathResult, has_landing: bool, is_timed: bool) -> Iter
         yield "the path is not followed well: the clips cannot turn like that, or there are too few transitions"
     if found.end_distance > _AT_END and not has_landing and not is_timed:
         x, z = found.path[-1]
-        yield (
-            f"the walk ends {format_distance(found.end_distance)} from the end of the path; "
-            f"--land {x:.2f},{z:.2f} ends it there"
-        )
+        advice = f"; --land {x:.2f},{z:.2f} ends it there" if _can_land(found) else ""
+        yield f"the walk ends {format_distance(found.end_distance)} from the end of the path{advice}"
+
+
+def _can_land(found: PathResult) -> bool:
+    """Return whether --land would end the walk at the end of its path, without a detour and as close to the path."""
+    from marey.graph import LandingSettings, measure_path
+
+    style = found.styles[-1].label if found.styles else None
+    with warnings.catch_warnings(record=True) as detours:
+        warnings.simplefilter("always")
+        other = measure_path(found.walk.replan_end(found.path[-1], label=style), found.path, found.cost)
+    is_near = other.end_distance <= LandingSettings().max_shift
+    return is_near and not detours and other.mean_distance <= found.mean_distance + _WORSE
 
 
 def _find_cleanup(motion: Motion) -> dict[str, float] | None:

@@ -137,8 +137,9 @@ def walk(file: str, output: str, **options: Any) -> int:
 def path(file: str, output: str, path_file: str | None, word: str | None, **options: Any) -> int:
     """Generate a walk along a path.
 
-    With --land, the last seconds may leave the path, with a warning about long detours, and the end is bent by at most
-    --max-shift and --max-turn. The exit code is 1 if the path is not followed to its end (within 30 cm).
+    With --land, the walk ends exactly at a position: its last seconds are planned again and may leave the path (a
+    warning reports long detours), then the end is bent by at most --max-shift and --max-turn. The exit code is 1 if the
+    path is not followed to its end (within 30 cm).
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""`convert_folder`: convert all motions of a folder."""
+"""`convert_folder`: convert all motions of a folder, or edit all of them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from marey.io.loading import clip_names, load_motion
 from marey.io.saving import save
 from marey.io.settings import LoadSettings, SaveSettings
 
+# The format to write for files that keep their format; BVH for all others.
+_KEPT_SUFFIXES = {".vrm": ".glb", **{suffix: suffix for suffix in SAVE_SUFFIXES}}
 _MARKERS = "markers, not motion; `marey.solve` fits a skeleton to them"
 
 
@@ -54,10 +56,11 @@ class ConvertReport:
 def convert_folder(
     folder: str | os.PathLike[str],
     output: str | os.PathLike[str],
-    to: str = "bvh",
+    to: str | None = "bvh",
     *,
     reading: LoadSettings | None = None,
     saving: SaveSettings | None = None,
+    edit: Callable[[Motion], Motion] | None = None,
     progress: Callable[[ConvertedFile], None] | None = None,
 ) -> ConvertReport:
     """Convert all motions in a folder and its subfolders, of any format, and return a report of all files.
@@ -65,8 +68,10 @@ def convert_folder(
     Parameters
     ----------
     folder, output : the folder to read, and the folder to write, which is created.
-    to : the format to write: "bvh", "fbx", "glb", "npz" or "usda".
+    to : the format to write: "bvh", "fbx", "glb", "npz" or "usda". None keeps the format of each file; VRM
+        becomes GLB, and other formats that can only be read become BVH.
     reading, saving : options of `load` and `save` for all files. Options that do not apply to a file are left out.
+    edit : function that is applied to each motion before it is saved, such as `marey.clean`.
     progress : called with each file that was converted, skipped or has failed.
 
     Each animation of an FBX or GLB file becomes a file of its own, unless GLB is written. Built results and markers are
@@ -81,8 +86,8 @@ def convert_folder(
     >>> report.count("converted"), report.files[0].status
     (1, 'converted')
     """
-    suffix = "." + to.lower().removeprefix(".")
-    if suffix not in SAVE_SUFFIXES:
+    suffix = None if to is None else "." + to.lower().removeprefix(".")
+    if suffix is not None and suffix not in SAVE_SUFFIXES:
         known = ", ".join(each[1:] for each in SAVE_SUFFIXES)
         raise InvalidValue(f"to must be one of {known}, not {to!r}", parameter="to")
     source, target = Path(folder), Path(output)
@@ -98,7 +103,8 @@ def convert_folder(
             if kind not in (*CLIP_SUFFIXES, *MARKER_SUFFIXES):
                 continue
             relative = (here / name).relative_to(source)
-            for one in _convert_file(source, target, relative, suffix, taken, reading, saving):
+            written = suffix or _KEPT_SUFFIXES.get(kind, ".bvh")
+            for one in _convert_file(source, target, relative, written, taken, reading, saving, edit):
                 done.append(one)
                 if progress is not None:
                     progress(one)
@@ -115,6 +121,7 @@ def _convert_file(
     taken: set[str],
     reading: LoadSettings | None,
     saving: SaveSettings | None,
+    edit: Callable[[Motion], Motion] | None,
 ) -> list[ConvertedFile]:
     path, kind = source / relative, split_name(relative)[1]
     if kind in MARKER_SUFFIXES:
@@ -126,6 +133,8 @@ def _convert_file(
         clips = clip_names(path) if how.clip is None else ()
         wanted: list[str | None] = list(clips) if len(clips) > 1 else [how.clip]  # type: ignore[list-item]
         motions = [_load(path, LoadSettings(settings=how, clip=clip)) for clip in wanted]
+        if edit is not None:
+            motions = [edit(motion) for motion in motions]
         groups = [motions] if suffix in GLTF_SUFFIXES else [[motion] for motion in motions]
         out = []
         for group, clip in zip(groups, wanted, strict=False):
