@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from marey.core import Clips, ContactPoint, Contacts, Label, Labels, Motion, Skeleton, Source, Stream
 from marey.core.arrays import set_readonly
+from marey.core.motion import wrap_frame
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat, rigid2d
 from tests.strategies import LAWS, rigid2ds
@@ -95,6 +96,33 @@ GOOD = make()
 def test_bad_motions_are_refused(changes, message):
     with pytest.raises(InvalidValue, match=message):
         make(**changes)
+
+
+@pytest.mark.parametrize(
+    ("root", "rotations", "message"),
+    [
+        (bad(GOOD.root_positions[0], 1, np.nan), GOOD.rotations[0], "root_positions must be finite"),
+        (GOOD.root_positions[0], bad(GOOD.rotations[0], (1, 2), np.nan), "rotations must be finite"),
+        (GOOD.root_positions[0], 1.001 * GOOD.rotations[0], "must be unit quaternions; frame 0 of 'Hips'"),
+        (GOOD.root_positions[0], GOOD.rotations[0][:2], r"rotations must have shape \(any, 3, 4\)"),
+        (GOOD.root_positions[0][:2], GOOD.rotations[0], r"root_positions must have shape \(1, 3\)"),
+    ],
+)
+def test_single_frames_are_refused_as_motions_are(root, rotations, message):
+    for arrays in ((root, rotations), (set_readonly(root.copy()), set_readonly(rotations.copy()))):
+        with pytest.raises(InvalidValue, match=message):
+            wrap_frame(SKELETON, *arrays, 30.0, "", None, Labels(), Source())
+
+
+def test_single_frames_are_apart_from_the_input():
+    root, rotations = GOOD.root_positions[3].copy(), GOOD.rotations[3].copy()
+    frame = wrap_frame(SKELETON, root, rotations, 30, "stand", None, Labels(), Source())
+    root[:], rotations[:] = 0.0, 0.0
+    assert (frame.name, frame.fps, len(frame)) == ("stand", 30.0, 1)
+    assert np.array_equal(frame.root_positions, GOOD.root_positions[3:4])
+    assert np.array_equal(frame.rotations, GOOD.rotations[3:4])
+    shared = wrap_frame(SKELETON, frame.root_positions[0], frame.rotations[0], 30, "", None, Labels(), Source())
+    assert np.shares_memory(shared.rotations, frame.rotations)
 
 
 def test_rounding_in_quaternions_is_let_through():

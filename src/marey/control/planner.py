@@ -301,11 +301,11 @@ class Planner:
         total = weigh(tried) if total is None else total
         order = np.argsort(total, kind="stable")[:n]
         best, cost = tried[order], total[order]
-        step = 0.5 * (box.high - box.low) / (np.array(_tries(node)) - 1)
+        step, middle = 0.5 * (box.high - box.low) / (np.array(_tries(node)) - 1), box.middle
         turns = np.concatenate([np.eye(len(step))[free], -np.eye(len(step))[free]])
         for _ in range(_ROUNDS):
             near = np.clip(best[:, None] + turns * step, box.low, box.high).reshape(-1, len(step))
-            near = move_inside(box.region, near, box.middle)
+            near = move_inside(box.region, near, middle)
             total = weigh(near).reshape(len(best), -1)
             which = np.argmin(total, axis=1)
             better = total[np.arange(len(best)), which] < cost

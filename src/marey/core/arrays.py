@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterable
 from dataclasses import Field, fields
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def freeze_array(
     if finite and array.dtype.kind == "f" and not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InvalidValue(f"{name} must be finite, not {array[where]} at index {where}")
-    if not (_is_readonly(array) and array.flags.c_contiguous and array.flags.aligned):
+    if not (is_readonly(array) and array.flags.c_contiguous and array.flags.aligned):
         array = set_readonly(array.copy())
     return array
 
@@ -82,11 +82,23 @@ class FrozenRecord:
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    __match_args__: ClassVar[tuple[str, ...]]
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (getattr(self, field.name) for field in fields(self) if field.init)
         # Read-only mappings cannot be copied or pickled, so copy their content into dictionaries.
         return type(self), tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
+
+    @classmethod
+    def _unchecked(cls, *values: Any) -> Self:
+        """Return a record of values, in the order of its fields, that are known to meet the constructor's checks.
+
+        For parts of other records, which are made for every frame of a stream.
+        """
+        out = object.__new__(cls)
+        for name, value in zip(cls.__match_args__, values, strict=True):
+            object.__setattr__(out, name, value)
+        return out
 
     def _put(self, **values: Any) -> None:
         """Set fields in the constructor, where a frozen dataclass does not allow assignment."""
@@ -250,7 +262,7 @@ def _element(array: NDArray[Any]) -> Any:
     return array.ravel()[:1].tolist()[0]
 
 
-def _is_readonly(array: NDArray[Any]) -> bool:
+def is_readonly(array: NDArray[Any]) -> bool:
     """Return whether the array, and every array of which it is a view, is read-only."""
     link: Any = array
     while isinstance(link, np.ndarray):

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core.arrays import Bools, Floats, FrozenRecord, check_index, find_runs, freeze_array, set_readonly
+from marey.core.arrays import (
+    Bools,
+    Floats,
+    FrozenRecord,
+    check_index,
+    find_runs,
+    freeze_array,
+    is_readonly,
+    set_readonly,
+)
 from marey.errors import InvalidValue, UnknownName, similar
 
 
@@ -119,6 +128,12 @@ class Contacts(FrozenRecord):
                 mask[start:stop, column] = True
         return cls(points, set_readonly(mask))
 
+    def with_flags(self, flags: Bools) -> Contacts:
+        """Return one frame of the same points, with `flags` (K,); they are not copied if they are read-only."""
+        if flags.dtype == np.bool_ and flags.shape == (len(self.points),) and is_readonly(flags):
+            return Contacts._unchecked(self.points, flags[None])
+        return Contacts(self.points, flags[None])
+
     def sliced(self, start: int, stop: int) -> Contacts:
         """Return the contacts of frames `start` to `stop`."""
-        return replace(self, mask=self.mask[start:stop])
+        return Contacts._unchecked(self.points, self.mask[start:stop])

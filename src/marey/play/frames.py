@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.labels import Label, Labels
-from marey.core.motion import Motion
+from marey.core.motion import Motion, wrap_frame
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 
@@ -89,8 +89,12 @@ def stack_frames(
     >>> stack_frames(frames, walk.skeleton, walk.fps, walk.contacts.points)
     <Motion '': 10 frames at 60 Hz, 27 joints>
     """
+    if len(frames) == 1 and frames[0].bones is None:
+        root, rotation, flags, _, names, _ = frames[0]
+        touching = None if flags is None or not points else _make_contacts(tuple(points)).with_flags(flags)
+        return wrap_frame(skeleton, root, rotation, fps, name, touching, _label_frame(names), source or _NO_SOURCE)
     roots, rotations, contacts, bones, labels, _ = zip(*frames, strict=True)
-    flags = [each for each in contacts if each is not None]
+    known = [each for each in contacts if each is not None]
     offsets = None
     if any(each is not None for each in bones):
         offsets = _stack([skeleton.offsets if each is None else each for each in bones])
@@ -100,7 +104,7 @@ def stack_frames(
         _stack(rotations),
         fps,
         name=name,
-        contacts=Contacts(tuple(points), _stack(flags)) if points and len(flags) == len(frames) else None,
+        contacts=Contacts(tuple(points), _stack(known)) if points and len(known) == len(frames) else None,
         labels=_find_label_runs(labels) if len(frames) > 1 else _label_frame(labels[0]),
         bone_offsets=offsets,
         source=source or _NO_SOURCE,
@@ -125,6 +129,12 @@ def join_frames(motions: Sequence[Motion]) -> Motion:
 def _stack(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Stack arrays along a new first axis, without a copy if there is only one."""
     return set_readonly(arrays[0][None] if len(arrays) == 1 else np.stack(arrays))
+
+
+@lru_cache(maxsize=64)
+def _make_contacts(points: tuple[ContactPoint, ...]) -> Contacts:
+    """Return contacts of no frames, whose points are checked only once."""
+    return Contacts(points, np.zeros((0, len(points)), dtype=bool))
 
 
 @lru_cache(maxsize=256)
