@@ -61,6 +61,21 @@ def random_character(seed: int, n_nodes: int = 1) -> ParametricMotionGraph:
     return char
 
 
+def two_pace_character() -> ParametricMotionGraph:
+    """Slow clips on circles of 1.2 m radius, and fast ones of 3.2 m; every clip can follow every other."""
+    char = ParametricMotionGraph("two paces", length=0.1, region=0.2)
+    for name, speed, seconds in (("slow", 0.9, 0.8), ("fast", 4.8, 0.4)):
+        char.add(name, Glide(speed, seconds, np.array([-0.6]), np.array([0.6])))
+    for source in char.nodes:
+        for target in char.nodes:
+            a, b = char[source], char[target]
+            turns, n = np.linspace(a.low, a.high, 3), np.ones((3, 1))
+            moments = np.tile([0.9, 0.1], (3, 1))
+            boxes = n * b.low, n * b.high, n * b.middle
+            char._put(edge=Edge(source, target, 1.0, 2.0, turns, *boxes, moments, a.scale, np.zeros(21), 0.0))
+    return char
+
+
 def _random_edge(char: ParametricMotionGraph, source: str, target: str, rng: np.random.Generator) -> Edge:
     """Sharper turns limit the turns that can follow: a box around the turn, of at least 60 % of the node's width."""
     a, b = char[source], char[target]

@@ -27,7 +27,7 @@ from marey.control.planner_kernels import (
 from marey.maths import rigid2d
 from marey.maths.value_kernels import GoalGrid
 from marey.pmg import ControlState, TransitionOption
-from tests.control.random_characters import random_character
+from tests.control.random_characters import random_character, two_pace_character
 from tests.pmg.characters import fresh_walker, small_walker
 from tests.tiers import mostly_slow
 from tests.twins import steering as twins
@@ -97,6 +97,41 @@ def test_every_point_and_heading_is_reached(seed):
         goal = np.array([np.nan if k % 2 else rng.uniform(-3.0, 3.0), *rng.uniform(-8.0, 8.0, 2)])
         start = rng.uniform(char["n0"].low, char["n0"].high)
         assert np.isfinite(follow_plan(planner, "n0", start, goal))
+
+
+def _length_of_plan(char, goal, short_way):
+    """Length in meters of the clips that lead to a goal, and the seconds that they take."""
+    planner = Planner(char, short_way=short_way)
+    node, parameters, place, length, gone = "slow", char["slow"].middle, np.zeros(3), 0.0, 0.0
+    for _ in range(30):
+        state = next_state(planner, node, parameters, place)
+        choice = planner.go_to(state, goal)[0]
+        option = state.option(choice.node)
+        starts = planner.model.begin(state, option, choice.parameters[None])
+        path = planner.model.lay_paths(choice.node, starts)[0][0]
+        node, parameters, place = choice.node, choice.parameters, path[-1]
+        length += np.linalg.norm(np.diff(path[:, 1:], axis=0), axis=1).sum()
+        gone += 0.8 * char[node].space.seconds
+        if np.linalg.norm(path[:, 1:] - goal[1:], axis=1).min() < 0.3:
+            return length, gone
+    return np.inf, np.inf
+
+
+def test_short_ways_are_shorter_and_take_longer(monkeypatch):
+    monkeypatch.setattr("marey.control.planner_tables._POINT_GRID", (0.3, 0.3, 6.0, 24, 1))
+    monkeypatch.setattr("marey.control.planner_tables.MAX_STEPS", {"point": 500})
+    char = two_pace_character()
+    goal = np.array([np.nan, 0.4, -3.0])
+    soon, short = (_length_of_plan(char, goal, each) for each in (0.0, 0.9))
+    assert short[0] < 0.8 * soon[0]
+    assert soon[1] < 0.9 * short[1] < np.inf
+
+
+def test_lengths_count_in_proportion():
+    char = two_pace_character()
+    seconds = {name: table.timing[:, 1] for name, table in ClipModel(char).tables.items()}
+    for name, table in ClipModel(char, 0.6).tables.items():
+        np.testing.assert_allclose(table.timing[:, 1], 0.4 * seconds[name] + 0.6 * table.lengths / 4.8, rtol=1e-3)
 
 
 def test_the_model_predicts_where_clips_lead():

@@ -1,19 +1,21 @@
-"""Benchmark of parametric motion graphs: random walks, walks to points, punches to targets, and time per frame."""
+"""Benchmark of parametric motion graphs: random walks, walks to points, answers, examples, export, and times."""
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from marey.bench.results import BenchResult, against_floor, at_most
+from marey.bench.startup import MAREY
 from marey.bench.timing import time_functions
 from marey.clean import detect_contacts
 from marey.control import FollowDirection, GoTo, RandomWalk, bound_response, evaluate_stream
@@ -21,50 +23,74 @@ from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.placement import find_placement as place_of
 from marey.edit import resample
+from marey.graph.reach_kernels import measure_dubins_path
 from marey.io import load
 from marey.maths import rigid2d
 from marey.pmg import Choice, ControlState, GaitSpace, ParametricMotionGraph, build_recipe, read_recipe, shipped_recipes
 
-# Sizes for which the goals are set: seconds of random walk, points, punches, and samples of an edge.
-_SECONDS, _TIMED = 600.0, 120.0
-_POINTS, _FURTHEST = 200, 10.0
+_TIMED = 120.0
+_FURTHEST = 10.0
 _WALKERS = ("walking", "stopping", "stepping", "right-turner", "walk-run", "running")
-# Folder of recorded walks and runs, of which random halves become characters; speeds of walks in m/s; number of halves.
+# Walkers that are also measured with a preference for short ways, because those that arrive soonest are long.
+_SHORT = {"walk-run": 0.75}
+# Folder of recorded walks and runs, of which random halves become characters; speeds of walks in m/s.
 _RECORDED, _WALKING = "cmu/016", (0.8, 1.9)
-_HALVES = 4
-_PUNCHES = 120
 _SOURCES, _TARGETS = 200, 1000
 # Meters and radians within which a point and heading count as reached.
 _AT, _FACING = 0.3, float(np.radians(20.0))
 _HIT = 0.05
-# Number of requested turns; and the goal relative to the lower bound of the clips, if they cannot meet the absolute
-# goal.
-_TURNS, _NEAR_BOUND = 24, 1.25
+# Goal of path lengths relative to the straight line; goals relative to what the clips allow at best, if they cannot
+# meet the absolute goal.
+_PATH, _NEAR_BOUND = 1.5, 1.25
 
 
-def bench_pmg(path: str) -> Iterator[BenchResult]:
-    """Measure the shipped characters; `path` is ignored."""
+class _Sizes(NamedTuple):
+    """Amounts to measure: seconds of random play, points of each kind, halves of the recorded walks, punches, requested
+    turns, and characters to export.
+    """
+
+    seconds: float = 60.0
+    n_points: int = 10
+    n_halves: int = 1
+    n_punches: int = 30
+    n_turns: int = 12
+    n_exported: int = 1
+
+
+# The sizes for which the goals are set.
+_FULL = _Sizes(600.0, 200, 4, 120, 24, len(_WALKERS))
+
+
+def bench_pmg(path: str, *, full: bool = False) -> Iterator[BenchResult]:
+    """Measure the built-in characters, and walkers of recorded clips if `MAREY_DATA` is set; `path` is ignored.
+
+    full : measure 200 points of each kind instead of 10, ten minutes of random play instead of one, and so on.
+    """
+    sizes = _FULL if full else _Sizes()
     characters = {name: build_recipe(read_recipe(name)) for name in shipped_recipes()}
     for name, character in characters.items():
-        yield from _bench_random_walk(name, character)
+        yield from _bench_random_walk(name, character, sizes)
+        yield from _examples(name, character)
     walker = characters["walking"]
     yield _edge(walker)
     yield from _frames(walker)
+    for name in _WALKERS[: sizes.n_exported]:
+        yield _page(name, characters[name])
+    yield from _answers("walking", walker, 1.6, sizes)
+    yield from _answers("stepping", characters["stepping"], 1.0, sizes)
+    yield _punches(characters["boxing"], sizes)
     for name in _WALKERS:
-        yield from _places(name, characters[name])
-    yield from _answers("walking", walker, 1.6)
-    yield from _answers("stepping", characters["stepping"], 1.0)
-    for name, clips in _choose_recorded_walks():
+        yield from _places(name, characters[name], sizes)
+    for name, clips in _choose_recorded_walks(sizes):
         half = _build_walker(name, clips)
-        yield from _places(name, half)
-        yield from _answers(name, half, 1.6)
-        yield from _answers(f"{name}, steps", _build_walker(name, clips, steps=1), 1.0)
-    yield _punches(characters["boxing"])
+        yield from _answers(name, half, 1.6, sizes)
+        yield from _answers(f"{name}, steps", _build_walker(name, clips, steps=1), 1.0, sizes)
+        yield from _places(name, half, sizes)
 
 
-def _bench_random_walk(name: str, character: ParametricMotionGraph) -> Iterator[BenchResult]:
+def _bench_random_walk(name: str, character: ParametricMotionGraph, sizes: _Sizes) -> Iterator[BenchResult]:
     stream = character.stream(RandomWalk(rng=0), feet=None)
-    _play(stream, _SECONDS)
+    _play(stream, sizes.seconds)
     worst = max(each.cost / each.bad for each in stream.transitions)
     yield at_most("pmg", f"{name}: worst of {len(stream.transitions)} transitions relative to T_BAD", worst, "x", 1.0)
     with tempfile.TemporaryDirectory() as folder:
@@ -95,43 +121,109 @@ def _frames(character: ParametricMotionGraph) -> Iterator[BenchResult]:
     yield against_floor("pmg", f"{character.fps:g} frames per second", "%", "one core", percent, 0.1)
 
 
-def _places(name: str, character: ParametricMotionGraph) -> Iterator[BenchResult]:
-    """Walk to random points, without and with random headings; count the points missed and measure the path lengths."""
-    circle = _turning_circle(character)
-    for what in ("points", "points with a heading"):
-        rng, headings = np.random.default_rng(0), np.random.default_rng(1)
-        missed, excess = 0, []
-        for _ in range(_POINTS):
-            angle, far = rng.uniform(-np.pi, np.pi), _FURTHEST * np.sqrt(rng.uniform(0.01, 1.0))
-            point = np.array([far * np.sin(angle), far * np.cos(angle)])
-            heading = None if what == "points" else float(headings.uniform(-np.pi, np.pi))
-            length = _measure_path(character, point, heading)
-            missed += length is None
-            excess += [] if length is None else [(length - circle) / far]
-        yield at_most("pmg", f"{name}: {what} of {_POINTS} missed", 100.0 * missed / _POINTS, "%", 0.0)
-        yield at_most(
-            "pmg",
-            f"{name}: path length to {what}, less a turning circle of {circle:.1f} m, "
-            f"relative to the straight line, 90th percentile",
-            float(np.quantile(excess, 0.9)) if excess else np.inf,
-            "x",
-            1.5,
-        )
-
-
-def _turning_circle(character: ParametricMotionGraph) -> float:
-    """Return the length in meters of the tightest circle that the character can walk."""
-    best = np.inf
+def _examples(name: str, character: ParametricMotionGraph) -> Iterator[BenchResult]:
+    """Count the examples of each node whose own parameters the node does not meet."""
     for node in character.nodes.values():
-        paths = node.paths(node.samples(60, np.random.default_rng(0), corners=True))
+        reach = node.count_reached()
+        if reach is not None and reach.n_reached is not None and node.parent is None:
+            missed = 100.0 * (1.0 - reach.n_reached / reach.n_examples)
+            what = f"{name}: examples of {node.name!r} not met within {reach.tolerance}, of {reach.n_examples}"
+            yield at_most("pmg", what, missed, "%", 0.0)
+
+
+def _page(name: str, character: ParametricMotionGraph) -> BenchResult:
+    """Export a character as a page, and measure its size."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, page = Path(folder) / "character.json", Path(folder) / "character.html"
+        character.save(file)
+        subprocess.run([*MAREY, "pmg", "export", str(file), "-o", str(page)], check=True, capture_output=True)
+        return at_most("pmg", f"{name}: exported page", page.stat().st_size / 2**20, "MB", 5.0)
+
+
+class _Visit(NamedTuple):
+    """A walk to a point: meters walked and seconds; infinite if it is missed. Processor time and number of choices."""
+
+    length: float
+    seconds: float
+    spent: float
+    n_choices: int
+
+
+class _TimedGoTo(GoTo):
+    """Controller that measures the processor time of its choices."""
+
+    spent: float = 0.0
+    n_choices: int = 0
+
+    def choose(self, state: ControlState) -> Choice:
+        start = time.thread_time()
+        choice = super().choose(state)
+        self.spent += time.thread_time() - start
+        self.n_choices += 1
+        return choice
+
+
+def _places(name: str, character: ParametricMotionGraph, sizes: _Sizes) -> Iterator[BenchResult]:
+    """Walk to random points, without and with random headings."""
+    yield from _visit_points(name, character, sizes, "points", 0.0)
+    yield from _visit_points(name, character, sizes, "points with a heading", 0.0)
+    if name in _SHORT:
+        yield from _visit_points(name, character, sizes, "points with a heading", _SHORT[name])
+
+
+def _visit_points(
+    name: str, character: ParametricMotionGraph, sizes: _Sizes, what: str, short_way: float
+) -> Iterator[BenchResult]:
+    """Count the points missed, and measure path lengths, times of arrival and processor time of choices.
+
+    The planner minimizes time, so the character turns on the circle of its fastest turns, which can be wider than the
+    tightest. Arcs of that circle and straight lines are what the path lengths are compared with.
+    """
+    rng, headings = np.random.default_rng(0), np.random.default_rng(1)
+    tightest, fastest = _measure_circles(character)
+    visits, far, arcs = list[_Visit](), np.empty(sizes.n_points), np.empty(sizes.n_points)
+    for k in range(sizes.n_points):
+        angle, far[k] = rng.uniform(-np.pi, np.pi), _FURTHEST * np.sqrt(rng.uniform(0.01, 1.0))
+        x, z = float(far[k] * np.sin(angle)), float(far[k] * np.cos(angle))
+        heading = None if what == "points" else float(headings.uniform(-np.pi, np.pi))
+        into = np.nan if heading is None else heading
+        arcs[k] = measure_dubins_path(0.0, 0.0, 0.0, x, z, into, fastest / (2.0 * np.pi))
+        visits.append(_visit(character, _TimedGoTo((x, z), heading=heading, short_way=short_way)))
+    lengths, bound = np.array([each.length for each in visits]), float(np.quantile((arcs - tightest) / far, 0.9))
+    label = f"{name}: {what}" + f", short ways ({short_way:g})" * bool(short_way)
+    missed = 100.0 * float(np.isinf(lengths).mean())
+    yield at_most("pmg", f"{label}: of {sizes.n_points} missed", missed, "%", 0.0)
+    length = f"{label}: path length, less a turning circle of {tightest:.1f} m, relative to the line, 90th percentile"
+    if not short_way:
+        length += f"; {bound:.2f} by arcs of its fastest turns, a circle of {fastest:.1f} m"
+    limit = _PATH if short_way else max(_PATH, _NEAR_BOUND * bound)
+    yield at_most("pmg", length, float(np.quantile((lengths - tightest) / far, 0.9)), "x", limit)
+    seconds = float(np.mean([each.seconds for each in visits]))
+    yield BenchResult("pmg", f"{label}: time to arrive, mean", seconds, "s", "", None, None, "", None)
+    spent = 1e3 * sum(each.spent for each in visits) / max(1, sum(each.n_choices for each in visits))
+    yield at_most("pmg", f"{label}: a choice, mean processor time", spent, "ms", 2.0)
+
+
+def _measure_circles(character: ParametricMotionGraph) -> tuple[float, float]:
+    """Return the lengths in meters of the tightest circle that a character can walk, and of the one on which it turns
+    fastest.
+    """
+    tightest, fastest, rate = np.inf, np.inf, 0.0
+    for node in character.nodes.values():
+        chosen = node.samples(60, np.random.default_rng(0), corners=True)
+        paths = node.paths(chosen)
         lengths = np.linalg.norm(np.diff(paths[..., 1:], axis=1), axis=2).sum(axis=1)
-        turns = np.abs(paths[:, -1, 0] - paths[:, 0, 0])
-        travels = lengths > 0.3
-        best = min(best, float((lengths[travels] / np.maximum(turns[travels], 1e-3)).min(initial=np.inf)))
-    return float(2.0 * np.pi * best)
+        turns = np.maximum(np.abs(paths[:, -1, 0] - paths[:, 0, 0]), 1e-3)
+        for each, length, turn in zip(chosen, lengths, turns, strict=True):
+            if length > 0.3:
+                tightest = min(tightest, length / turn)
+                seconds = node.motion(each).duration
+                if turn / seconds > rate:
+                    fastest, rate = length / turn, turn / seconds
+    return float(2.0 * np.pi * tightest), float(2.0 * np.pi * fastest)
 
 
-def _choose_recorded_walks() -> Iterator[tuple[str, list[Motion]]]:
+def _choose_recorded_walks(sizes: _Sizes) -> Iterator[tuple[str, list[Motion]]]:
     """Yield random halves of recorded walks, if the folder `MAREY_DATA` has any."""
     folder = Path(os.environ.get("MAREY_DATA", "")) / _RECORDED
     if not os.environ.get("MAREY_DATA") or not folder.is_dir():
@@ -139,7 +231,7 @@ def _choose_recorded_walks() -> Iterator[tuple[str, list[Motion]]]:
     motions = [load(file) for file in sorted(folder.glob("*.bvh"))]
     walks = [each for each in motions if _WALKING[0] < _mean_speed(each) < _WALKING[1]]
     clips = [detect_contacts(resample(each, 60.0)) for each in walks]
-    for seed in range(_HALVES):
+    for seed in range(sizes.n_halves):
         chosen = np.random.default_rng(seed).choice(len(clips), len(clips) // 2 + 1, replace=False)
         yield f"half {seed} of recorded walks", [clips[k] for k in np.sort(chosen)]
 
@@ -162,35 +254,36 @@ def _mean_speed(motion: Motion) -> float:
     return float(np.linalg.norm(np.diff(motion.travel, axis=0), axis=1).sum() / motion.duration)
 
 
-def _answers(name: str, character: ParametricMotionGraph, limit: float) -> Iterator[BenchResult]:
+def _answers(name: str, character: ParametricMotionGraph, limit: float, sizes: _Sizes) -> Iterator[BenchResult]:
     """Measure the response time to a 90-degree turn requested at random moments, with locked feet, and the lower bound
     of the clips."""
-    found = evaluate_stream(partial(_stream_direction, character), n_turns=_TURNS, seconds=1.0)
-    bound = bound_response(character).total
-    what = f"{name}: time to turn by 90 degrees, median; {bound:.2f} s at best with its clips"
-    yield at_most("pmg", what, found.response, "s", max(limit, _NEAR_BOUND * bound))
+    found = evaluate_stream(partial(_stream_direction, character), n_turns=sizes.n_turns, seconds=1.0)
+    bound = bound_response(character)
+    what = (
+        f"{name}: time to turn by 90 degrees, median; {bound.total:.2f} s at best with its clips: {bound.wait:.2f} s "
+        f"until a transition, {bound.turning:.2f} s of the sharpest turn"
+    )
+    yield at_most("pmg", what, found.response, "s", max(limit, _NEAR_BOUND * bound.total))
 
 
 def _stream_direction(character: ParametricMotionGraph) -> Any:
     return character.stream(FollowDirection(0.0), feet="lock")
 
 
-def _measure_path(character: ParametricMotionGraph, point: Floats, heading: float | None) -> float | None:
-    """Return the meters walked until a point is reached; None if it is not reached in time."""
-    stream = character.stream(GoTo(tuple(point), heading=heading), feet=None)
+def _visit(character: ParametricMotionGraph, controller: _TimedGoTo) -> _Visit:
+    """Walk until a point is reached, or for a time that depends on the distance."""
+    stream = character.stream(controller, feet=None)
+    point, heading = controller.point, controller.heading
     gone, before = 0.0, None
-    limit = round((6.0 * float(np.hypot(*point)) + 20.0) * character.fps)
-    for _ in range(limit):
-        frame = stream.frame()
-        yaw, *place = place_of(frame, 0)
+    for k in range(round((6.0 * float(np.hypot(*point)) + 20.0) * character.fps)):
+        yaw, *place = place_of(stream.frame(), 0)
         here = np.array(place)
         gone += 0.0 if before is None else float(np.hypot(*(here - before)))
         before = here
-        if np.hypot(*(here - point)) > _AT:
-            continue
-        if heading is None or abs(float(rigid2d.wrap_angle(yaw - heading))) <= _FACING:
-            return gone
-    return None
+        faces = heading is None or abs(float(rigid2d.wrap_angle(yaw - heading))) <= _FACING
+        if faces and np.hypot(*(here - point)) <= _AT:
+            return _Visit(gone, k / character.fps, controller.spent, controller.n_choices)
+    return _Visit(np.inf, np.inf, controller.spent, controller.n_choices)
 
 
 class _Boxer:
@@ -215,10 +308,10 @@ class _Boxer:
         return Choice(name, np.asarray(node.request(node, {"point": point}, option.place)))
 
 
-def _punches(character: ParametricMotionGraph) -> BenchResult:
+def _punches(character: ParametricMotionGraph, sizes: _Sizes) -> BenchResult:
     boxer = _Boxer()
     stream = character.stream(boxer, start="dance")
-    played: Motion = stream.record(3.2 * _PUNCHES)
+    played: Motion = stream.record(3.2 * sizes.n_punches)
     hand = played.world().positions[:, played.skeleton.roles["right_hand"]]
     misses = []
     for seconds, point in boxer.aims:

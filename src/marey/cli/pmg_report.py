@@ -98,11 +98,12 @@ def print_character(
     if as_json:
         print_json(facts)
         return
+    from marey.pmg.units import format_ranges
+
     click.echo(f"{graph.name}: {plural(len(graph.nodes), 'node')}, {plural(len(graph.edges), 'edge')}")
     for node in facts["nodes"]:
-        ranges = ", ".join(
-            f"{row['name']} {row['low']:.3g} to {row['high']:.3g} {row['unit']}".rstrip() for row in node["parameters"]
-        )
+        shown = graph[node["name"]]
+        ranges = format_ranges(shown.names, shown.units, shown.low, shown.high)
         click.echo(f"  {node['name']}: {ranges}{'; ' * bool(node['reach'])}{node['reach']}")
         if node["coverage"]:
             click.echo(f"    {node['coverage']}")

@@ -4,11 +4,15 @@ The parameters of each node are sampled on a grid. For every grid point, the mod
 and for each edge the box of parameters that can follow. For every pair of grid points, it holds the cost of the
 transition, because a stream does not play all parameters in a box as requested: where a transition turns out worse than
 the edge allows, it moves them toward the middle. Between grid points, the model interpolates.
+
+Plans minimize time, so a character that can run takes a long way along a wide curve if it arrives sooner. With
+``short_way`` = s, the duration T of a clip that is L meters long counts as (1 - s) T + s L / v, with v the speed of the
+fastest clip: plans then prefer short ways.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -48,7 +52,8 @@ class NodeTable:
     axes : (d, 3) first value, step and number of values of each of d parameters; the last parameter varies fastest.
     grid : (G, d) parameters at the grid points, moved to the nearest allowed ones.
     paths : (G, P, 3) rigid2d of the character at P moments of each clip.
-    timing : (G, 2) moment from 0 to 1 at which clips are left, mean over the edges; and duration of clips in seconds.
+    timing : (G, 2) moment from 0 to 1 at which clips are left, mean over the edges; and duration of clips in seconds,
+        or what counts as such with `short_way`.
     boxes : by target node, (G, 3 e + 1): lower and upper bounds of its e parameters, allowed ones in their middle, and
         the moment to enter.
     effects : (d,) meters or radians by which each parameter moves the end of a clip.
@@ -70,10 +75,14 @@ class NodeTable:
         return PathTable(self.axes, self.paths, self.timing)
 
     @property
+    def lengths(self) -> Floats:
+        """Lengths (G,) of the clips' paths in meters."""
+        return np.asarray(np.linalg.norm(np.diff(self.paths[..., 1:], axis=1), axis=2).sum(axis=1))
+
+    @property
     def pace(self) -> float:
         """Speed of the fastest clip in m/s."""
-        lengths = np.linalg.norm(np.diff(self.paths[..., 1:], axis=1), axis=2).sum(axis=1)
-        return float((lengths / np.maximum(self.timing[:, 1], 1e-6)).max())
+        return float((self.lengths / np.maximum(self.timing[:, 1], 1e-6)).max())
 
     @lru_cache(maxsize=2)  # noqa: B019, tables live as long as their planner
     def sample_box(self, *, fine: bool) -> Floats:
@@ -90,7 +99,7 @@ class NodeTable:
 class ClipModel:
     """The model of a graph. The states of all nodes, S in total, are numbered one node after the other."""
 
-    def __init__(self, graph: ParametricMotionGraph) -> None:
+    def __init__(self, graph: ParametricMotionGraph, short_way: float = 0.0) -> None:
         self.graph = graph
         self.tables: dict[str, NodeTable] = {}
         self._joins: dict[tuple[str, str], Join] = {}
@@ -98,6 +107,9 @@ class ClipModel:
         self._windows: dict[tuple[str, bool], Windows] = {}
         for name in graph.nodes:
             self.tables[name] = _build_table(graph, name, self.n_states)
+        if short_way:
+            pace = max(table.pace for table in self.tables.values())
+            self.tables = {name: _count_lengths(table, short_way, pace) for name, table in self.tables.items()}
 
     @property
     def n_states(self) -> int:
@@ -204,6 +216,12 @@ def _build_table(graph: ParametricMotionGraph, name: str, first: int) -> NodeTab
     timing = np.ascontiguousarray(np.stack([leave, seconds], axis=1))
     moves = bool((np.abs(paths - paths[:, :1]).max(axis=(0, 1)) > _MOVES).any())
     return NodeTable(first, axes, grid, paths, timing, boxes, effects, moves)
+
+
+def _count_lengths(table: NodeTable, short_way: float, pace: float) -> NodeTable:
+    """Return the table with durations that depend on the lengths of the clips, too; see the module's description."""
+    seconds = (1.0 - short_way) * table.timing[:, 1] + short_way * table.lengths / max(pace, 1e-6)
+    return replace(table, timing=np.stack([table.timing[:, 0], seconds], axis=1))
 
 
 def _measure_effect(node: Node, k: int) -> float:

@@ -26,7 +26,7 @@ _NEAR = 4.0
 class GoTo:
     """Controller that walks to a point, optionally with a heading there, and on to the next point when requested.
 
-    Each clip is the first of a plan that arrives as soon as possible; see `marey.control.planner`.
+    Each clip is the first of a plan that arrives as soon as possible, or by a short way; see `marey.control.planner`.
 
     Parameters
     ----------
@@ -48,6 +48,7 @@ class GoTo:
     @operation(GoToSettings)
     def __init__(self, point: ArrayLike, settings: GoToSettings) -> None:
         self._nodes = None if settings.nodes is None else tuple(settings.nodes)
+        self._short_way = settings.short_way
         self._point: Floats = np.zeros(2)
         self._heading: float | None = None
         self.request(point=point, heading=settings.heading)
@@ -76,7 +77,7 @@ class GoTo:
 
     def prepare(self, graph: ParametricMotionGraph) -> Planner:
         """Compute the tables of a character now, so no later choice has to wait for them; return its planner."""
-        planner = get_planner(graph, self._nodes)
+        planner = get_planner(graph, self._nodes, self._short_way)
         planner.table("point" if self._heading is None else "pose")
         return planner
 

@@ -99,6 +99,7 @@ class Planner:
     ----------
     graph : the character.
     nodes : names of the nodes to use for goals with a position; None for all.
+    short_way : how much the length of the way counts in all costs, from 0 to 0.9; see `ClipModel`.
 
     Examples
     --------
@@ -108,9 +109,11 @@ class Planner:
     0.0
     """
 
-    def __init__(self, graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self, graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = None, short_way: float = 0.0
+    ) -> None:
         self.graph, self.nodes = graph, nodes
-        self.model = ClipModel(graph)
+        self.model = ClipModel(graph, short_way)
         self._tables: dict[str, ValueTable] = {}
 
     def table(self, kind: str) -> ValueTable:
@@ -373,8 +376,8 @@ def _extend_plans(
     )
 
 
-def get_planner(graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = None) -> Planner:
-    """Return the planner of a graph in its current state; the last few are cached.
+def get_planner(graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = None, short_way: float = 0.0) -> Planner:
+    """Return the planner of a graph in its current state; the last few are cached. See `Planner` for the parameters.
 
     Examples
     --------
@@ -382,14 +385,18 @@ def get_planner(graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = No
     >>> planner is marey.control.get_planner(character)
     True
     """
-    return _cached_planner(graph, tuple(graph.nodes.values()), tuple(graph.edges.values()), nodes)
+    return _cached_planner(graph, tuple(graph.nodes.values()), tuple(graph.edges.values()), nodes, short_way)
 
 
 @lru_cache(maxsize=8)
 def _cached_planner(
-    graph: ParametricMotionGraph, known: tuple[Node, ...], edges: tuple[Edge, ...], nodes: tuple[str, ...] | None
+    graph: ParametricMotionGraph,
+    known: tuple[Node, ...],
+    edges: tuple[Edge, ...],
+    nodes: tuple[str, ...] | None,
+    short_way: float,
 ) -> Planner:
-    return Planner(graph, nodes)
+    return Planner(graph, nodes, short_way)
 
 
 def _tries(node: Node) -> tuple[int, ...]:

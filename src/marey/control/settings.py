@@ -50,6 +50,14 @@ class GoToSettings(Settings):
         default=None, help="Heading at the target, from +Z, positive to the left. By default any.", unit="rad"
     )
     nodes: Sequence[str] | None = option(default=None, help="Names of the nodes to use. By default all.")
+    short_way: float = option(
+        default=0.0,
+        help="How much a short way counts. 0: arrive as soon as possible, even if a run along a wide curve is longer. "
+        "Larger values prefer short ways with slow, tight turns.",
+        label="Prefer short ways",
+        min=0,
+        max=0.9,
+    )
 
 
 class MatchingSettings(LiveSettings):
