@@ -159,7 +159,7 @@ def _clean_folder(
         return result.motion
 
     done = convert_folder(folder, output, None, reading=how, saving=SaveSettings(rigid=rigid), edit=clean)
-    files = []
+    files: list[dict[str, Any]] = []
     for file in done.files:
         report = {"file": file.file, "status": "cleaned" if file.output else file.status, "reason": file.reason}
         if file.output:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -102,8 +102,9 @@ def open_sample(session: Session, message: OpenSample) -> MotionInfo:
     """Open a generated clip."""
     from marey.samples import sample
 
-    motion = sample(message.sample, **message.options).motion
-    recipe = sample_recipe(motion.name, message.sample, dict(message.options))
+    options: dict[str, Any] = dict(message.options)
+    motion = sample(message.sample, **options).motion
+    recipe = sample_recipe(motion.name, message.sample, options)
     if message.slide:
         motion, recipe = _slide(motion, message.slide, recipe)
     motion = replace(motion, name=message.name[:80] or motion.name)
