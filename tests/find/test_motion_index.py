@@ -1,10 +1,11 @@
 """An index finds what the match web of the same clips finds; poses and paths are exact."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
+from marey.bench.library import ExhaustiveIndex
 from marey.compare import Clouds, frame_distances
 from marey.compare.embedding import Embedding, embed_poses
 from marey.core import Motion, Skeleton
@@ -13,6 +14,7 @@ from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.find import MotionIndex
 from marey.find.index_kernels import Blocks, scan_anchors
 from marey.find.index_queries import measure_poses
+from marey.find.match_graph import EXTERNAL, KnownMatches
 from marey.find.search import Query
 from marey.find.settings import SearchSettings
 from marey.samples import sample
@@ -116,6 +118,22 @@ def test_scan_equals_its_slow_twin(rng, limit):
     assert (part[30:] == 7.0).all()
 
 
+# --- Comparing spans
+
+
+@pytest.mark.parametrize(("fps", "options"), [(30.0, {}), (60.0, {"window": 0.2, "markers": "lower"})])
+def test_spans_give_what_tiles_of_a_web_give(fps, options):
+    some = [resample(clip[:400], fps) for clip in clips()]
+    index = MotionIndex.build(some, **options)
+    whole = ExhaustiveIndex(**{each.name: getattr(index, each.name) for each in fields(MotionIndex) if each.init})
+    start, stop = (round(frame * fps / 30.0) for frame in truth("kick")[0][1:])
+    theirs = whole.compare_spans(index.clouds(0), (start, stop), index.list_spans(), 0.1)
+    ours = index.compare_spans(index.clouds(0), (start, stop), index.list_spans(), 0.1)
+    assert len(theirs) > 3
+    want, got = (sorted(zip(*(c.tolist() for c in each.columns), strict=True)) for each in (theirs, ours))
+    assert np.allclose(want, got, atol=1e-12)
+
+
 # --- Searching
 
 
@@ -127,6 +145,38 @@ def test_finds_what_the_web_finds(index, kind):
     assert intervals(ours) == intervals(theirs)
     assert np.allclose(ours.distances, theirs.distances, atol=1e-4)
     assert ours.motions[1].name == theirs.motions[1].name
+
+
+def test_many_known_matches_are_not_compared_again(index, monkeypatch):
+    clip, start, stop = truth("kick")[0]
+    theirs = web().search(clip, start, stop, THRESHOLD)
+    compared = []
+    compare = MotionIndex.compare_spans
+
+    def count(self, clouds, frames, spans, limit):
+        compared[-1] += int((spans[:, 2] - spans[:, 1]).sum())
+        return compare(self, clouds, frames, spans, limit)
+
+    monkeypatch.setattr(MotionIndex, "compare_spans", count)
+    for n in (32, 0):
+        monkeypatch.setattr("marey.find.match_graph._MAX_LINKED", n)
+        compared.append(0)
+        ours = index.search(clip, start, stop, THRESHOLD)
+    assert compared[1] < compared[0]
+    assert len(ours) == len(theirs)
+    pairs = (sorted(found, key=lambda match: (match.clip, match.start)) for found in (ours, theirs))
+    for one, two in zip(*pairs, strict=True):
+        assert one.clip == two.clip
+        assert abs(one.start - two.start) + abs(one.stop - two.stop) < 8
+
+
+def test_new_matches_do_not_end_near_known_ones():
+    starts = np.array([0, 100, 200])
+    known = KnownMatches(np.array([[0, 60, 98], [EXTERNAL, 0, 30], [1, 10, 41]]), 5)
+    ends = np.array([50, 91, 92, 97, 99, 100, 102, 134, 135, 140, 145, 146])
+    expected = [False, False, True, True, True, False, False, False, True, True, True, False]
+    assert known.contain(ends, starts).tolist() == expected
+    assert not KnownMatches(known.intervals[1:2], 5).contain(ends, starts).any()
 
 
 def test_random_queries_find_what_the_web_finds(index, rng):

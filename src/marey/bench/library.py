@@ -10,15 +10,18 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marey.bench.results import BenchResult, against_floor, at_least, at_most
+from marey.compare import Clouds, frame_weights
+from marey.compare.pairing import choose_runner
 from marey.core.arrays import Ints
 from marey.core.labels import Label
 from marey.errors import NoResult
 from marey.find import MotionIndex, SearchSettings
-from marey.find.match_graph import Interval, MatchGraph
-from marey.find.search import Query
+from marey.find.match_graph import Candidates, Interval, MatchGraph
+from marey.find.region import Rules
+from marey.find.search import Query, find_candidates
+from marey.find.tiles import Tile, Work, join_tiles, split_into_tiles
 from marey.io import load_motion, save
 from marey.samples import LibraryClip, sample_library
 from marey.store import MotionSet
@@ -106,11 +109,24 @@ def _list_intervals(graph: MatchGraph) -> set[Interval]:
 
 
 class ExhaustiveIndex(MotionIndex):
-    """An index that compares all frames: its matches are those of a match web of all clips."""
+    """An index that compares all frames, tile by tile: its matches are those of a match web of all clips."""
 
-    def find_spans(self, features: NDArray[np.float32], limit: float, max_matches: int | None = None) -> Ints:
-        """Return all frames of all clips."""
-        return self.list_spans()
+    def compare_spans(self, clouds: Clouds, frames: tuple[int, int], spans: Ints, limit: float) -> Candidates:
+        """Find the frames of all clips at which an interval within `limit` meters of frames of a clip ends."""
+        start, stop = frames
+        weights = frame_weights(self.options.window, self.fps, "triangle")
+        rules = Rules.from_options(self.options.web, self.fps)
+        pairs = []
+        for clip in range(len(self)):
+            other = self.clouds(clip)
+            work = Work((clouds, other), weights, rules, (None, None))
+            tiles = [
+                Tile(0, 1, (start + top, start + bottom, left, right))
+                for top, bottom, left, right in (tile.span for tile in split_into_tiles(0, 1, stop - start, len(other)))
+            ]
+            parts = list(choose_runner(map)(work.find_cells, tiles))
+            pairs.append((clip, join_tiles(tiles, parts, (stop - start, len(other))), True))
+        return find_candidates(pairs, 0, stop - start, limit)
 
 
 def _choose_label(clip: LibraryClip, rng: np.random.Generator) -> Label | None:

@@ -305,6 +305,12 @@ def _write_middle(line: Floats1D, totals: Lines, unit: float, ours: Floats1D, th
 @kernel
 def fill_aligned_rows(products: Products, tile: Tile, out: Out[Floats2D]) -> None:
     """Write D of the tile's cells to `out`, aligning each pair of windows first."""
+    write_aligned_rows(products, tile, out)
+
+
+@helper
+def write_aligned_rows(products: Products, tile: Tile, out: Floats2D) -> None:
+    """Do the same as `fill_aligned_rows`, for other kernels."""
     dot, cross, up, a, b = products
     weights, corner, running = tile.weights, tile.corner, tile.running
     half = len(weights) // 2

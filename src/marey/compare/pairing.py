@@ -101,11 +101,16 @@ class Pairing:
 
         They need a triangular window, and are faster only if it is long, but shorter than the grid of `n_columns`.
         """
-        half, given = self.half, self.frame_weights
-        if half < _RUNNING or n_columns <= 2 * half + 1:
-            return False
-        wanted = half + 1.0 - np.abs(np.arange(-half, half + 1))
-        return bool(np.abs(given * wanted.sum() / wanted - 1.0).max() < 1e-14)
+        return n_columns > 2 * self.half + 1 and is_long_triangle(self.frame_weights)
+
+
+def is_long_triangle(weights: Floats) -> bool:
+    """Return whether the weights (2 L + 1,) of a window form a triangle that is long enough for running totals."""
+    half = len(weights) // 2
+    if half < _RUNNING:
+        return False
+    wanted = half + 1.0 - np.abs(np.arange(-half, half + 1))
+    return bool(np.abs(weights * wanted.sum() / wanted - 1.0).max() < 1e-14)
 
 
 def size(span: Span) -> int:

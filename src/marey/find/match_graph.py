@@ -32,6 +32,9 @@ EXTERNAL = -1
 # still than to its query.
 _STILLER = 1.5
 
+# In a search that may skip known matches, all matches are linked up to this number.
+_MAX_LINKED = 32
+
 Interval = tuple[int, int, int]
 """Clip index, first frame and end frame (exclusive)."""
 
@@ -86,8 +89,44 @@ class Candidates:
         return ordered.select(kept[:n])
 
 
-Find = Callable[[int, int, int], Candidates]
-"""``find(clip, start, stop)`` returns the candidates of a query."""
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownMatches:
+    """The matches that a search has found so far.
+
+    intervals : (N, 3) clip, start and stop of each.
+    radius : no new match ends within this many frames of a known one, because they would overlap too much.
+    """
+
+    intervals: Ints
+    radius: int
+
+    def contain(self, ends: Ints, starts: Ints) -> Bools:
+        """Return a mask (E,) of the frames at which no new match can end.
+
+        ends : (E,) frames, numbered over all clips. starts : (C + 1,) first frame of each clip.
+        """
+        inside = self.intervals[self.intervals[:, 0] >= 0]
+        if not len(inside) or not len(ends):
+            return np.zeros(len(ends), dtype=bool)
+        # Space between clips keeps the matches of one apart from the frames of the next.
+        space = 2 * self.radius + 1
+        stops = np.sort(starts[inside[:, 0]] + inside[:, 2] - 1 + space * inside[:, 0])
+        return are_near(ends + space * (np.searchsorted(starts, ends, side="right") - 1), stops, self.radius)
+
+
+def are_near(frames: Ints, others: Ints, radius: int) -> Bools:
+    """Return a mask (N,) of the frames that are within `radius` of one of the others, which are sorted."""
+    if not len(others):
+        return np.zeros(len(frames), dtype=bool)
+    after = np.searchsorted(others, frames)
+    to_next = np.abs(others[np.minimum(after, len(others) - 1)] - frames)
+    to_last = np.abs(frames - others[np.maximum(after - 1, 0)])
+    return np.asarray(np.minimum(to_next, to_last) <= radius)
+
+
+Find = Callable[..., Candidates]
+"""``find(clip, start, stop)`` returns the candidates of a query; ``find(clip, start, stop, known)`` may leave out those
+that cannot be new, given the `KnownMatches`."""
 
 Still = Callable[[int, int, int], float]
 """``still(clip, start, stop)`` returns the distance in meters between an interval and standing still."""
@@ -129,6 +168,11 @@ class MatchGraph:
         clip, start, stop = self._intervals[node].tolist()
         return clip, start, stop
 
+    def known(self, new: float) -> KnownMatches:
+        """Return the nodes as known matches. `new` : smallest overlap that a new match may not have."""
+        # Two intervals of at least l frames that end d frames apart overlap by at least 1 - d / l.
+        return KnownMatches(self._intervals[: self.n].copy(), int((1.0 - new) * self.lengths[0]))
+
     def add(self, interval: Interval, tier: int, still: float = np.inf) -> int:
         """Add a node and return its index."""
         if self.n == len(self._intervals):
@@ -163,6 +207,8 @@ def grow_match_graph(
     still: Still,
     threshold: float,
     settings: SearchSettings,
+    *,
+    skip_known: bool = False,
 ) -> MatchGraph:
     """Find the matches of a query, the matches of these, and so on until there are no new ones.
 
@@ -176,6 +222,8 @@ def grow_match_graph(
     still : returns the distance of an interval to standing still, in meters.
     threshold : maximum distance of a match in meters.
     settings : overlap (see the module), and the maximum numbers of matches and tiers.
+    skip_known : whether `find` may leave out known matches as soon as there are more than 32. Later matches are then
+        not linked to all others, and the intervals of known matches do not change any more.
     """
     graph = MatchGraph(query, settings.max_matches, still(*query))
     overlap, max_tiers = settings.overlap, settings.max_tiers
@@ -184,7 +232,8 @@ def grow_match_graph(
         tier += 1
         added: list[int] = []
         for node in level:
-            found = find(*graph.interval(node)).within(threshold, graph.lengths).drop_overlapping(overlap[0])
+            known = (graph.known(overlap[1]),) if skip_known and graph.n > _MAX_LINKED else ()
+            found = find(*graph.interval(node), *known).within(threshold, graph.lengths).drop_overlapping(overlap[0])
             if not _add_candidates(graph, node, found, still, tier, overlap, added):
                 return graph
         level = added

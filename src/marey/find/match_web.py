@@ -13,7 +13,7 @@ from marey.deprecation import renamed_method
 from marey.errors import InvalidValue
 from marey.find.build import build_web, web_clouds
 from marey.find.cells import Cells
-from marey.find.match_graph import EXTERNAL, Candidates, Interval
+from marey.find.match_graph import EXTERNAL, Candidates, Interval, KnownMatches
 from marey.find.names import find_clip
 from marey.find.search import External, find_candidates, list_pairs
 from marey.find.search import search as _search
@@ -171,12 +171,17 @@ class MatchWeb(SharedClips):
         return ExternalQuery.compare(self, motion, start, stop, n)
 
     def find_candidates(
-        self, interval: Interval, external: External | None, limit: float, max_matches: int
+        self,
+        interval: Interval,
+        external: External | None,
+        limit: float,
+        max_matches: int,
+        known: KnownMatches | None = None,
     ) -> Candidates:
         """Find, for every frame of every clip, the interval ending there that is nearest to the query.
 
         Intervals farther than `limit` meters from the query are left out. The query is an interval of a clip of the
-        web, or of `external`. All are found, even if there are more than `max_matches`.
+        web, or of `external`. All are found, even if there are more than `max_matches` or if they are `known`.
         """
         from marey.find.external import ExternalQuery
 

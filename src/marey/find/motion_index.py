@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,23 +18,26 @@ from numpy.typing import NDArray
 
 from marey.compare import Clouds, frame_weights
 from marey.compare.embedding import Embedding
-from marey.compare.pairing import choose_runner
+from marey.compare.pairing import choose_runner, count_workers, is_long_triangle
 from marey.core.arrays import Floats, FrozenRecord, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, format_list
+from marey.find.cells import COARSE, STEP, TOO_FAR
 from marey.find.external import bring_to_rate
 from marey.find.index_build import build_index, scale_clouds
 from marey.find.index_kernels import Blocks, scan_anchors
 from marey.find.index_queries import find_paths, find_poses
-from marey.find.match_graph import EXTERNAL, Candidates, Interval
+from marey.find.match_graph import EXTERNAL, Candidates, Interval, KnownMatches, are_near
 from marey.find.names import find_clip
 from marey.find.region import Rules
-from marey.find.search import External, find_candidates
+from marey.find.region_kernels import Thresholds
+from marey.find.search import STRAIGHT, External, cap_paths, list_candidates
 from marey.find.search import search as _search
+from marey.find.search_kernels import PathEnds
 from marey.find.settings import IndexSettings
+from marey.find.span_kernels import SpanQuery, compare_spans
 from marey.find.suggest import count_matches as _count_matches
 from marey.find.suggest import suggest_threshold as _suggest_threshold
-from marey.find.tiles import Tile, Work, join_tiles, split_into_tiles
 
 # Number of frames of a query that are compared by their features.
 _N_ANCHORS = 9
@@ -41,6 +45,11 @@ _N_ANCHORS = 9
 _SLACK = 1.2
 # Number of features that the first, coarse scan compares.
 _N_COARSE = 8
+# Duration around possible matches that decides which of their cells a match web would keep. A web uses more, but longer
+# margins do not change the matches; see docs/scale.md.
+_MARGIN_SECONDS = 0.25
+# Maximum number of frames where matches may end that are compared at a time.
+_MAX_WIDTH = 512
 # If there are more spans than this many times the wanted matches, only the nearest are compared.
 _MORE = 3
 # Maximum number of frames at which matches may end. Only a query that stands still has more.
@@ -163,31 +172,50 @@ class MotionIndex(FrozenRecord):
     find_paths = find_paths
 
     def find_candidates(
-        self, interval: Interval, external: External | None, limit: float, max_matches: int
+        self,
+        interval: Interval,
+        external: External | None,
+        limit: float,
+        max_matches: int,
+        known: KnownMatches | None = None,
     ) -> Candidates:
         """Find the frames of all clips at which an interval within `limit` meters of the query ends.
 
         The query is an interval of a clip of the index, or of `external`. If there are many more than `max_matches`,
-        only the nearest by their features are compared.
+        only the nearest by their features are compared. Frames where only `known` matches can end are left out.
         """
         clip, start, stop = interval
         if clip == EXTERNAL and isinstance(external, Poses):
             clouds, features = external.clouds, external.features
         else:
             clouds, features = self.clouds(clip), self.features(clip).T
-        spans = self.find_spans(features[start:stop], limit, max_matches)
+        spans = self.find_spans(features[start:stop], limit, max_matches, known)
+        return self.compare_spans(clouds, (start, stop), spans, limit)
+
+    def compare_spans(self, clouds: Clouds, frames: tuple[int, int], spans: Ints, limit: float) -> Candidates:
+        """Find the frames of spans (S, 4) at which an interval within `limit` meters of frames of a clip ends."""
         weights = frame_weights(self.options.window, self.fps, "triangle")
-        rules = Rules.from_options(self.options.web, self.fps)
-        work = _SpanWork(self, clouds, (start, stop), limit, weights, rules)
-        parts = list(choose_runner(map)(work, spans.tolist()))
-        if not parts:
+        start, stop = frames
+        n = stop - start
+        query = SpanQuery(
+            clouds.points, np.sqrt(clouds.weights), weights, is_long_triangle(weights), start, stop,
+            round(_MARGIN_SECONDS * self.fps), STEP, TOO_FAR, COARSE, STRAIGHT, cap_paths(n, limit),
+        )  # fmt: skip
+        rules = Rules.from_options(self.options.web, self.fps).thresholds
+        parts = _split_spans(spans, n)
+        batches = [parts[k :: count_workers()] for k in range(min(count_workers(), len(parts)))]
+        found = list(choose_runner(map)(partial(_find_in_spans, self.blocks, query, rules, limit), batches))
+        if not found:
             nothing = np.empty(0, dtype=np.int64)
             return Candidates(nothing, nothing, nothing, np.empty(0), np.empty(0))
-        return Candidates(*(np.concatenate(column) for column in zip(*(each.columns for each in parts), strict=True)))
+        return Candidates(*(np.concatenate(column) for column in zip(*(each.columns for each in found), strict=True)))
 
-    def find_spans(self, features: Singles, limit: float, max_matches: int | None = None) -> Ints:
+    def find_spans(
+        self, features: Singles, limit: float, max_matches: int | None = None, known: KnownMatches | None = None
+    ) -> Ints:
         """Return spans (S, 4) that contain all matches of frames with these features (n, K): clip, first frame, end
-        frame, and the first frame where a match may end. With `max_matches`, at most three times as many."""
+        frame, and the first frame where a match may end. With `max_matches`, at most three times as many; with
+        `known`, without the frames where only known matches can end."""
         n = len(features)
         at = np.unique(np.linspace(0, n - 1, min(_N_ANCHORS, n)).round().astype(np.int64))
         steps = np.diff(at)
@@ -200,8 +228,10 @@ class MotionIndex(FrozenRecord):
             anchors = np.ascontiguousarray(features[at, :n_used], dtype=np.float32)
             scan_anchors(self.blocks, spans, anchors, gaps, cap, costs)
             ends = np.flatnonzero(costs <= cap)
+            if known is not None:
+                ends = _find_new_ends(ends, costs, starts, known)
             if len(ends) > _MAX_ENDS:
-                ends = np.sort(np.argpartition(costs, _MAX_ENDS)[:_MAX_ENDS])
+                ends = np.sort(ends[np.argpartition(costs[ends], _MAX_ENDS)[:_MAX_ENDS]])
             spans = _list_spans(ends, starts, n)
         if max_matches is None or len(spans) <= _MORE * max_matches:
             return spans
@@ -225,6 +255,16 @@ class MotionIndex(FrozenRecord):
         return self._block(clip)[3 * self.blocks.n_markers :]
 
 
+def _find_new_ends(ends: Ints, costs: Singles, starts: Ints, known: KnownMatches) -> Ints:
+    """Return those of the ends around which the cost is lowest, and that are not ends of known matches."""
+    from scipy.ndimage import minimum_filter1d
+
+    lowest = minimum_filter1d(costs, 2 * known.radius + 1, mode="constant", cval=np.inf)
+    best = ends[costs[ends] <= lowest[ends]]
+    best = best[~known.contain(best, starts)]
+    return np.asarray(ends[are_near(ends, best, known.radius)])
+
+
 def _list_spans(ends: Ints, starts: Ints, n: int) -> Ints:
     """Return the spans (S, 4) to search: clip, first frame, stop, and first frame at which a match may end.
 
@@ -241,30 +281,27 @@ def _list_spans(ends: Ints, starts: Ints, n: int) -> Ints:
     return np.stack([clips[first], np.maximum(frames[first] - 2 * n, 0), frames[last] + 1, frames[first]], axis=1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _SpanWork:
-    """The job that finds the candidates of a query in a span of a clip, with the rules of a match web.
+def _split_spans(spans: Ints, n: int) -> Ints:
+    """Split spans into such that have at most `_MAX_WIDTH` frames where matches may end; n is the length of a query."""
+    parts = [
+        (clip, max(first, end - 2 * n), min(end + _MAX_WIDTH, last), end)
+        for clip, first, last, begin in spans.tolist()
+        for end in range(begin, last, _MAX_WIDTH)
+    ]
+    return np.array(parts, dtype=np.int64).reshape(-1, 4)
 
-    index : the index. clouds, frames : the query's clip, and its frames in it, half-open.
-    limit : maximum distance in meters. weights, rules : weights of the frames in a window, and rules of a match web.
-    """
 
-    index: MotionIndex
-    clouds: Clouds
-    frames: tuple[int, int]
-    limit: float
-    weights: Floats
-    rules: Rules
-
-    def __call__(self, span: tuple[int, int, int, int]) -> Candidates:
-        clip, first, last, end = span
-        start, stop = self.frames
-        work = Work((self.clouds, self.index.clouds(clip)), self.weights, self.rules, (None, None))
-        tiles = [
-            Tile(0, 1, (start + top, start + bottom, first + left, first + right))
-            for top, bottom, left, right in (tile.span for tile in split_into_tiles(0, 1, stop - start, last - first))
-        ]
-        parts = [work.find_cells(tile) for tile in tiles]
-        cells = join_tiles(tiles, parts, (stop - start, last - first), first)
-        found = find_candidates([(clip, cells, True)], 0, stop - start, self.limit)
-        return found.select(found.stops > end - first).shift(first)
+def _find_in_spans(blocks: Blocks, query: SpanQuery, rules: Thresholds, limit: float, spans: Ints) -> Candidates:
+    """Return the candidates of a query in spans (S, 4)."""
+    widths = spans[:, 2] - spans[:, 1]
+    n = int(widths.sum())
+    totals, counts, firsts = np.empty(n), np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    compare_spans(blocks, np.ascontiguousarray(spans), query, rules, PathEnds(totals, counts, firsts))
+    ends = np.flatnonzero(totals < np.inf)
+    before = np.cumsum(widths) - widths
+    of = np.searchsorted(before, ends, side="right") - 1
+    shift = spans[of, 1]
+    return list_candidates(
+        spans[of, 0], ends - before[of] + shift, totals[ends], counts[ends], firsts[ends] + shift,
+        query.stop - query.start, limit,
+    )  # fmt: skip

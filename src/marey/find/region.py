@@ -76,6 +76,13 @@ class Rules:
         )
 
     @property
+    def thresholds(self) -> region_kernels.Thresholds:
+        """The rules in the form that kernels need."""
+        return region_kernels.Thresholds(
+            self.cap, self.near, self.ratio, self.reach, self.chain, self.bridge, self.level
+        )
+
+    @property
     def halo(self) -> int:
         """Width in cells of the margin around a part of a grid that can affect the cells in it."""
         # A path of Manhattan length m covers at most (2 m + 1) / 3 rows or columns, as straight steps never repeat.
@@ -95,18 +102,9 @@ def mark_region(values: Units, rules: Rules) -> Any:
     """Mark each cell of a grid (R, C). Returns uint8 (R, C) with the bits `region_kernels.HORIZONTAL`, VERTICAL, VALID,
     CHAIN and LEVEL."""
     values = np.ascontiguousarray(values)
-    marks = np.empty(values.shape, dtype=np.uint8)
-    region_kernels.mark_minima(values, rules.cap, marks)
-    region_kernels.mark_valid(values, rules.cap, rules.ratio, rules.reach, marks)
-    member, free, bound = np.empty_like(marks), np.empty_like(marks), np.empty_like(marks)
-    minimum = region_kernels.HORIZONTAL | region_kernels.VERTICAL
-    for bits, min_length, mark in (
-        (minimum, rules.chain, region_kernels.CHAIN),
-        (region_kernels.VALID, rules.level, region_kernels.LEVEL),
-    ):
-        region_kernels.mark_members(values, rules.near, marks, bits, member)
-        region_kernels.mark_paths(member, min_length, mark, marks, free, bound)
-    return marks
+    arrays = region_kernels.MarkArrays(*(np.empty(values.shape, dtype=np.uint8) for _ in range(4)))
+    region_kernels.mark_cells(values, rules.thresholds, arrays)
+    return arrays.marks
 
 
 def find_valid_region(values: Units, rules: Rules) -> Bools:

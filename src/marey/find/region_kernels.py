@@ -10,6 +10,7 @@ be computed at once from the previous row. Lengths are float32, so SIMD compares
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,9 +23,61 @@ NEVER = 255
 _NONE, _ZERO, _ONE, _TWO, _FAR = np.float32(-1000.0), np.float32(0.0), np.float32(1.0), np.float32(2.0), np.float32(1e6)
 
 
+class Thresholds(NamedTuple):
+    """The rules of a web, with lengths in cells; see `region.Rules`."""
+
+    cap: int
+    near: int
+    ratio: float
+    reach: int
+    chain: int
+    bridge: int
+    level: int
+
+
+class MarkArrays(NamedTuple):
+    """Arrays (R, C) of the marks of cells, and three to work with."""
+
+    marks: Out[UInt8s2D]
+    member: Out[UInt8s2D]
+    free: Out[UInt8s2D]
+    bound: Out[UInt8s2D]
+
+
 @kernel
 def quantize_distances(distances: Floats2D, step: float, far: int, out: Out[UInt16s2D]) -> None:
     """Convert D to square roots in units of `step`, rounded; values of `far` or more become `far`."""
+    write_units(distances, step, far, out)
+
+
+@kernel
+def mark_cells(values: UInt16s2D, rules: Thresholds, out: MarkArrays) -> None:
+    """Set the marks of all cells: HORIZONTAL, VERTICAL, VALID, CHAIN and LEVEL."""
+    write_marks(values, rules, out)
+
+
+@kernel
+def mark_kept(marks: UInt8s2D, max_steps: int, kept: Out[UInt8s2D]) -> None:
+    """Set `kept` on LEVEL cells, and on valid cells that a path of at most `max_steps` steps inside the valid region
+    connects to a chain, in either direction."""
+    write_kept(marks, max_steps, kept)
+
+
+@helper
+def write_marks(values: UInt16s2D, rules: Thresholds, out: MarkArrays) -> None:
+    """Do the same as `mark_cells`, for other kernels."""
+    marks, member, free, bound = out
+    _mark_minima(values, rules.cap, marks)
+    _mark_valid(values, rules.cap, rules.ratio, rules.reach, marks)
+    _mark_members(values, rules.near, marks, HORIZONTAL | VERTICAL, member)
+    _mark_paths(member, rules.chain, CHAIN, marks, free, bound)
+    _mark_members(values, rules.near, marks, VALID, member)
+    _mark_paths(member, rules.level, LEVEL, marks, free, bound)
+
+
+@helper
+def write_units(distances: Floats2D, step: float, far: int, out: UInt16s2D) -> None:
+    """Do the same as `quantize_distances`, for other kernels."""
     scale = 1.0 / step
     for i in range(distances.shape[0]):
         line, target = distances[i], out[i]
@@ -33,8 +86,8 @@ def quantize_distances(distances: Floats2D, step: float, far: int, out: Out[UInt
             target[j] = far if root >= far else np.uint16(root)
 
 
-@kernel
-def mark_minima(values: UInt16s2D, cap: int, marks: Out[UInt8s2D]) -> None:
+@helper
+def _mark_minima(values: UInt16s2D, cap: int, marks: UInt8s2D) -> None:
     """Set HORIZONTAL on local minima along rows, VERTICAL on local minima along columns. Values of `cap` or more do not
     count.
 
@@ -56,8 +109,8 @@ def mark_minima(values: UInt16s2D, cap: int, marks: Out[UInt8s2D]) -> None:
                 mark[j] |= HORIZONTAL
 
 
-@kernel
-def mark_valid(values: UInt16s2D, cap: int, ratio: float, reach: int, marks: Out[UInt8s2D]) -> None:
+@helper
+def _mark_valid(values: UInt16s2D, cap: int, ratio: float, reach: int, marks: UInt8s2D) -> None:
     """Set VALID on minima and on the cells around them, while values are at least the minimum and below `ratio` times
     it.
 
@@ -97,8 +150,8 @@ def _extend_minimum(
         marks[row, column] |= VALID
 
 
-@kernel
-def mark_members(values: UInt16s2D, near: int, marks: UInt8s2D, bits: int, out: Out[UInt8s2D]) -> None:
+@helper
+def _mark_members(values: UInt16s2D, near: int, marks: UInt8s2D, bits: int, out: UInt8s2D) -> None:
     """Set `out` to 1 on cells with values below `near` and any of the bits, else to 0."""
     for i in range(values.shape[0]):
         here, mark, target = values[i], marks[i], out[i]
@@ -149,10 +202,8 @@ def _write_bytes(lengths: Singles1D, out: UInt8s1D) -> None:
         out[j] = np.uint8(np.int32(x if x >= _ZERO else np.float32(NEVER)))
 
 
-@kernel
-def mark_paths(
-    member: UInt8s2D, min_length: int, bit: int, marks: Out[UInt8s2D], free: Out[UInt8s2D], bound: Out[UInt8s2D]
-) -> None:
+@helper
+def _mark_paths(member: UInt8s2D, min_length: int, bit: int, marks: UInt8s2D, free: UInt8s2D, bound: UInt8s2D) -> None:
     """Set `bit` on the cells of `member` that lie on a path of such cells with a Manhattan length of at least
     `min_length`.
 
@@ -202,10 +253,9 @@ def _write_next_steps(
         ours[j] = _FAR if mark[j] & CHAIN else x
 
 
-@kernel
-def mark_kept(marks: UInt8s2D, max_steps: int, kept: Out[UInt8s2D]) -> None:
-    """Set `kept` on LEVEL cells, and on valid cells that a path of at most `max_steps` steps inside the valid region
-    connects to a chain, in either direction."""
+@helper
+def write_kept(marks: UInt8s2D, max_steps: int, kept: UInt8s2D) -> None:
+    """Do the same as `mark_kept`, for other kernels."""
     n_rows, n_columns = marks.shape
     top, size = np.float32(max_steps), n_columns + 2
     free_a, free_b = np.full(size, _FAR, np.float32), np.full(size, _FAR, np.float32)

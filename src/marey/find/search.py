@@ -26,7 +26,16 @@ from marey.find.build import find_label_masks
 from marey.find.cells import COARSE, STEP, Cells
 from marey.find.cells_kernels import Runs
 from marey.find.chain_order import cut_window, order_by_chain
-from marey.find.match_graph import EXTERNAL, Candidates, Find, Interval, MatchGraph, Still, grow_match_graph
+from marey.find.match_graph import (
+    EXTERNAL,
+    Candidates,
+    Find,
+    Interval,
+    KnownMatches,
+    MatchGraph,
+    Still,
+    grow_match_graph,
+)
 from marey.find.result import Match, MatchResult, make_match_result
 from marey.find.search_kernels import PathEnds, PathQuery, find_best_paths, find_best_wide_paths
 from marey.find.settings import IndexSettings, SearchSettings, WebSettings
@@ -119,7 +128,12 @@ class Searchable(Protocol):
     def clouds(self, clip: int) -> Clouds: ...
     def compare_external(self, motion: Motion, start: Any, stop: Any, n: int) -> tuple[External, int, int]: ...
     def find_candidates(
-        self, interval: Interval, external: External | None, limit: float, max_matches: int
+        self,
+        interval: Interval,
+        external: External | None,
+        limit: float,
+        max_matches: int,
+        known: KnownMatches | None = None,
     ) -> Candidates: ...
 
 
@@ -163,8 +177,9 @@ class Query:
         """Return a function that finds the candidates within `limit` meters of an interval, which is the query or any
         interval of the web's clips."""
 
-        def find(clip: int, start: int, stop: int) -> Candidates:
-            found = self.web.find_candidates((clip, start, stop), self.external, limit, self.settings.max_matches)
+        def find(clip: int, start: int, stop: int, known: KnownMatches | None = None) -> Candidates:
+            interval, n = (clip, start, stop), self.settings.max_matches
+            found = self.web.find_candidates(interval, self.external, limit, n, known)
             return found if self.allowed is None else found.select(_have_labels(found, self.allowed))
 
         return find
@@ -173,7 +188,9 @@ class Query:
         """Grow the match graph at a threshold in meters. Pass `find` to reuse a finder whose limit is at least the
         threshold, and other `settings` for other limits."""
         look = self.make_finder(threshold) if find is None else find
-        return grow_match_graph(self.interval, look, self.still, threshold, settings or self.settings)
+        return grow_match_graph(
+            self.interval, look, self.still, threshold, settings or self.settings, skip_known=find is None
+        )
 
     def find_nearest(self, find: Find | None = None) -> tuple[Interval, float] | None:
         """Return the nearest match within the web's maximum distance, and its distance in meters; None if there is
