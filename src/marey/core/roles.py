@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -142,6 +143,15 @@ def find_roles(
     if mapped:
         how = f"{how}, map" if how else "map"
     return Roles(found, spine, how or "nothing found", names)
+
+
+@lru_cache(maxsize=256)
+def find_cached_roles(
+    names: tuple[str, ...], parents: bytes, offsets: bytes, role_map: tuple[tuple[str, str], ...]
+) -> Roles:
+    """Do the same as `find_roles` for the bytes of arrays, once for all clips of the same body."""
+    tree = np.frombuffer(parents, dtype=np.int64), np.frombuffer(offsets, dtype=np.float64).reshape(-1, 3)
+    return find_roles(names, *tree, dict(role_map) or None)
 
 
 def _check_tree(

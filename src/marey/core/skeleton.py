@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, check_index, check_names, freeze_array, set_readonly
-from marey.core.roles import Roles, find_roles
+from marey.core.roles import Roles, find_cached_roles
 from marey.errors import InvalidValue, JointNotFound, similar
 
 
@@ -69,7 +69,8 @@ class Skeleton(FrozenRecord):
     def roles(self) -> Roles:
         """The role of each joint, found once by name, then by structure; see `Roles`."""
         if self._roles is None:
-            found = find_roles(self.names, self.parents, self.offsets, role_map=self.role_map or None)
+            arrays = self.parents.tobytes(), self.offsets.tobytes()
+            found = find_cached_roles(self.names, *arrays, tuple(self.role_map.items()))
             self._put(_roles=found)
             return found
         return self._roles
