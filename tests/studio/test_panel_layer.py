@@ -143,7 +143,7 @@ def test_a_clip_without_steps_is_spliced_with_a_note(layers: tuple[FakePage, dic
         (
             "operate",
             {"operation": "transplant", "motion": "walk", "other": "reach", "settings": {"part": "tail"}},
-            "“Take” must be 'upper_body', 'arms'",
+            "“Body part” must be 'upper_body', 'arms'",
         ),
         (
             "operate",
