@@ -39,9 +39,10 @@ from marey.compare.sweep_kernels import (
 )
 from marey.core.arrays import Floats, Ints
 
-# Maximum size of a tile in cells, and number of rows whose products are computed together.
-TILE_ROWS, TILE_COLUMNS = 1024, 512
-_STRIP = 96
+# Maximum size of a tile in cells, and number of rows whose products are computed together. Wide tiles have fewer cells
+# around them that only serve as neighbors; low strips of them stay in the cache.
+TILE_ROWS, TILE_COLUMNS = 1024, 1024
+_STRIP = 48
 # Maximum fraction of a tile's cells to measure one by one; for more, sweeping it in double precision is faster.
 _MAX_OPEN = 0.015
 # Maximum error in m^2 for single precision; with a larger one, no cell would be decided, or values would overflow.
