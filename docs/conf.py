@@ -13,6 +13,7 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+from benchmark_tables import fill_page  # noqa: E402
 from gallery_pages import write_gallery  # noqa: E402
 from notebook_pages import write_tutorials  # noqa: E402
 
@@ -179,6 +180,7 @@ def setup(app: Any) -> None:
     write_commands(HERE / "reference" / "commands")
     write_gallery(HERE / "reference" / "gallery")
     write_tutorials(HERE / "reference" / "tutorials")
+    app.connect("source-read", fill_page)
     app.connect("autodoc-process-signature", sign_settings)
     app.connect("autodoc-process-docstring", list_options, priority=390)
     app.connect("autodoc-process-docstring", describe_parameters, priority=400)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -78,3 +79,20 @@ def test_the_version_is_the_same_everywhere():
         ("conda/meta.yaml", 'version: "{}"'),
     ):
         assert form.format(__version__) in (root / file).read_text(encoding="utf-8"), file
+
+
+def test_the_tables_of_speed_are_those_that_were_measured():
+    from marey.bench import BENCHES
+
+    spec = importlib.util.spec_from_file_location("benchmark_tables", DOCS / "benchmark_tables.py")
+    tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    assert sorted(name for names in tables.GROUPS.values() for name in names) == sorted(BENCHES)
+    results = json.loads(tables.FILE.read_text(encoding="utf-8"))
+    page = [(DOCS / "speed.md").read_text(encoding="utf-8")]
+    tables.fill_page(None, "speed", page)
+    rows = [line.split(" | ") for line in page[0].splitlines() if line.startswith("| ") and line.count(" | ") == 4]
+    assert [row[0].removeprefix("| ") for row in rows if row[1] != "marey"] == [
+        each["what"] for each in results if each["goal"]
+    ]
+    assert tables.PLACE not in page[0]
