@@ -73,6 +73,8 @@ def run(session: tuple[FakePage, str, str], name: str, **more: Any) -> dict[str,
         "motion": first, "other": second, "motions": [first, second], "frame": 20, "points": PATH,
         "graph": "graph.npz", "file": "points.npy", "as_new": True, "settings": SETTINGS.get(name, {}),
     }  # fmt: skip
+    if "curve" in OPERATIONS[name].takes:
+        fields["points"] = [[0.0, 1.0], [1.0, 2.0]]
     if "range" in OPERATIONS[name].takes:
         fields["range"] = [5, 65]
     return page.do("operate", operation=name, **{**fields, **more})
@@ -127,6 +129,29 @@ def test_an_edit_that_changes_nothing_leaves_the_clip_saved(session: tuple[FakeP
     assert done["notes"] == ["nothing was changed"]
     assert done["motions"][0]["edited"] is False
     page.do("undo", motion=walk)
+
+
+def test_what_is_dragged_is_one_change(session: tuple[FakePage, str, str]) -> None:
+    page, walk, _ = session
+    before = page.do("motion", motion=walk)
+    fields = {"motion": walk, "frame": 30, "as_new": False}
+    for k, up in enumerate((0.1, 0.3, 0.2)):
+        settings = {"part": "left_hand", "up": up, "axes": "world"}
+        done = run(session, "move", **fields, settings=settings, merge_undo=k > 0)
+    (after,) = done["motions"]
+    assert after["undo"] == before["undo"] + 1
+    hand = after["roles"]["left_hand"]
+    moved = page.frames(walk, 30, 31)[1][0, hand]
+    page.do("undo", motion=walk)
+    np.testing.assert_allclose(moved - page.frames(walk, 30, 31)[1][0, hand], [0.0, 0.2, 0.0], atol=1e-3)
+
+
+def test_a_speed_curve_changes_the_timing(session: tuple[FakePage, str, str]) -> None:
+    before = session[0].do("motion", motion=session[1])
+    (after,) = run(session, "speed_curve", points=[[0.0, 2.0], [1.0, 2.0]])["motions"]
+    assert after["seconds"] == pytest.approx(before["seconds"] / 2, abs=0.05)
+    with pytest.raises(Failed, match=r"from 0.1 to 10"):
+        run(session, "speed_curve", points=[[0.0, 2.0], [1.0, 20.0]])
 
 
 def test_a_marked_range_is_the_loop(session: tuple[FakePage, str, str]) -> None:

@@ -31,12 +31,14 @@
  */
 import type * as THREE from "three";
 import { Failed, type AskOptions, type Connection } from "./connection";
+import { freeColor } from "./colors";
 import { Curves } from "./curves";
 import { byId } from "./dom";
 import { CharacterView, SHOWN, type Shown } from "./character_view";
 import { Frames, type Block } from "./frames";
 import { History, type Change } from "./history";
 import type { Commands, MotionInfo, OpenFile, Welcome } from "./messages";
+import { Picker } from "./picking";
 import { Playback } from "./playback";
 import { drawOnGround, dragTarget, type Stroke, type Target, type TargetOptions } from "./pointer";
 import { Stage } from "./scene";
@@ -67,8 +69,6 @@ export interface Shot {
 
 type Asked = Exclude<keyof Commands, "frames" | "hello">;
 
-const COLORS = ["#7f9bc0", "#c98a5e", "#79a884", "#a98bbd", "#b9a24f", "#6fa7ad", "#c07f92", "#8d94a0"];
-
 export class App {
   readonly stage: Stage;
   readonly playback = new Playback();
@@ -81,6 +81,8 @@ export class App {
   readonly motionsChanged = new Signal();
   readonly selectionChanged = new Signal();
   readonly infoChanged = new Signal<MotionInfo>();
+  /** The path of a motion was loaded. */
+  readonly trailLoaded = new Signal();
   /** A job from before a page reload has ended; panels may ask for the current state. */
   readonly workEnded = new Signal();
   /** A file was written to the folder. */
@@ -88,6 +90,9 @@ export class App {
   /** Open a panel by its name; what follows a colon is passed to it. */
   readonly openPanel = new Signal<string>();
   readonly history = new History(this);
+  readonly picker: Picker;
+  /** Seconds by which motions were moved in time, keyed by id. */
+  readonly offsets = new Map<string, number>();
   selected: Shot | null = null;
   /** Ids of the motions that an operation is changing now. */
   readonly changing = new Set<string>();
@@ -96,7 +101,6 @@ export class App {
   /** The server's welcome; null until it has answered. */
   welcome: Welcome | null = null;
   private follows = true;
-  private colorsUsed = 0;
   /** Characters whose skin was already requested. */
   private readonly dressed = new WeakSet<CharacterView>();
   private lastCenter: THREE.Vector3 | null = null;
@@ -113,6 +117,7 @@ export class App {
     this.waiting = new Waiting(byId("notices"));
     this.stage = new Stage(byId("stage"));
     this.timeline = new Timeline(byId("timeline"), this.playback, this.scale);
+    this.picker = new Picker(this);
     this.curves = new Curves(byId("curves"), this.playback, this.scale, this);
     this.themes.changed.on(() => this.repaint());
     this.stage.ticked.on((seconds) => this.tick(seconds));
@@ -203,7 +208,7 @@ export class App {
       if (select) this.select(info.motion);
       return old;
     }
-    const shot = this.makeShot(info, COLORS[this.colorsUsed++ % COLORS.length]!);
+    const shot = this.makeShot(info, freeColor(new Set([...this.motions.values()].map(({ character }) => character.color))));
     this.motions.set(info.motion, shot);
     this.motionsChanged.emit();
     if (select || !this.selected) this.select(info.motion);
@@ -237,6 +242,7 @@ export class App {
       const old = shot.character;
       Object.assign(shot, this.makeShot(info, old.color, block));
       shot.character.visible = old.visible;
+      shot.character.group.position.copy(old.group.position);
       // The old body stays until the new frames have been loaded; otherwise the character would flicker during a drag.
       void this.arrival(shot).catch(() => undefined).then(() => old.dispose());
     } else {
@@ -329,7 +335,13 @@ export class App {
   /** The frame of a motion at the current time. Motions with different frame rates are synchronized in seconds. */
   frameOf(shot: Shot): number {
     if (shot === this.selected) return this.playback.frame;
-    return Math.min(shot.info.n_frames - 1, Math.round(this.playback.seconds * shot.info.fps));
+    const seconds = this.playback.seconds - this.delayOf(shot.info.motion);
+    return Math.max(0, Math.min(shot.info.n_frames - 1, Math.round(seconds * shot.info.fps)));
+  }
+
+  /** Seconds by which a motion starts later than the selected one. */
+  delayOf(id: string): number {
+    return (this.offsets.get(id) ?? 0) - (this.offsets.get(this.selected?.info.motion ?? "") ?? 0);
   }
 
   drawOnGround(done: (stroke: Stroke) => void): () => void {
@@ -402,6 +414,7 @@ export class App {
         points.set(block.positions.subarray(at, at + 3), 3 * f);
       }
       shot.character.setTrail(points, info.floor ?? 0);
+      this.trailLoaded.emit();
       return;
     }
     try {
@@ -412,6 +425,7 @@ export class App {
       const points = new Float32Array(3 * x.length);
       x.forEach((value, i) => points.set([value, y[i]!, z[i]!], 3 * i));
       shot.character.setTrail(points, shot.info.floor ?? 0);
+      this.trailLoaded.emit();
     } catch {
       // The trail is optional: the motion may have been closed in the meantime.
     }

@@ -48,6 +48,7 @@ export class CharacterView {
   private trail: THREE.Line | null = null;
   private cloud: THREE.Points | null = null;
   private ends: [number, number] = [0, 0];
+  private first: [number, number] = [0, 0];
   private pose: Frame | undefined;
   private readonly point = new THREE.Vector3();
   private readonly turn = new THREE.Quaternion();
@@ -149,11 +150,47 @@ export class CharacterView {
     return 0;
   }
 
-  /** Bounding box of all joints in the world as last drawn; empty if nothing was drawn. */
+  /** Position of a joint in the world as last drawn. */
+  jointPosition(joint: number, into = new THREE.Vector3()): THREE.Vector3 {
+    if (!this.pose) return into.set(0, 0, 0);
+    return into.fromArray(this.pose.positions, this.pose.offset + 3 * joint).applyMatrix4(this.group.matrixWorld);
+  }
+
+  /** Rotation of a joint as last drawn, relative to its parent, or in the world. */
+  jointRotation(joint: number, inWorld = false): THREE.Quaternion {
+    const { pose } = this;
+    const of = (each: number) => new THREE.Quaternion().fromArray(pose!.rotations, pose!.rotationOffset + 4 * each);
+    const parent = this.info.parents[joint] ?? -1;
+    if (!pose) return new THREE.Quaternion();
+    return parent < 0 || inWorld ? of(joint) : of(parent).invert().multiply(of(joint));
+  }
+
+  /** Where the hips start on the floor, x and z, in the motion's own coordinates. */
+  start(): [number, number] {
+    return this.first;
+  }
+
+  /** The path of the hips in the motion's own coordinates, as a flat x, y, z list on the floor; empty if unknown. */
+  path(): ArrayLike<number> {
+    return this.trail?.geometry.getAttribute("position").array ?? [];
+  }
+
+  /** Bounding box of the path of the hips in the world; empty if it is not known. */
+  pathBox(): THREE.Box3 {
+    const box = new THREE.Box3();
+    if (!this.trail) return box;
+    return box.setFromBufferAttribute(this.trail.geometry.getAttribute("position") as THREE.BufferAttribute).applyMatrix4(this.group.matrixWorld);
+  }
+
+  /** Bounding box of the body in the world as last drawn, without joints above the hips; empty if nothing was drawn. */
   box(into = new THREE.Box3()): THREE.Box3 {
     into.makeEmpty();
     this.group.updateMatrixWorld();
+    // The root joint of some rigs stays at the origin while the hips move.
+    const above = new Set<number>();
+    for (let joint = this.info.parents[this.info.roles["hips"] ?? 0] ?? -1; joint >= 0; joint = this.info.parents[joint]!) above.add(joint);
     for (let joint = 0; this.pose && joint < this.info.joints.length; joint++) {
+      if (above.has(joint)) continue;
       const at = this.world(this.pose, joint);
       if (Number.isFinite(at.x)) into.expandByPoint(at);
     }
@@ -165,6 +202,7 @@ export class CharacterView {
     if (this.trail) this.remove(this.trail);
     const n = points.length;
     this.ends = n < 6 ? [0, 0] : [points[n - 3]! - points[0]!, points[n - 1]! - points[2]!];
+    this.first = [points[0] ?? 0, points[2] ?? 0];
     const flat = points.slice();
     for (let i = 1; i < flat.length; i += 3) flat[i] = floor + TRAIL_ABOVE_FLOOR;
     const geometry = new THREE.BufferGeometry();

@@ -45,6 +45,7 @@ export class Curves {
     });
     playback.changed.on(() => this.draw());
     scale.changed.on(() => this.draw());
+    new ResizeObserver(() => this.draw()).observe(host);
   }
 
   readonly draw = oncePerPicture(() => this.paint());

@@ -221,6 +221,8 @@ export class History {
     const info = await this.app.ask(which, { motion });
     this.app.update(info);
     if (this.app.selected?.info.motion !== motion) this.app.select(motion);
+    const shot = this.app.motions.get(motion);
+    if (shot) void this.app.bringIntoView(shot).catch(() => undefined);
   }
 
   private async reopen(motion: string): Promise<void> {

@@ -39,13 +39,17 @@ export function historyButtons(app: App): HTMLElement[] {
   list.addEventListener("keydown", (event) => {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     const items = [...list.querySelectorAll<HTMLElement>("button")];
-    if (by) items[items.indexOf(document.activeElement as HTMLElement) + by]?.focus();
-    else if (event.key === "Escape") {
-      show(false);
-      open.focus();
-    } else return;
+    if (!by) return;
+    items[items.indexOf(document.activeElement as HTMLElement) + by]?.focus();
     event.preventDefault();
     event.stopPropagation();
+  });
+  // A clicked entry has given up the focus, so the key may come from anywhere.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || list.hidden) return;
+    show(false);
+    open.focus();
+    event.preventDefault();
   });
   document.addEventListener("pointerdown", (event) => {
     if (!list.hidden && !box.contains(event.target as Node)) show(false);

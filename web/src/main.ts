@@ -1,6 +1,8 @@
 /** Entry point of the studio's page: assembles the parts and handles keys. */
 import { App } from "./app";
 import { showResumedWork } from "./resumed_work";
+import { arrangement } from "./arrangement";
+import { borders } from "./borders";
 import { Connection, type State } from "./connection";
 import { keepCamera, restoreCamera } from "./camera_state";
 import { button, byId, isOurs, releaseClicked } from "./dom";
@@ -15,6 +17,7 @@ import { losesAny, saveSelected } from "./saving";
 import { shareButton } from "./share";
 import { shortcuts } from "./shortcuts";
 import { StartPage } from "./start_page";
+import { timelineTools } from "./timeline_tools";
 import { transport } from "./transport";
 import { viewbar } from "./viewbar";
 
@@ -59,7 +62,10 @@ async function start(): Promise<void> {
   const app = new App(connection);
   const files = new Files(app);
   transport(byId("transport"), app.playback);
+  timelineTools(byId("transport"), app);
+  borders();
   const viewKey = viewbar(byId("viewbar"), app);
+  const arrangeKey = arrangement(byId("viewbar"), app);
   const theme = button("◐", () => app.themes.toggle(), "Switch between light and dark theme", "quiet");
   theme.setAttribute("aria-label", "Switch between light and dark theme");
   theme.id = "theme";
@@ -91,7 +97,7 @@ async function start(): Promise<void> {
     if (losesAny(app) && !isLeaving()) event.preventDefault();
   });
   document.addEventListener("keydown", (event) => {
-    if (commandKey(app, event) || (isOurs(event) && (help.key(event) || viewKey(event) || app.playback.key(event)))) event.preventDefault();
+    if (commandKey(app, event) || (isOurs(event) && (help.key(event) || viewKey(event) || arrangeKey(event) || app.playback.key(event)))) event.preventDefault();
   });
   // For the browser console and for tests.
   Object.assign(window, { marey: app });

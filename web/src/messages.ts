@@ -484,6 +484,7 @@ export interface OperationDone {
  * `motion` is the selected motion, `other` another one; or `file` is a file in the folder. `frame` is the playhead,
  * `range` the marked frames, half-open. `points` is a path x, z on the floor in meters. `graph` is an entry of
  * `OperationInputs.graphs`. `settings` are the options of all forms. `as_new`: the result is a new motion.
+ * `merge_undo`: replace the result of the same operation just before, for example while something is dragged.
  */
 export interface RunOperation {
   operation: string;
@@ -497,6 +498,7 @@ export interface RunOperation {
   graph?: string;
   file?: string;
   as_new?: boolean;
+  merge_undo?: boolean;
 }
 
 /**
@@ -1916,6 +1918,7 @@ export const OPERATIONS = [
   {"name": "split", "title": "Split", "about": "Cut the clip in two at the playhead.", "panel": "edit", "group": "Time", "takes": ["motion", "frame"], "gives": "new", "button": "Apply", "skip": [], "as_new": false, "forms": []},
   {"name": "loop", "title": "Loop", "about": "Make the clip repeat without a jump: the marked range, or the part that loops best.", "panel": "edit", "group": "Time", "takes": ["motion"], "gives": "motion", "button": "Apply", "skip": ["start", "stop"], "as_new": false, "forms": [FORMS.CycleSettings]},
   {"name": "speed", "title": "Speed", "about": "Play the marked range, or the entire clip, faster or slower.", "panel": "edit", "group": "Time", "takes": ["motion", "span"], "gives": "motion", "button": "Apply", "skip": [], "as_new": false, "forms": [FORMS.SpeedInputs]},
+  {"name": "speed_curve", "title": "Speed curve", "about": "Draw how fast the clip plays over time.", "panel": "edit", "group": "Time", "takes": ["motion", "curve"], "gives": "motion", "button": "Apply", "skip": [], "as_new": false, "forms": []},
   {"name": "timewarp", "title": "Timewarp", "about": "Move events to other times.", "panel": "edit", "group": "Time", "takes": ["motion"], "gives": "motion", "button": "Apply", "skip": [], "as_new": false, "forms": [FORMS.TimewarpInputs]},
   {"name": "resample", "title": "Resample", "about": "Change the frame rate.", "panel": "edit", "group": "Time", "takes": ["motion"], "gives": "motion", "button": "Apply", "skip": [], "as_new": false, "forms": [FORMS.ResampleInputs, FORMS.ResampleSettings]},
   {"name": "connect", "title": "Append", "about": "Append another clip and fill the gap.", "panel": "edit", "group": "Time", "takes": ["motion", "other"], "gives": "motion", "button": "Apply", "skip": [], "as_new": false, "forms": [FORMS.ConnectSettings]},

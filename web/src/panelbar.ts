@@ -51,7 +51,7 @@ export function panelbar(host: HTMLElement, app: App, known: readonly string[], 
     built.get(name!)?.use?.(what ?? "");
   });
   app.workEnded.on(() => built.get(current)?.shown?.());
-  host.replaceChildren(tabs, body);
+  host.append(tabs, body);
   const start = entries.find(({ name }) => name === first) ?? entries[0];
   if (start) open(start.name, false);
 }

@@ -11,11 +11,14 @@ export class Playback {
   /** Playback speed; 1 is the recorded speed. */
   speed = 1;
   loop = true;
+  /** Whether a loop plays forward and backward in turn. */
+  pingPong = false;
   /** The range that is looped, half-open frames; null for the entire motion. */
   region: [number, number] | null = null;
   nFrames = 1;
   fps = 30;
   private position = 0;
+  private direction = 1;
 
   /** The current frame as an integer. It is shown until the next one begins. */
   get frame(): number {
@@ -63,6 +66,15 @@ export class Playback {
 
   setLoop(on: boolean): void {
     this.loop = on;
+    if (!on) this.setPingPong(false);
+    this.changed.emit();
+  }
+
+  /** Play forward and backward in turn, or only forward. */
+  setPingPong(on: boolean): void {
+    this.pingPong = on;
+    this.direction = 1;
+    if (on) this.loop = true;
     this.changed.emit();
   }
 
@@ -100,8 +112,14 @@ export class Playback {
   tick(seconds: number): void {
     if (!this.playing || !seconds) return;
     const [start, stop] = this.range;
-    let next = this.position + seconds * this.fps * this.speed;
-    if (this.loop) {
+    let next = this.position + this.direction * seconds * this.fps * this.speed;
+    if (this.loop && this.pingPong) {
+      if (next > stop - 1 || next < start) {
+        this.direction = next < start ? 1 : -1;
+        next = 2 * (next < start ? start : stop - 1) - next;
+      }
+      next = Math.max(start, Math.min(stop - 1, next));
+    } else if (this.loop) {
       if (next >= stop - TINY) next = start + ((next - start + TINY) % (stop - start));
       next = Math.max(start, next);
     } else if (next >= stop - 1) {
@@ -124,6 +142,7 @@ export class Playback {
       case "Home": this.step(-this.frame); return true;
       case "End": this.step(this.nFrames); return true;
       case "l": case "L": this.setLoop(!this.loop); return true;
+      case "p": case "P": this.setPingPong(!this.pingPong); return true;
       case "[": case "i": case "I": this.markStart(); return true;
       case "]": case "o": case "O": this.markStop(); return true;
       case "\\": this.setRegion(null); return true;

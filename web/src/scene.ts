@@ -18,6 +18,8 @@ const FAR = 12;
 /** A box counts as visible if more than this fraction of it is in view, or if it fills this fraction of the view. */
 const MOST_OF_BOX = 0.8;
 const MUCH_OF_PICTURE = 0.4;
+/** Lowest height in meters of the camera above the floor. */
+const LOWEST = 0.05;
 /** Rendered pixels per displayed pixel if there is no graphics card. */
 const SOFTWARE_RATIO = 0.75;
 
@@ -62,7 +64,7 @@ export class Stage {
     this.controls.target.set(0, 0.9, 0);
     this.controls.maxDistance = 150;
     this.controls.minDistance = 0.2;
-    this.controls.addEventListener("change", () => this.invalidate());
+    this.controls.addEventListener("change", () => this.stayAboveFloor());
     this.controls.update();
     this.canvas.addEventListener("keydown", (event) => cameraKeys(this.camera, this.controls, event));
     this.applyTheme();
@@ -73,6 +75,15 @@ export class Stage {
   /** Request a redraw. */
   invalidate(): void {
     this.dirty = true;
+  }
+
+  /** Keep the camera above the floor, which would hide the characters. */
+  private stayAboveFloor(): void {
+    const { target } = this.controls;
+    const reach = (this.groundLevel + LOWEST - target.y) / Math.max(1e-6, this.camera.position.distanceTo(target));
+    this.controls.maxPolarAngle = Math.acos(THREE.MathUtils.clamp(reach, -1, 1));
+    if (this.camera.position.y < this.groundLevel + LOWEST - 1e-3 && target.y > this.groundLevel + LOWEST) this.controls.update();
+    this.invalidate();
   }
 
   /** Number of redraws so far. */

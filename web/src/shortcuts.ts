@@ -4,10 +4,10 @@ import { button, el } from "./dom";
 const SHORTCUTS: [string, [string, string][]][] = [
   ["Play", [
     ["Space", "play or pause"], ["← →", "one frame back or forward"], ["↓ ↑", "ten frames"], ["Home End", "first or last frame"],
-    ["I O  or  [ ]", "start and end of the marked range"], ["\\", "whole clip"], ["L", "loop"],
+    ["I O  or  [ ]", "start and end of the marked range"], ["\\", "whole clip"], ["L", "loop"], ["P", "play forward and backward"],
   ]],
   ["Camera", [
-    ["1 3 7", "front, side, top of the character"], ["F", "zoom to the selected clip"], ["C", "follow the character"],
+    ["1 3 7", "front, side, top of the character"], ["F A T", "zoom to the selected clip, all clips, the path"], ["N", "names of the clips"], ["Click", "select a clip and a joint"], ["C", "follow the character"],
     ["Shift + arrows", "orbit, while the scene has the focus"], ["Ctrl + arrows", "pan"], ["+ −", "zoom"],
   ]],
   ["Edit", [

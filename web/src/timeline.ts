@@ -9,6 +9,8 @@ import { laneKeys } from "./timeline_keys";
 import { GUTTER, tickStep, type TimeScale } from "./timescale";
 
 const RULER = 24;
+/** Width in pixels of the handles of the in and out points. */
+const EDGE = 7;
 /**
  * Touch needs more room than a mouse: the height of a lane, and the pixels within which the end of a span can be
  * grabbed.
@@ -22,6 +24,7 @@ const ADDED = 10;
 type Drag =
   | { kind: "scrub" }
   | { kind: "region"; from: number }
+  | { kind: "edge"; stop: boolean }
   | { kind: "span"; hit: Hit; from: Span; at: number; part: Part; created: boolean };
 
 export class Timeline {
@@ -147,7 +150,7 @@ export class Timeline {
       pen.fillStyle = cssVariable("--accent-soft");
       pen.fillRect(Math.max(GUTTER, start), 0, Math.max(1, stop - Math.max(GUTTER, start)), height);
     }
-    const { frames, text } = tickStep(70 * scale.perPixel, playback.fps);
+    const { frames, text } = tickStep(70 * scale.perPixel, playback.fps, scale.frames);
     pen.strokeStyle = cssVariable("--line");
     pen.fillStyle = cssVariable("--dim");
     pen.beginPath();
@@ -159,6 +162,28 @@ export class Timeline {
       pen.fillText(text(f), x + 4, 9);
     }
     pen.stroke();
+    this.drawEdges(pen);
+  }
+
+  /** Draw the handles of the in and out points, in the lower half of the ruler. */
+  private drawEdges(pen: CanvasRenderingContext2D): void {
+    if (!this.info) return;
+    pen.fillStyle = cssVariable(this.playback.region ? "--accent" : "--grid-strong");
+    this.playback.range.forEach((frame, k) => {
+      const x = this.scale.x(frame);
+      if (x < GUTTER - 1) return;
+      pen.beginPath();
+      pen.roundRect(k ? x - EDGE : x, RULER / 2, EDGE, RULER / 2, k ? [0, 4, 4, 0] : [4, 0, 0, 4]);
+      pen.fill();
+    });
+  }
+
+  /** The handle at a pointer: 0 for the in point, 1 for the out point, -1 for none. */
+  private edgeAt(event: MouseEvent): number {
+    if (!this.info || event.offsetY < RULER / 2 || event.offsetY >= RULER) return -1;
+    const away = this.playback.range.map((frame, k) => Math.abs(this.scale.x(frame) + (k ? -EDGE / 2 : EDGE / 2) - event.offsetX));
+    const nearest = away[0]! <= away[1]! ? 0 : 1;
+    return away[nearest]! <= GRAB + EDGE / 2 ? nearest : -1;
   }
 
   private drawLane(pen: CanvasRenderingContext2D, lane: Lane, index: number, width: number): void {
@@ -212,6 +237,11 @@ export class Timeline {
     const { frame, lane } = this.at(event);
     if (event.offsetX < GUTTER) return;
     this.canvas.setPointerCapture(event.pointerId);
+    const edge = this.edgeAt(event);
+    if (edge >= 0) {
+      this.drag = { kind: "edge", stop: edge === 1 };
+      return;
+    }
     if (lane < 0 || lane >= this.lanes.length || !this.editable) {
       this.drag = event.shiftKey ? { kind: "region", from: Math.round(frame) } : { kind: "scrub" };
       if (this.drag.kind === "scrub") this.playback.seek(Math.floor(frame));
@@ -236,11 +266,20 @@ export class Timeline {
     const { frame, lane } = this.at(event);
     const { drag } = this;
     if (!drag) {
-      if (!this.editable) return;
+      const edge = this.edgeAt(event) >= 0;
+      this.canvas.style.cursor = edge ? "ew-resize" : "";
+      if (!this.editable || edge) return;
       const hit = hitTest(this.lanes, lane, frame, GRAB * this.scale.perPixel);
       this.canvas.style.cursor = !hit ? "" : hit.part === "body" ? "grab" : "ew-resize";
     } else if (drag.kind === "scrub") {
       this.playback.seek(Math.floor(frame));
+    } else if (drag.kind === "edge") {
+      const [start, stop] = this.playback.range;
+      const { nFrames } = this.playback;
+      const at = clamp(Math.round(frame), drag.stop ? start + 2 : 0, drag.stop ? nFrames : stop - 2);
+      const range: [number, number] = drag.stop ? [start, at] : [at, stop];
+      // The range of all frames is none.
+      this.playback.setRegion(range[0] === 0 && range[1] === nFrames ? null : range);
     } else if (drag.kind === "region") {
       this.playback.setRegion([drag.from, Math.round(frame)]);
     } else {
@@ -429,7 +468,7 @@ export class Timeline {
 }
 
 /** Shorten a text to fit `width` pixels. */
-function fitText(pen: CanvasRenderingContext2D, name: string, width: number): string {
+export function fitText(pen: CanvasRenderingContext2D, name: string, width: number): string {
   let text = visible(name.slice(0, 200));
   if (pen.measureText(text).width <= width) return text;
   while (text.length > 1 && pen.measureText(`${text}…`).width > width) text = text.slice(0, -1);

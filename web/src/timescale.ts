@@ -12,12 +12,19 @@ export class TimeScale {
   from = 0;
   to = 1;
   width = 600;
+  /** Whether the ruler counts frames instead of seconds. */
+  frames = false;
 
   /** Show an entire motion of `nFrames` frames. */
   fit(nFrames: number): void {
     this.nFrames = Math.max(1, nFrames);
     this.from = 0;
     this.to = this.nFrames;
+    this.changed.emit();
+  }
+
+  setFrames(on: boolean): void {
+    this.frames = on;
     this.changed.emit();
   }
 
@@ -64,8 +71,12 @@ export class TimeScale {
   }
 }
 
-/** Return the distance between ticks in frames: a round number of seconds, at least `least` frames. */
-export function tickStep(least: number, fps: number): { frames: number; text: (frame: number) => string } {
+/** Return the distance between ticks in frames: a round number of seconds, or of frames, at least `least` frames. */
+export function tickStep(least: number, fps: number, inFrames = false): { frames: number; text: (frame: number) => string } {
+  if (inFrames) {
+    const tens = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+    return { frames: tens * ([1, 2, 5].find((k) => k * tens >= least) ?? 10), text: (frame) => String(Math.round(frame)) };
+  }
   const seconds = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800, 3600].find((s) => s * fps >= least);
   const step = seconds ?? 7200;
   const digits = step < 1 ? 1 : 0;

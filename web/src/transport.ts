@@ -13,6 +13,8 @@ export function transport(host: HTMLElement, playback: Playback): void {
   const play = icon("Play", "▶", () => playback.toggle(), "Play or pause (Space)");
   play.id = "play";
   const loop = toggle("Loop", playback.loop, (on) => playback.setLoop(on), "Loop the clip or the marked range (L)");
+  const both = toggle("⇄", playback.pingPong, (on) => playback.setPingPong(on), "Play forward and backward in turn (P)");
+  both.setAttribute("aria-label", "Ping-pong");
   const speed = el("select", { aria: { label: "Speed" }, title: "Speed", on: { change: () => playback.setSpeed(Number(speed.value)) } });
   for (const value of SPEEDS) speed.append(el("option", { value: String(value), text: `${value}×` }));
   speed.value = "1";
@@ -28,7 +30,7 @@ export function transport(host: HTMLElement, playback: Playback): void {
     play,
     icon("Next frame", "▸", () => playback.step(1), "Next frame (→)"),
     icon("Last frame", "▸|", () => playback.step(playback.nFrames), "Last frame (End)"),
-    loop, speed,
+    loop, both, speed,
     icon("Set in point", "[", () => playback.markStart(), "Set in point: the marked range starts here ([)"),
     icon("Set out point", "]", () => playback.markStop(), "Set out point: the marked range ends here (])"),
     region, el("span", { class: "spacer" }), frame, total, seconds,
@@ -37,6 +39,7 @@ export function transport(host: HTMLElement, playback: Playback): void {
     play.textContent = playback.playing ? "❚❚" : "▶";
     play.setAttribute("aria-label", playback.playing ? "Pause" : "Play");
     loop.set(playback.loop);
+    both.set(playback.pingPong);
     region.disabled = !playback.region;
     if (document.activeElement !== frame) frame.value = String(playback.frame);
     frame.max = String(playback.nFrames - 1);

@@ -27,7 +27,7 @@ export function viewbar(host: HTMLElement, looker: Looker): (event: KeyboardEven
     button("Front", view("front"), "Front view: the character's face (1)"),
     button("Side", view("side"), "Side view: the character's left side (3)"),
     button("Top", view("top"), "Top view (7)"),
-    button("Zoom to selection", () => looker.focus(), "Move the camera to the selected clip (F)"),
+    button("Selected", () => looker.focus(), "Zoom to the selected clip (F)"),
     follow,
   );
   return (event) => {

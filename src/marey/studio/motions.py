@@ -231,6 +231,13 @@ class Motions:
                 del opened.steps[0]
             opened.at = len(opened.steps) - 1
 
+    def find_merge_source(self, name: str, what: str) -> Step:
+        """Return the step that a change named `what` starts from: the one before, if it would merge with the last."""
+        opened = self.opened(name)
+        with self._lock:
+            merges = 0 < opened.at == len(opened.steps) - 1 and opened.now.what == what
+            return opened.steps[opened.at - merges]
+
     def trim_rest(self, name: str) -> bool:
         """Remove a rest pose in frame 0, as an undoable step. Returns whether there was one.
 

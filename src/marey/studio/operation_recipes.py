@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from marey.core.settings import Settings, options_of
+from marey.studio.operation_work import find_speed_keys
 from marey.studio.operations import Inputs, Operation
 from marey.studio.recipes import Recipe, call, list_of, write_options, write_rows, write_value
 
@@ -101,6 +102,11 @@ def _change_speed(use: Use) -> Recipe:
     return use.call("marey.edit.timewarp", motion, repr(keys))
 
 
+def _speed_curve(use: Use) -> Recipe:
+    motion, curve = use.data
+    return use.call("marey.edit.timewarp", motion, repr(find_speed_keys(use.motion, curve)))
+
+
 def _timewarp(use: Use) -> Recipe:
     rows = [each.split("=") for each in use.input("keys").replace(";", ",").split(",") if each.strip()]
     return use.call("marey.edit.timewarp", use.data[0], repr([(float(old), float(new)) for old, new in rows]))
@@ -186,7 +192,8 @@ def _similarity(use: Use) -> Recipe:
 
 
 _WRITERS: Mapping[str, Callable[[Use], Recipe | list[Recipe | None]]] = {
-    "split": _split, "change_speed": _change_speed, "timewarp": _timewarp, "move_part": _move, "rotate_joint": _rotate,
+    "split": _split, "change_speed": _change_speed, "timewarp": _timewarp, "follow_speed_curve": _speed_curve,
+    "move_part": _move, "rotate_joint": _rotate,
     "solve_positions": _solve, "clean_motion": _clean, "splice_bodies": _splice, "transplant_part": _transplant,
     "reach_point": _reach, "make_crowd": _crowd, "make_variations": _variations, "reduce_graph": _reduce,
     "register_graph": _register, "build_by_similarity": _similarity,

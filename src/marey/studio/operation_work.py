@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 Found = dict[str, Any]
 # Limits: rows of a table, and motions that one operation opens.
 MAX_ROWS, MAX_MOTIONS = 200, 60
+# Keys of the timewarp along a speed curve.
+_CURVE_KEYS = 64
 
 
 def run_operation(progress: Progress, operation: str, data: list[Any], values: Found, folder: str) -> Found:
@@ -119,6 +121,28 @@ def change_speed(motion: Motion, span: Sequence[int] | None, speed: float) -> Mo
     stop = min(stop, motion.duration)
     keys = [(start, start)] if start > 0.0 else []
     return timewarp(motion, [*keys, (stop, start + (stop - start) / speed)])
+
+
+def follow_speed_curve(motion: Motion, curve: Sequence[Sequence[float]]) -> Motion:
+    """Play a motion with a speed that changes over time; `curve` has points (fraction of the motion, speed)."""
+    from marey.edit import timewarp
+
+    return timewarp(motion, find_speed_keys(motion, curve))
+
+
+def find_speed_keys(motion: Motion, curve: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+    """Return the keys of the timewarp that gives a motion these speeds over time."""
+    import numpy as np
+
+    fractions, speeds = np.array(sorted(map(tuple, curve)), dtype=np.float64).T
+    if not ((speeds >= 0.1) & (speeds <= 10.0)).all():
+        raise InvalidValue("the speeds of a curve must be from 0.1 to 10")
+    if len(motion) < 2:
+        raise InvalidValue("the clip has only one frame")
+    old = np.linspace(0.0, motion.duration, min(len(motion), _CURVE_KEYS))
+    slowness = 1.0 / np.exp(np.interp(old / motion.duration, fractions, np.log(speeds)))
+    new = np.cumsum(0.5 * (slowness[1:] + slowness[:-1]) * np.diff(old))
+    return list(zip(old[1:].tolist(), new.tolist(), strict=True))
 
 
 def timewarp(motion: Motion, keys: str) -> Motion:

@@ -40,9 +40,9 @@ from marey.studio.render_settings import RenderSettings
 
 # What an operation takes. "motion": the selected motion; "recording": the same, or markers; "other": another open
 # motion or a file; "motions": open motions; "frame": the playhead; "range": start and end of the marked frames, "span"
-# the same if there are any; "points": a path drawn on the floor; "graph": a motion graph; "folder": the open folder;
-# "file": a file of positions of joints or markers; "space": a saved target control;
-# "against": another open motion, or none.
+# the same if there are any; "points": a path drawn on the floor; "curve": points of a curve over time; "graph": a
+# motion graph; "folder": the open folder; "file": a file of positions of joints or markers; "space": a saved target
+# control; "against": another open motion, or none.
 Take = Literal[
     "motion",
     "recording",
@@ -52,6 +52,7 @@ Take = Literal[
     "range",
     "span",
     "points",
+    "curve",
     "graph",
     "folder",
     "file",
@@ -308,6 +309,8 @@ _TABLE = (
               "edit", "Time", f"{_EDIT}cycle", (edits.CycleSettings,), done="looped", skip=("start", "stop")),
     Operation("speed", "Speed", "Play the marked range, or the entire clip, faster or slower.", "edit", "Time",
               f"{_WORK}change_speed", (SpeedInputs,), takes=("motion", "span"), done="speed changed"),
+    Operation("speed_curve", "Speed curve", "Draw how fast the clip plays over time.", "edit", "Time",
+              f"{_WORK}follow_speed_curve", takes=("motion", "curve"), done="speed curve applied"),
     Operation("timewarp", "Timewarp", "Move events to other times.", "edit", "Time", f"{_WORK}timewarp",
               (TimewarpInputs,), done="timing changed"),
     Operation("resample", "Resample", "Change the frame rate.", "edit", "Time", "marey.core.resample:resample",

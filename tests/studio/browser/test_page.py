@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from PIL import Image
 
 import marey
@@ -129,6 +130,71 @@ def test_loop_region_holds(tab: Tab) -> None:
     assert min(seen) >= start
     assert max(seen) < stop
     tab.page.evaluate("() => { marey.playback.setSpeed(1); marey.playback.toggle(); marey.playback.setRegion(null); }")
+
+
+def test_the_timeline_is_arranged(tab: Tab) -> None:
+    """In and out points are dragged, time runs back and forth, clips move in time, and the border is remembered."""
+    tab.open("kick.bvh")
+    tab.open("walk.bvh")
+    settle(tab)
+    box = tab.page.locator("#timeline canvas").bounding_box()
+    x = [box["x"] + tab.get(f"marey.scale.x({frame})") for frame in (0, 20)]
+    tab.page.mouse.move(x[0] + 3, box["y"] + 19)
+    tab.page.mouse.down()
+    tab.page.mouse.move(x[1] + 3, box["y"] + 19, steps=3)
+    tab.page.mouse.up()
+    assert abs(tab.get("marey.playback.region[0]") - 20) <= 1
+    # All in one go, as the page plays on between two questions.
+    seen = tab.get(
+        "(marey.playback.setRegion([10, 16]), marey.playback.seek(10), marey.playback.setPingPong(true), "
+        "marey.playback.playing = true, "
+        "Array.from({ length: 12 }, () => (marey.playback.tick(1 / 30), marey.playback.frame)))"
+    )
+    assert seen == [11, 12, 13, 14, 15, 14, 13, 12, 11, 10, 11, 12]
+    tab.page.evaluate(
+        "() => { marey.playback.setPingPong(false); marey.playback.step(0); marey.playback.setRegion(null); }"
+    )
+
+    tab.page.get_by_role("button", name="Tracks").click()
+    tab.page.locator("#tracks canvas").focus()
+    tab.page.keyboard.press("Home")
+    row = tab.get("[...marey.motions.values()].findIndex(({ info }) => info.name === 'kick')")
+    for _ in range(row):
+        tab.page.keyboard.press("ArrowDown")
+    tab.page.keyboard.press("Shift+ArrowRight")
+    kick = "[...marey.motions.values()].find(({ info }) => info.name === 'kick')"
+    assert tab.get(f"marey.delayOf({kick}.info.motion)") == pytest.approx(10 / 30)
+    assert tab.get(f"(marey.playback.seek(12), marey.frameOf({kick}))") == 2
+    tab.page.keyboard.press("Control+z")
+    tab.until(f"() => marey.delayOf({kick}.info.motion) === 0")
+    tab.page.get_by_role("button", name="Tracks").click()
+
+    before = tab.page.locator("#timeline").bounding_box()["height"]
+    tab.page.get_by_role("separator", name="Height of the timeline").press("ArrowUp")
+    assert tab.page.locator("#timeline").bounding_box()["height"] > before
+    tab.page.get_by_role("separator", name="Height of the timeline").dblclick()
+    assert tab.page.locator("#timeline").bounding_box()["height"] == before
+
+
+def test_a_click_selects_a_clip_and_a_joint(tab: Tab) -> None:
+    tab.open("kick.bvh")
+    tab.open("walk.bvh")
+    tab.page.get_by_role("button", name="Row", exact=True).click()
+    settle(tab)
+    assert tab.page.locator(".clip-name", has_text="kick").is_visible()
+    places = tab.get(
+        "(() => { const { info, character } = [...marey.motions.values()].find(({ info }) => info.name === 'kick');"
+        "const at = marey.stage.project(character.jointPosition(info.roles.head));"
+        "const box = marey.stage.canvas.getBoundingClientRect(); return [at.x + box.left, at.y + box.top]; })()"
+    )
+    tab.page.mouse.click(*places)
+    tab.until("() => marey.selected.info.name === 'kick'")
+    assert "rotation" in tab.page.locator(".joint-values").inner_text()
+    tab.page.get_by_role("button", name="Close joint values").click()
+    tab.page.get_by_role("button", name="Solo", exact=True).click()
+    assert tab.get("[...marey.motions.values()].filter(({ character }) => character.visible).length") == 1
+    tab.page.get_by_role("button", name="As recorded", exact=True).click()
+    assert tab.get("marey.selected.character.group.position.length()") == 0
 
 
 def test_contacts_are_edited_and_saved(tab: Tab, folder: Path) -> None:

@@ -82,6 +82,31 @@ def test_an_edit_is_applied_and_undone(tab: Tab) -> None:
     tab.until("() => marey.selected.info.n_frames > 80")
 
 
+def test_a_path_is_dragged(tab: Tab) -> None:
+    open_panel(tab, "Edit")
+    select(tab, "slow")
+    shows(tab, "slow")
+    before = tab.get("marey.selected.info.undo")
+    tab.page.locator(".by-hand").get_by_role("button", name="Path").click()
+    tab.page.keyboard.press("7")
+    tab.page.keyboard.press("t")
+    spheres = "marey.stage.scene.children.filter((each) => each.geometry?.parameters?.radius === 0.08)"
+    tab.until(f"() => {spheres}.length >= 3")
+    x, y = tab.get(
+        f"(() => {{ const at = marey.stage.project({spheres}[1].position); "
+        "const box = marey.stage.canvas.getBoundingClientRect(); return [at.x + box.left, at.y + box.top]; })()"
+    )
+    tab.page.mouse.move(x, y)
+    tab.page.mouse.down()
+    tab.page.mouse.move(x + 30, y, steps=3)
+    tab.page.mouse.up()
+    tab.until(f"() => marey.selected.info.undo === {before + 1}")
+    tab.page.locator(".by-hand").get_by_role("button", name="Path").click()
+    tab.until("() => document.querySelector('.by-hand').getAttribute('aria-busy') === 'false'")
+    tab.page.keyboard.press("Control+z")
+    tab.until(f"() => marey.selected.info.undo === {before}")
+
+
 def test_an_edited_clip_is_saved_and_closed_with_a_question(tab: Tab, folder: Path) -> None:
     open_panel(tab, "Edit")
     select(tab, "slow")

@@ -8,6 +8,7 @@ import { Failed } from "../connection";
 import { button, check, choice, download, el, visible, type Child } from "../dom";
 import { OPERATIONS, type OperationDone, type OperationInputs, type RunOperation } from "../messages";
 import { sentence } from "../panels/find_example";
+import { curveEditor } from "./curve_editor";
 import { settingsForm, type Control } from "./form";
 
 export interface Operation {
@@ -216,6 +217,14 @@ function makeInput(app: App, operation: Operation, take: string, known: Operatio
     const pick = choice(listed.label, options, options.some(([value]) => value === before) ? before : (options[0]?.[0] ?? ""), () => undefined);
     return { element: options.length ? pick : el("p", { class: "dim", text: listed.none }), fields: () => ({ [field]: pick.select.value }) };
   }
+  if (take === "curve") {
+    let points = kept.points?.length ? kept.points : ([[0, 1], [1, 1]] as [number, number][]);
+    // The middle of the editor is the recorded speed, its ends a quarter and four times of it.
+    const editor = curveEditor("Speed", points.map(([t, speed]) => [t, 0.5 + Math.log(speed) / Math.log(16)]), (drawn) => {
+      points = drawn.map(([t, v]) => [t, 16 ** (v - 0.5)]);
+    });
+    return { element: el("div", { class: "stack" }, editor.element, el("p", { class: "dim", text: "Middle: recorded speed. Top: 4 times as fast. Bottom: a quarter. Click to add points." })), fields: () => ({ points }) };
+  }
   if (take === "points") return drawnPath(app, kept.points ?? []);
   return { element: null, fields: () => ({}) };
 }
@@ -244,8 +253,11 @@ function length(points: [number, number][]): number {
 
 function showResult(app: App, operation: Operation, done: OperationDone, box: HTMLElement): void {
   const [first, ...others] = done.motions;
-  if (first && app.motions.has(first.motion)) app.update(first);
-  else if (first && !others.length && !operation.as_new) app.present(first);
+  if (first && app.motions.has(first.motion)) {
+    app.update(first);
+    // Mirrored and moved clips may have left the view.
+    void app.bringIntoView(app.motions.get(first.motion)!).catch(() => undefined);
+  } else if (first && !others.length && !operation.as_new) app.present(first);
   else for (const each of done.motions) app.add(each);
   const notes = done.notes.map((text) => el("p", { text: sentence(text) }));
   box.replaceChildren(...notes, ...(done.rows.length ? [resultTable(app, done)] : []), ...done.files.map(fileResult));

@@ -23,6 +23,7 @@ from marey.studio.wire import check_settings
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
+    from marey.studio.motions import Step
     from marey.studio.recipes import Recipe
     from marey.studio.session import Session
 
@@ -39,6 +40,7 @@ class RunOperation(Message, do="operate"):
     `motion` is the selected motion, `other` another one; or `file` is a file in the folder. `frame` is the playhead,
     `range` the marked frames, half-open. `points` is a path x, z on the floor in meters. `graph` is an entry of
     `OperationInputs.graphs`. `settings` are the options of all forms. `as_new`: the result is a new motion.
+    `merge_undo`: replace the result of the same operation just before, for example while something is dragged.
     """
 
     operation: str
@@ -52,6 +54,7 @@ class RunOperation(Message, do="operate"):
     graph: str = ""
     file: str = ""
     as_new: bool = False
+    merge_undo: bool = False
 
 
 class OperationDone(Value):
@@ -122,7 +125,12 @@ async def _run(session: Session, message: RunOperation, row: Operation) -> Opera
     if {"start", "stop"} <= set(row.skip) and message.range is not None:
         values |= {"start": message.range[0], "stop": message.range[1]}
     data = [await _find_data(session, message, take) for take in row.takes]
-    use = _describe_use(session, message, row, data, values)
+    now = data[0] if data else None
+    source = None
+    if message.merge_undo and message.motion is not None and row.gives == "motion":
+        source = session.motions.find_merge_source(message.motion, row.done)
+        data[0] = source.recording
+    use = _describe_use(session, message, row, data, values, source)
     if row.in_server:
         found = await session.jobs.run_in_thread(row.call_function, data, values, None, (session,))
     else:
@@ -132,18 +140,22 @@ async def _run(session: Session, message: RunOperation, row: Operation) -> Opera
             "marey.studio.operation_work:run_operation",
             operation=row.name, data=data, values=values, folder=str(folder),
         )  # fmt: skip
-    return _show_result(session, message, use, data, found)
+    return _show_result(session, message, use, data, now, found)
 
 
 def _describe_use(
-    session: Session, message: RunOperation, row: Operation, data: list[Any], values: dict[str, Any]
-) -> Use:
-    """Return what the code of this operation is written from: recipes in place of motions and graphs."""
+    session: Session, message: RunOperation, row: Operation, data: list[Any], values: dict[str, Any],
+    source: Step | None,
+) -> Use:  # fmt: skip
+    """Return what the code of this operation is written from: recipes in place of motions and graphs.
+
+    source : the state of the selected motion that is changed, if it is not the current one.
+    """
     motions = session.motions
 
     def describe(take: str, value: Any) -> Any:
         if take in ("motion", "recording"):
-            return motions.recipe(message.motion or "")
+            return motions.recipe(message.motion or "") if source is None else source.recipe
         if take in ("other", "against"):
             return file_recipe(message.file) if message.other is None else motions.recipe(message.other)
         if take == "motions":
@@ -167,9 +179,9 @@ def _find_graph_recipe(session: Session, name: str) -> Recipe:
 
 
 def _show_result(
-    session: Session, message: RunOperation, use: Use, data: list[Any], found: dict[str, Any]
+    session: Session, message: RunOperation, use: Use, data: list[Any], now: Any, found: dict[str, Any]
 ) -> OperationDone:
-    """Open the motions of a result, or replace the selected one, and offer its files for download."""
+    """Open the motions of a result, or replace the selected one, which was `now`, and offer its files for download."""
     motions, source, row = session.motions, message.motion or "", use.operation
     recipes = write_operation(use, max(1, len(found.get("motions", ()))))
     if row.gives == "motion":
@@ -179,7 +191,7 @@ def _show_result(
             names = [motions.add_result(after, source, recipe=recipes[0])]
         else:
             after = _keep_frames(before, replace(after, name=before.name))
-            motions.change(source, before, after, row.done, recipe=recipes[0])
+            motions.change(source, now, after, row.done, merge_undo=message.merge_undo, recipe=recipes[0])
             names = [source]
     else:
         made_from = [source, *([message.other] if message.other and "other" in row.takes else [])] if source else []
@@ -250,6 +262,10 @@ async def _find_data(session: Session, message: RunOperation, take: str) -> Any:
     if take == "points":
         if len(message.points) < 2 and "graph" not in OPERATIONS[message.operation].takes:
             raise InvalidValue("draw the path on the floor first")
+        return [list(point) for point in message.points]
+    if take == "curve":
+        if len(message.points) < 2:
+            raise InvalidValue("draw the curve first")
         return [list(point) for point in message.points]
     if take == "graph":
         return str(await _find_graph(session, message.graph))

@@ -1,0 +1,112 @@
+/** How several clips are shown: as recorded, in a row, or only the selected one; their names, and views of all of them. */
+import * as THREE from "three";
+import type { App, Shot } from "./app";
+import { button, el, toggle } from "./dom";
+
+type Way = "recorded" | "row" | "solo";
+
+const WAYS: [Way, string, string][] = [
+  ["recorded", "As recorded", "Show all clips where they were recorded"], ["row", "Row", "Spread the clips in a row, side by side"],
+  ["solo", "Solo", "Show only the selected clip"],
+];
+/** Meters between clips in a row. */
+const APART = 1.2;
+
+/** Build the buttons. The returned function handles keys (A all, T path, N names). */
+export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent) => boolean {
+  let way: Way = "recorded";
+  let named = true;
+  const tags = new Map<Shot, HTMLElement>();
+  const shots = () => [...app.motions.values()];
+  const buttons = WAYS.map(([name, label, title]) => button(label, () => choose(name), title));
+  const names = toggle("Names", named, (on) => {
+    named = on;
+    placeTags();
+  }, "Show the names of the clips over the characters (N)");
+  const bar = el("div", { class: "arrangement", role: "group", aria: { label: "Arrangement of clips" } }, ...buttons, names);
+
+  /** Place the clips. Panels that place clips themselves, such as Compare, do it after this. */
+  const arrange = () => {
+    const all = shots();
+    all.forEach(({ character }, k) => {
+      if (way === "solo") character.visible = app.motions.get(app.selected?.info.motion ?? "")?.character === character;
+      const [x, z] = character.start();
+      if (way === "row") character.group.position.set((k - (all.length - 1) / 2) * APART - x, 0, -z);
+    });
+    app.stage.invalidate();
+  };
+  const choose = (next: Way) => {
+    if (way === "row" && next !== "row") for (const { character } of shots()) character.group.position.set(0, 0, 0);
+    if (next !== "solo") for (const shot of shots()) show(shot);
+    way = next;
+    arrange();
+    draw();
+    if (app.motions.size > 1 && next !== "solo") frameAll();
+    else app.focus();
+    app.motionsChanged.emit();
+  };
+  const show = (shot: Shot) => {
+    shot.character.visible = true;
+    shot.character.show(app.frameOf(shot));
+  };
+  const draw = () => {
+    bar.hidden = app.motions.size < 2;
+    buttons.forEach((each, k) => each.setAttribute("aria-pressed", String(WAYS[k]![0] === way)));
+  };
+  const frame = (box: THREE.Box3) => {
+    if (box.isEmpty()) return;
+    const sphere = box.getBoundingSphere(new THREE.Sphere());
+    app.stage.focus(sphere.center, Math.max(0.9, sphere.radius));
+  };
+  const frameAll = () => {
+    const box = new THREE.Box3();
+    for (const { character } of shots()) if (character.visible) box.union(character.box());
+    frame(box);
+  };
+  const framePath = () => {
+    const character = app.selected?.character;
+    if (character) frame(character.box().union(character.pathBox()));
+  };
+  const placeTags = () => {
+    const wanted = named && app.motions.size > 1 ? shots().filter(({ character }) => character.visible && character.posed) : [];
+    for (const [shot, tag] of tags) {
+      if (wanted.includes(shot)) continue;
+      tag.remove();
+      tags.delete(shot);
+    }
+    for (const shot of wanted) {
+      const tag = tags.get(shot) ?? el("span", { class: "clip-name", text: shot.info.name });
+      if (!tags.has(shot)) app.stage.overlay.append(tag);
+      tags.set(shot, tag);
+      tag.style.setProperty("--dot", shot.character.color);
+      tag.classList.toggle("selected", shot === app.selected);
+      const box = shot.character.box();
+      const at = box.isEmpty() ? null : app.stage.project(new THREE.Vector3((box.min.x + box.max.x) / 2, box.max.y + 0.18, (box.min.z + box.max.z) / 2));
+      tag.hidden = !at;
+      if (at) tag.style.transform = `translate(-50%, -100%) translate(${at.x.toFixed(1)}px, ${at.y.toFixed(1)}px)`;
+    }
+  };
+  // The last button of the bar is Follow.
+  host.lastElementChild!.before(
+    button("All", frameAll, "Zoom to all clips (A)"),
+    button("Path", framePath, "Zoom to the whole path of the selected clip (T)"),
+  );
+  host.after(bar);
+  app.motionsChanged.on(() => {
+    if (way === "row") arrange();
+    draw();
+  });
+  app.selectionChanged.on(() => way === "solo" && arrange());
+  app.trailLoaded.on(() => way === "row" && arrange());
+  app.stage.ticked.on(placeTags);
+  draw();
+  return (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return false;
+    switch (event.key) {
+      case "a": case "A": frameAll(); return true;
+      case "t": case "T": framePath(); return true;
+      case "n": case "N": names.click(); return true;
+      default: return false;
+    }
+  };
+}
