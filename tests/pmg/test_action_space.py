@@ -11,6 +11,7 @@ from marey.errors import InvalidValue, NoResult, ParseError, UnknownVersion
 from marey.measure import measure
 from marey.parametric import ParametricMotion, SpaceSettings, position
 from marey.pmg import ActionSpace
+from marey.pmg.action_space import _find_width
 from marey.pmg.files import load_any_space
 from marey.samples import sample
 from tests.pmg.characters import turn_space
@@ -131,3 +132,14 @@ def test_parameters_outside_are_projected_and_change_continuously():
     assert not node.contains(line[-1])
     near = [np.linalg.norm(node.reached(each) - each) for each in node.samples(30, np.random.default_rng(0))]
     assert np.median(near) < 0.02
+
+
+@pytest.mark.parametrize(("apart", "width"), [(0.01, 0.2), (0.3, 0.3), (0.9, 0.4)])
+def test_kernels_are_as_wide_as_neighbors_are_apart(apart, width):
+    pairs = np.array([0.0, apart, 4.0, 4.0 + apart, 8.0, 8.0 + apart])[:, None]
+    np.testing.assert_allclose(_find_width(3.0 * pairs, np.array([3.0])), [3.0 * width])
+
+
+def test_kernels_of_equal_or_single_examples_are_wide():
+    for n in (1, 3):
+        np.testing.assert_allclose(_find_width(np.ones((n, 2)), np.array([1.0, 2.0])), [0.4, 0.8])

@@ -41,10 +41,13 @@ __all__ = ["ActionSpace"]
 
 # Sample points per second of an example.
 _PER_SECOND = 64.0
-# Kernel width, as a fraction of the average spacing of the examples along each parameter. If one example at a time is
-# left out and predicted from the others, no width from 0.2 to 1.5 is better by more than 5 % for punches, ducks, stops,
-# starts, turns on the spot, steps and leaps.
-_NEAR = 0.4
+# Minimum and maximum kernel width, as fractions of the average spacing of the examples along each parameter. Between
+# them, it is the median distance from an example to its nearest neighbor. If one example at a time is left out and
+# predicted from the others, no width from 0.2 to 1.5 is better by more than 5 % for generated punches, ducks, stops,
+# starts, turns on the spot, steps and leaps, whose parameters lie on grids. Recorded examples lie closer together:
+# compared with the maximum, the median lowers the error of two sets of punches by 10 and 7 %, of reaches by 1 %, and
+# keeps that of kicks.
+_NARROWEST, _WIDEST = 0.2, 0.4
 _SOLVED, _MOST_TILTS, _MIN_WEIGHT = 1e-9, 60, 1e-3
 # Number of random means to measure, keyed by the number of parameters, and for more parameters.
 _MEANS = {1: 16, 2: 80, 3: 200}
@@ -211,8 +214,8 @@ class ActionSpace(BlendedSpace):
             )
         usual = spread / max(1.0, len(rows) ** (1.0 / d) - 1.0)
         width = settings.bandwidth
-        near = _NEAR * usual if width is None else freeze_array(np.atleast_1d(width), "bandwidth", (d,))
         own = motion.parameters
+        near = _find_width(own, usual) if width is None else freeze_array(np.atleast_1d(width), "bandwidth", (d,))
         space = cls(
             base, called, tuple(settings.units) or motion.units, own, set_readonly(rotations * sides), heights,
             paths, set_readonly(seconds.T - seconds[0][:, None]), contacts, near, own.min(axis=0), own.max(axis=0),
@@ -351,6 +354,14 @@ class ActionSpace(BlendedSpace):
         (base,) = parts.pop("clips")
         check_rotations(parts["turns"])
         return cls(base=base, **parts)
+
+
+def _find_width(parameters: Floats, usual: Floats) -> Floats:
+    """Return the kernel width (d,) for examples (n, d) with an average spacing `usual` (d,); see `_WIDEST`."""
+    scaled = parameters / usual
+    apart = np.linalg.norm(scaled[:, None] - scaled, axis=2)
+    apart[apart == 0.0] = np.inf  # each example itself, and copies of it
+    return np.asarray(np.clip(np.median(apart.min(axis=1)), _NARROWEST, _WIDEST) * usual)
 
 
 def _sample_motion(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Floats, Floats]:
