@@ -20,6 +20,15 @@ import pytest
 import marey.samples
 from tests import tiers
 
+with contextlib.suppress(ImportError):  # not installed with the lowest versions
+    from hypothesis import HealthCheck, settings
+
+    # Neither the load of the machine nor chance decides whether a test passes. Tests may set more than this.
+    settings.register_profile(
+        "steady", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+    settings.load_profile("steady")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Tell tests which tier runs, and collect garbage less often, which takes time for nothing here."""

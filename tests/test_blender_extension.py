@@ -16,7 +16,7 @@ import pytest
 import marey
 from marey.maths import quat
 from marey.samples import sample
-from tests.studio.client import Server
+from tests.studio.client import WAIT, Server
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "blender_extension"
@@ -122,24 +122,33 @@ def test_a_driven_character_arrives(server):
     client.drive("right-turner")
     assert len(client.joints) == len(client.parents) == 27
     client.request(direction=-1.0)
-    first = wait_for_pose(client)
-    time.sleep(0.5)
-    pose = client.pose()
+    first = pose = wait_for_pose(client)
     assert pose.positions.shape == (27, 3)
-    assert np.abs(pose.positions - first.positions).max() > 0.1  # it walks
+    end = time.monotonic() + WAIT
+    while np.abs(pose.positions - first.positions).max() <= 0.1:  # until it walks
+        assert time.monotonic() < end, "it does not walk"
+        time.sleep(0.02)
+        pose = client.pose()
     np.testing.assert_allclose(np.linalg.norm(pose.rotations, axis=1), 1.0, atol=1e-5)
     assert "place" in pose.info
     client.close()
-    time.sleep(0.2)
     with pytest.raises(studio.StudioError):
+        watch(client)
+
+
+def watch(client):
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
         client.pose()
+        time.sleep(0.02)
 
 
 def wait_for_pose(client):
-    for _ in range(400):
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
         if (pose := client.pose()) is not None:
             return pose
-        time.sleep(0.05)
+        time.sleep(0.02)
     raise AssertionError("no pose came")
 
 

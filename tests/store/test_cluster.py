@@ -72,7 +72,7 @@ def address(tmp_path_factory):
             process.wait()
 
 
-def until(is_so, patience: float = 60.0) -> None:
+def until(is_so, patience: float = 240.0) -> None:
     end = time.monotonic() + patience
     while not is_so():
         assert time.monotonic() < end, "the cluster did not come up"
@@ -82,7 +82,7 @@ def until(is_so, patience: float = 60.0) -> None:
 def n_workers(at: str) -> int:
     from distributed import Client
 
-    with Client(at, timeout=60, set_as_default=False) as client:
+    with Client(at, timeout=240, set_as_default=False) as client:
         return len(client.scheduler_info(n_workers=-1)["workers"])
 
 

@@ -82,7 +82,7 @@ class Server:
         origin = given.pop("Origin", None)
         opening = connect(
             f"ws://{self.host}/ws", origin=origin, additional_headers=given, max_size=2**26, compression=None,
-            proxy=None, **options,
+            proxy=None, open_timeout=WAIT, ping_interval=None, **options,
         )  # fmt: skip
         return opening.__enter__()
 

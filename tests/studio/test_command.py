@@ -17,6 +17,7 @@ from marey.bench import studio as bench
 from marey.cli.main import main
 from marey.studio.page_files import PAGE
 from marey.studio.serve import Address, bind
+from tests.studio.client import WAIT
 
 needs_page = pytest.mark.skipif(not (PAGE / "index.html").is_file(), reason="the page is not built; run `make page`")
 
@@ -47,11 +48,11 @@ def test_it_prints_its_address_and_ends_with_ctrl_c(clips: Path) -> None:
     assert process.stdout is not None
     url = process.stdout.readline().split()[-1]
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor())
-    with opener.open(url, timeout=30) as answer:
+    with opener.open(url, timeout=WAIT) as answer:
         assert answer.url == url.partition("?")[0]  # the token does not stay in the address
         assert b"<title>marey studio</title>" in answer.read()
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=WAIT)
     assert process.returncode == 0
     assert "Traceback" not in errors
 
@@ -65,7 +66,7 @@ def test_a_server_for_others_warns() -> None:
     assert here.startswith("http://127.0.0.1:")
     assert here.partition("127.0.0.1")[2] == elsewhere[elsewhere.index(":", 5) :]
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=WAIT)
     assert "warning: 0.0.0.0 is reachable from other machines" in errors
 
 

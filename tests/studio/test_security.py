@@ -235,13 +235,13 @@ def test_invalid_frames_end_the_socket(server: Server) -> None:
         socket = server.socket()
         socket.send(hostile)
         with pytest.raises(ConnectionClosed) as ended:
-            socket.recv(timeout=20)
+            socket.recv(timeout=WAIT)
         assert ended.value.rcvd is not None
         assert ended.value.rcvd.code == 1008
     with FakePage(server) as page:
         page.socket.send(b"\x00")
         with pytest.raises(ConnectionClosed) as ended:
-            page.socket.recv(timeout=20)
+            page.socket.recv(timeout=WAIT)
         assert ended.value.rcvd is not None
         assert ended.value.rcvd.code == 1003
 
@@ -255,7 +255,7 @@ def test_messages_are_bounded(server: Server) -> None:
 
 def flood(page: FakePage) -> None:
     page.socket.send(["x" * 2**20] * 5)
-    page.socket.recv(timeout=20)
+    page.socket.recv(timeout=WAIT)
 
 
 def test_strange_commands_are_answered_in_one_sentence(server: Server, page: FakePage) -> None:
@@ -267,7 +267,7 @@ def test_strange_commands_are_answered_in_one_sentence(server: Server, page: Fak
     page.socket.send(json.dumps({"id": 903, "do": "open", "path": "walk.bvh", "where": "/"}))
     report = []
     while len(report) < 6:
-        report.append(json.loads(page.socket.recv(timeout=20)))
+        report.append(json.loads(page.socket.recv(timeout=WAIT)))
     assert {each["kind"] for each in report} == {"failed"}
     assert [each["error"]["type"] for each in report[:4]] == [
         "InvalidValue",
@@ -335,8 +335,9 @@ def test_a_client_that_does_not_finish_its_request_is_dropped(server: Server, mo
         with socket.create_connection(("127.0.0.1", server.address.port)) as client:
             client.sendall(begin)
             assert is_closed(client)
+    monkeypatch.setattr("marey.studio.sockets.HEADER_SECONDS", 1.0)  # a busy machine may take long to send headers
     with FakePage(server) as page:  # a page stays
-        time.sleep(0.3)
+        time.sleep(1.2)
         page.do("list")
 
 

@@ -72,12 +72,14 @@ def test_a_failed_job_is_tried_again_by_a_waiting_page(tmp_path: Path) -> None:
 
 def test_a_page_waiting_for_another_page_can_cancel(tmp_path: Path) -> None:
     async def make(path: Path) -> None:
-        await asyncio.sleep(0.1)
+        await may_end.wait()
         path.write_text("whole")
 
     async def ask(shared: Shared, jobs: Jobs, command: int) -> Path:
         COMMAND.set(command)
         return await shared.file("a", jobs, make)
+
+    may_end = asyncio.Event()
 
     async def run() -> None:
         shared = Shared()
@@ -88,6 +90,7 @@ def test_a_page_waiting_for_another_page_can_cancel(tmp_path: Path) -> None:
         own.cancel(1)
         with pytest.raises(Cancelled, match="was canceled"):
             await second
+        may_end.set()
         assert (await first).read_text() == "whole"
         shared.close()
 

@@ -116,7 +116,7 @@ def address(folder: Path) -> Iterator[str]:
         assert found, "the server did not say where it is"
         yield found.group(0)
         server.terminate()
-        server.wait(20)
+        server.wait(PATIENCE)
 
 
 def draw_coarsely(tab: Tab) -> None:
