@@ -46,7 +46,7 @@ def differ(a: bytes, b: bytes, folder: Path) -> bool:
             with np.load(folder / f"{k}.npz") as archive:
                 arrays.append({name: archive[name] for name in archive.files})
         return arrays[0].keys() != arrays[1].keys() or any(
-            not np.allclose(x, arrays[1][name], RELATIVE, ABSOLUTE)
+            not np.allclose(x, arrays[1][name], RELATIVE, ABSOLUTE, equal_nan=True)
             if x.dtype.kind == "f"
             else (x != arrays[1][name]).any()
             for name, x in arrays[0].items()
@@ -55,7 +55,7 @@ def differ(a: bytes, b: bytes, folder: Path) -> bool:
     return first.shape != second.shape or not np.allclose(first, second, RELATIVE, ABSOLUTE)
 
 
-@pytest.mark.slow("runs 34 commands in each of three processes")
+@pytest.mark.slow("runs 48 commands in each of three processes")
 def test_commands_write_the_same_bytes_in_every_process(tmp_path: Path) -> None:
     plain = run_all(tmp_path / "plain", PYTHONHASHSEED="0", OPENBLAS_NUM_THREADS="1")
     modules = ("numba", "scipy.optimize", "marey.plot", "marey.control")
