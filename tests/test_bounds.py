@@ -4,15 +4,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import marey
 from marey.compare import frame_weights
 from marey.errors import InvalidValue
-from marey.graph import word_path
-from marey.graph.settings import count_frames
+from marey.graph import crossing_paths, word_path
+from marey.graph.settings import DirectionSettings, GraphPathSettings, count_frames
+from marey.pmg import CompareSettings
 from marey.register import register
-from marey.samples import sample, straight_walk
+from marey.samples import sample, sample_library, straight_walk
 from tests.pmg.characters import small_walker
 
 WALK = straight_walk(seconds=1.5, fps=30.0)
@@ -31,6 +33,18 @@ def pair() -> tuple[Any, Any]:
         ),
         (lambda: marey.edit.resample(WALK, 1e9), "the result would have .*maximum .*; lower `fps=`"),
         (lambda: marey.blend(register(pair()), [0.5, 0.5], fps=1e9), "the result would have .*; lower `fps=`"),
+        (
+            lambda: marey.blend(register(pair()), lambda t: np.stack([1.0 - 0.1 * t, 0.1 * t], 1), fps=1e9),
+            "the result would have .*; lower `fps=`",
+        ),
+        (lambda: marey.edit.resample(WALK, 1e300), r"the result would have 1.5e\+300 frames"),
+        (lambda: marey.edit.connect(WALK, WALK, gap=1e9), "gap must be from 0 to 3600"),
+        (lambda: marey.edit.traveled_path(WALK, smooth=1e9), "smooth must be from 0 to 60"),
+        (lambda: crossing_paths(10**9, 2.0), "n must be from 1 to 1000"),
+        (lambda: DirectionSettings(n_directions=10**9), "n_directions must be from 2 to 3600"),
+        (lambda: GraphPathSettings(beam_width=10**9), "beam_width must be from 25 to 10"),
+        (lambda: CompareSettings(n_source=10**9), "n_source must be from 2 to 10"),
+        (lambda: list(sample_library(10**12)), "from 100 to 100,000,000 frames"),
         (lambda: marey.edit.cycle(WALK, repeats=10**7), "the result would have .*; lower `repeats=`"),
         (lambda: small_walker().stream(marey.control.RandomWalk(0)).record(1e9), "frames .*; lower `seconds=`"),
         (lambda: count_frames(1e12, 30.0), "frames .*; lower `seconds=`"),

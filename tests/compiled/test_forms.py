@@ -42,7 +42,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
         check=False,
         cwd=ROOT,
         env=ENVIRONMENT | {"PYTHONPATH": f"{PACKAGE.parent}{os.pathsep}{ROOT}"} | environment,
-        timeout=600,
+        timeout=1800,
     )
 
 

@@ -183,5 +183,5 @@ def test_bad_commands(graph):
         stream.request(speed=-1.0)
     with pytest.raises(InvalidValue, match="start must be a node"):
         GraphStream(graph, start=10**6)
-    with pytest.raises(InvalidValue, match="n_directions must be at least 2"):
+    with pytest.raises(InvalidValue, match="n_directions must be from 2 to 3600"):
         direction_table(graph, 1)

@@ -255,7 +255,7 @@ def test_a_given_start_is_kept(graph):
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": []}, "styles must contain at least one label"),
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": [(3.0, "walk"), (2.0, "walk"), (4.0, "walk")]}, "at increasing"),
         ([[0.0, 0.0], [0.0, 4.0]], {"styles": "dance"}, "no label 'dance' in this graph"),
-        ([[0.0, 0.0], [0.0, 4.0]], {"beam_width": 24}, "beam_width must be at least 25, not 24"),
+        ([[0.0, 0.0], [0.0, 4.0]], {"beam_width": 24}, "beam_width must be from 25 to 10000, not 24"),
     ],
 )  # fmt: skip
 def test_bad_input(graph, path, options, message):

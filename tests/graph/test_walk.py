@@ -155,6 +155,11 @@ def test_walks_of_no_length_are_refused(graph, seconds):
         graph.random_walk(seconds)
 
 
+def test_a_walk_starts_at_a_node_of_the_graph(graph):
+    with pytest.raises(InvalidValue, match="start must be a node from 0 to"):
+        graph.random_walk(1.0, start=10**9)
+
+
 def test_a_foot_planted_elsewhere_after_a_transition_is_released() -> None:
     """Otherwise one plant would hold it over both places."""
     from marey.graph.walk import _part_plants

@@ -200,7 +200,7 @@ def test_bad_thresholds_and_names():
         char.connect("walk", "walk", bad=-1.0)
     with pytest.raises(UnknownName, match="no node 'wlk'.*similar: 'walk'"):
         char.connect("wlk", "walk")
-    with pytest.raises(InvalidValue, match="n_target must be at least 2"):
+    with pytest.raises(InvalidValue, match="n_target must be from 2 to 10000"):
         char.connect("walk", "walk", n_target=1)
     assert not char.edges
 

@@ -244,6 +244,8 @@ def _advance(reg: RegistrationCurve, weighting: Weighting, fps: float, length: f
     if length is not None:
         times = np.arange(int(np.floor(length * fps + _LATE)) + 1) / fps
         return BlendTrack(times, integrate_u(slopes, weighting.at, times, cyclic=True), weighting.at(times))
+    shortest = min(compute_span_times(slopes, weights)[-1] for weights in np.eye(len(reg.motions)))
+    check_frame_count(shortest * fps, len(reg.motions[0].skeleton), parameter="fps", remedy="lower `fps=`")
     parts, reached = [np.zeros(1)], 1
     while True:
         at = np.arange(reached - 1, reached + _CHUNK) / fps

@@ -43,7 +43,7 @@ def steering_options(*commands: str) -> Callable[[Any], Any]:
         click.option("--look", is_flag=True, help="The head turns toward a new direction before the body does."),
         click.option("--carry", metavar="CLIP",
                      help="A clip whose arms and trunk the character takes over, such as carrying a box."),
-        click.option("--crowd", type=click.IntRange(min=2), metavar="N", help="Number of characters, side by side."),
+        click.option("--crowd", type=click.IntRange(2, 1000), metavar="N", help="Number of characters, side by side."),
         click.option("--member", multiple=True, metavar="NAME=VALUE,...",
                      help="With --crowd: commands of a member, such as speed=0.8 or node=run. May be repeated; "
                      "characters use them in turn."),

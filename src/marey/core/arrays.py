@@ -141,8 +141,9 @@ def check_frame_count(n_frames: float, n_joints: int, *, parameter: str, remedy:
     """Raise InvalidValue if a new motion would have too many frames. Call this before allocating its arrays."""
     most = min(MAX_FRAMES, MAX_POSES // max(n_joints, 1))
     if not n_frames <= most:
+        count = f"{n_frames:,.0f}" if n_frames < 1e15 else f"{n_frames:.3g}"
         raise InvalidValue(
-            f"the result would have {n_frames:,.0f} frames of {n_joints} joints (maximum {most:,})",
+            f"the result would have {count} frames of {n_joints} joints (maximum {most:,})",
             parameter=parameter,
             remedy=remedy,
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.core.annotations import add_provenance
-from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
+from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion, check_motion, move_frames
 from marey.core.settings import operation
@@ -43,7 +43,7 @@ def traveled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
     >>> marey.edit.traveled_path(walk).shape
     (241, 2)
     """
-    sigma = check_number(smooth, "smooth in seconds") * motion.fps
+    sigma = EditPathSettings(smooth=smooth).smooth * motion.fps
     return set_readonly(filters.gaussian(motion.travel[:, [0, 2]], sigma))
 
 

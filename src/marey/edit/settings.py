@@ -47,7 +47,7 @@ class ConnectSettings(Settings):
 
     gap: float = option(
         0.5, "Duration from the last frame of the first clip to the first frame of the second, rounded to a number of "
-        "frames, at least one.", unit="s", min=0,
+        "frames, at least one.", unit="s", min=0, max=3600,
     )  # fmt: skip
     align: bool = option(
         True, "Move the second clip on the floor, to face the same way as the end of the first and to start where the "
@@ -80,7 +80,7 @@ class EditPathSettings(Settings):
     stretch: bool = option(False, "Scale the travel to cover the entire new path; steps become longer or shorter.")
     smooth: float = option(
         0.4, "Standard deviation, in seconds, of the Gaussian that removes sway from the traveled path.",
-        label="Smoothing", unit="s", min=0, advanced=True,
+        label="Smoothing", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     feet: Literal["clean"] | None = feet_option("the bent path carries them")
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # Factors for the minimum distance and for the beam width, tried in order before a character is left out.
 _NEARER = ((1.0, 1), (1.0, 4), (0.8, 4), (0.6, 8))
+_MAX_CHARACTERS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +111,7 @@ def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) ->
 
     Parameters
     ----------
-    n : number of characters.
+    n : number of characters, at most 1000.
     radius : radius in meters of the innermost starting circle; paths end at twice this radius.
     rng : seed or generator for the jitter.
 
@@ -120,8 +121,8 @@ def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) ->
     >>> len(paths), paths[0].shape
     (3, (2, 2))
     """
-    if n < 1 or not (np.isfinite(radius) and radius > 0.0):
-        raise InvalidValue(f"n must be at least 1 and radius greater than 0 m, not {n} and {radius}")
+    if not 1 <= n <= _MAX_CHARACTERS or not (np.isfinite(radius) and radius > 0.0):
+        raise InvalidValue(f"n must be from 1 to {_MAX_CHARACTERS} and radius greater than 0 m, not {n} and {radius:g}")
     generator = np.random.default_rng(rng)
     angle = 2.0 * np.pi * (np.arange(n) + generator.uniform(-0.2, 0.2, n)) / n
     across = angle + np.pi + generator.uniform(-0.5, 0.5, n)

@@ -212,7 +212,7 @@ class GraphPathSettings(Settings):
     beam_width: int | None = option(
         None, "States per frame of the beam search. Widths 25, 50, 100 and so on up to this one are searched and the "
         "best walk is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close "
-        "to the path.", label="Search width", min=25, advanced=True,
+        "to the path.", label="Search width", min=25, max=10_000, advanced=True,
     )  # fmt: skip
     rng: Seed = option(0, "Random seed that chooses the start nodes to try.", label="Random seed", min=0, advanced=True)
 
@@ -228,7 +228,7 @@ class GraphCrowdSettings(ProgressSettings):
         "distance are tried.", unit="m", above=0,
     )  # fmt: skip
     beam_width: int = option(
-        50, "Width of the beam search. Up to 8 times this width is tried if no walk is found.", min=25
+        50, "Width of the beam search. Up to 8 times this width is tried if no walk is found.", min=25, max=10_000
     )
     rng: Seed = option(0, "Random seed; each character gets its own, so walks differ.", label="Random seed", min=0)
 
@@ -322,8 +322,9 @@ class DirectionSettings(LabelSettings):
     """Settings of `MotionGraph.direction_table`."""
 
     n_directions: int = positional_option(
-        default=16, help="Number of directions.", label="Number of directions", min=2, advanced=True, kw_only=False
-    )
+        default=16, help="Number of directions.", label="Number of directions", min=2, max=3600, advanced=True,
+        kw_only=False,
+    )  # fmt: skip
     speed: float | None = option(None, "Requested speed. By default as fast as possible.", unit="m/s", min=0)
 
 

@@ -50,11 +50,11 @@ class CompareSettings(Settings):
 
     n_source: int = option(
         default=60, help="Number of motions to sample from the source node.", label="Source samples", min=2,
-        advanced=True,
+        max=10_000, advanced=True,
     )  # fmt: skip
     n_target: int = option(
         default=400, help="Number of motions to sample from the target node.", label="Target samples", min=2,
-        advanced=True,
+        max=10_000, advanced=True,
     )  # fmt: skip
     rng: Seed = option(default=0, help="Random seed of the samples.", label="Random seed", min=0, advanced=True)
     run: Callable[..., Iterable[Any]] = option(
@@ -118,11 +118,11 @@ class ConnectAllSettings(CompareSettings, ProgressSettings):
     )
     n_source: int = option(
         default=40, help="Number of motions to sample from each source node.", label="Source samples", min=2,
-        advanced=True,
+        max=10_000, advanced=True,
     )  # fmt: skip
     n_target: int = option(
         default=200, help="Number of motions to sample from each target node.", label="Target samples", min=2,
-        advanced=True,
+        max=10_000, advanced=True,
     )  # fmt: skip
 
     def check(self) -> None:
