@@ -50,7 +50,7 @@ _LARGEST_ERROR = 1e6
 # Totals of products in integers are less than 2 to this power, so that their next values fit into 32 bits.
 _TOTAL_BITS = 30.6
 # Number of results to keep: all sides of a clip of about 10,000 frames.
-_MAX_RESULTS = 32
+_MAX_RESULTS = 20
 
 Factors = tuple[NDArray[Any], ...]
 Sides = Callable[[Clouds, Clouds, tuple[int, int], int | None], "Side"]
