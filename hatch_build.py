@@ -7,6 +7,7 @@ Numba; without the page, everything but the studio works. MAREY_NO_KERNELS=1 and
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,19 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 KERNEL_REQUIREMENTS = ["numba>=0.62,<0.69", "numpy>=2.0", "lazy_loader>=0.6"]
 # Brings a C compiler to machines that have none.
 COMPILER = "ziglang>=0.13"
+
+
+def find_platform(tag: str, library: bytes) -> str:
+    """Return the platform tag for a library; on Linux, that of the oldest C library with all symbols that it uses.
+
+    tag : the tag of this machine, whose C library may be newer.
+    """
+    machine = re.fullmatch(r"manylinux_\d+_\d+_(\w+)", tag)
+    versions = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", library)]
+    if machine is None or not versions:
+        return tag
+    major, minor = max(*versions, (2, 17))
+    return f"manylinux_{major}_{minor}_{machine[1]}"
 
 
 class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -38,8 +52,9 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
         if not os.environ.get("MAREY_NO_KERNELS") and self.run_script("kernels/build.py"):
             from packaging.tags import platform_tags
 
+            (library,) = Path(self.root, "src", "marey").glob("_kernels.*")
             build_data["pure_python"] = False
-            build_data["tag"] = f"cp311-abi3-{next(iter(platform_tags()))}"
+            build_data["tag"] = f"cp311-abi3-{find_platform(next(iter(platform_tags())), library.read_bytes())}"
 
     def run_script(self, script: str) -> bool:
         """Run a script that builds something; False if it failed, after it said why."""

@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from benchmark_tables import fill_page  # noqa: E402
+from concept_pages import write_concepts  # noqa: E402
 from gallery_pages import write_gallery  # noqa: E402
 from notebook_pages import write_tutorials  # noqa: E402
 
@@ -39,6 +40,7 @@ html_theme_options = {
 html_show_sourcelink = False
 html_copy_source = False
 html_static_path: list[str] = []
+html_extra_path = ["reference/extra"]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autosummary_generate = False
@@ -178,6 +180,7 @@ def setup(app: Any) -> None:
     """Write the generated pages, before Sphinx lists the sources."""
     write_api(HERE / "reference" / "api")
     write_commands(HERE / "reference" / "commands")
+    write_concepts(HERE / "reference" / "extra" / "views")
     write_gallery(HERE / "reference" / "gallery")
     write_tutorials(HERE / "reference" / "tutorials")
     app.connect("source-read", fill_page)

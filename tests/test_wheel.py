@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import zipfile
@@ -26,3 +27,13 @@ def test_a_wheel_holds_the_kernels_the_page_and_the_stubs(tmp_path: Path) -> Non
     names = set(zipfile.ZipFile(wheel).namelist())
     assert names & {"marey/_kernels.abi3.so", "marey/_kernels.pyd"}
     assert {"marey/studio/page/app.js", "marey/__init__.pyi", "marey/py.typed"} <= names
+
+
+def test_linux_wheels_ask_for_the_oldest_c_library_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("hatchling")
+    monkeypatch.syspath_prepend(str(ROOT))
+    find_platform = importlib.import_module("hatch_build").find_platform
+    library = b"..GLIBC_2.2.5\0GLIBC_2.35\0GLIBC_2.29\0"
+    assert find_platform("manylinux_2_39_x86_64", library) == "manylinux_2_35_x86_64"
+    assert find_platform("manylinux_2_39_aarch64", b"GLIBC_2.2.5") == "manylinux_2_17_aarch64"
+    assert find_platform("macosx_14_0_arm64", library) == "macosx_14_0_arm64"

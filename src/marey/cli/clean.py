@@ -161,7 +161,11 @@ def _clean_folder(
     done = convert_folder(folder, output, None, reading=how, saving=SaveSettings(rigid=rigid), edit=clean)
     files: list[dict[str, Any]] = []
     for file in done.files:
-        report = {"file": file.file, "status": "cleaned" if file.output else file.status, "reason": file.reason}
+        report: dict[str, Any] = {
+            "file": file.file,
+            "status": "cleaned" if file.output else file.status,
+            "reason": file.reason,
+        }
         if file.output:
             report |= cleaned[str(Path(folder, file.file))].pop(0) | {"file": file.file, "written": file.output}
         files.append(report)

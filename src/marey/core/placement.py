@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, set_readonly
+from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
+from marey.core.source import Source
 from marey.errors import DifferentSkeletons, format_list
 
 # Meters by which bones of the same body may differ because of rounding in files.
@@ -92,6 +94,54 @@ def bake_hips_into_root(motion: Motion, skeleton: Skeleton | None = None) -> Mot
     if not shift.any():
         return moved
     return replace(moved, root_positions=set_readonly(moved.root_positions + shift))
+
+
+def make_hips_root(motion: Motion) -> Motion:
+    """Return the motion with the hips as joint 0, as some operations need it; poses in the world stay the same.
+
+    Joints that are not below the hips are removed: in some files, a joint that lies on the floor carries the body.
+    """
+    skeleton = motion.skeleton
+    hips = skeleton.roles["hips"]
+    if hips == 0:
+        return motion
+    kept = np.flatnonzero(skeleton.is_below(hips))
+    index = {old: new for new, old in enumerate(kept.tolist())}
+    offsets = skeleton.offsets[kept].copy()
+    offsets[0] = 0.0
+    body = Skeleton(
+        tuple(skeleton.names[j] for j in kept),
+        np.array([index.get(parent, -1) for parent in skeleton.parents[kept].tolist()]),
+        offsets,
+        {role: skeleton.names[joint] for role, joint in skeleton.roles.items() if joint in index},
+    )
+    world = motion.world()
+    rotations = motion.rotations[:, kept].copy()
+    rotations[:, 0] = world.rotations[:, hips]
+    bones = None if motion.bone_offsets is None else motion.bone_offsets[:, kept].copy()
+    if bones is not None:
+        bones[:, 0] = 0.0
+        bones = bones if (bones != offsets).any() else None
+    contacts = motion.contacts
+    if contacts is not None:
+        columns = [k for k, point in enumerate(contacts.points) if point.joint in index]
+        points = tuple(replace(contacts.points[k], joint=index[contacts.points[k].joint]) for k in columns)
+        contacts = Contacts(points, contacts.mask[:, columns])
+    return replace(
+        motion,
+        skeleton=body,
+        root_positions=world.positions[:, hips],
+        rotations=rotations,
+        bone_offsets=bones,
+        contacts=contacts,
+        source=Source(
+            path=motion.source.path,
+            format=motion.source.format,
+            fps=motion.source.fps,
+            floor=motion.source.floor,
+            provenance=motion.source.provenance,
+        ),
+    )
 
 
 def set_travel(motion: Motion, travel: Floats) -> Motion:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marey.core.motion import Motion
+from marey.core.placement import make_hips_root
 from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue, MareyError, ParseError, UnknownName, UnreadableFile, similar
 from marey.io.settings import LoadSettings
@@ -104,7 +105,10 @@ def _load_files(recipe: Recipe, clips: ClipSource, before: ClipCache) -> Iterato
 
 
 def read_clip(path: str | os.PathLike[str], fps: float, settings: LoadSettings | None = None) -> Motion:
-    """Load a motion, resample it to `fps` and detect its contacts; a rest pose at the beginning is removed."""
+    """Load a motion, resample it to `fps` and detect its contacts; a rest pose at the beginning is removed.
+
+    The hips become joint 0, because spaces of motion need that.
+    """
     from marey.clean import ensure_contacts
     from marey.edit import resample
     from marey.io import load_motion
@@ -112,7 +116,7 @@ def read_clip(path: str | os.PathLike[str], fps: float, settings: LoadSettings |
     motion = load_motion(path, settings=settings)
     if motion.fps != fps:
         motion = resample(motion, fps)
-    return ensure_contacts(motion)
+    return make_hips_root(ensure_contacts(motion))
 
 
 def _cut(motion: Motion, clips: ClipSource, recipe: Recipe) -> Motion:

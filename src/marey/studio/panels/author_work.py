@@ -49,15 +49,16 @@ def known_recipe(name: str) -> str:
 def gait(progress: Progress, motions: list[Motion], name: str, settings: dict[str, Any], into: str) -> dict[str, Any]:
     """Build a node from the gait cycles in motions and save it to `into` as a character with this one node."""
     from marey.clean import detect_contacts, ensure_contacts
+    from marey.core.placement import make_hips_root
     from marey.pmg import GaitSpace, ParametricMotionGraph
 
     ready = []
     for k, motion in enumerate(motions):
         progress(0.5 * k / len(motions), f"reading {motion.name}")
-        ready.append(ensure_contacts(motion))
+        ready.append(make_hips_root(ensure_contacts(motion)))
     points = {motion.contacts.names for motion in ready if motion.contacts is not None}
     if len(points) > 1:  # some have hand contacts
-        ready = [detect_contacts(motion) for motion in motions]
+        ready = [detect_contacts(motion) for motion in ready]
     progress(0.5, "extracting gait cycles")
     space = GaitSpace.build(ready, **settings)
     graph = ParametricMotionGraph(name)
@@ -72,6 +73,7 @@ def action(
 ) -> dict[str, Any]:
     """Build a node of single actions, from motions or a saved space, and save it to `into` as a character."""
     from marey.clean import ensure_contacts
+    from marey.core.placement import make_hips_root
     from marey.parametric import ParametricMotion
     from marey.pmg import ActionSpace, ParametricMotionGraph
     from marey.pmg.requests import REQUESTS
@@ -81,7 +83,7 @@ def action(
         found = ParametricMotion.load(space)
         at_point = len(found.features) == 1 and found.features[0].kind == "position" and found.n_dims == 3
     else:
-        ready = [ensure_contacts(motion) for motion in motions]
+        ready = [make_hips_root(ensure_contacts(motion)) for motion in motions]
         progress(0.2, "registering the clips")
         found = ParametricMotion.build(ready, feature, samples=0, crop=None)
     if at_point and found.n_dims != 3:

@@ -1,0 +1,35 @@
+"""Placement: the hips become joint 0 without any change in the world."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from marey.clean import point_paths
+from marey.core import ContactPoint, Contacts
+from marey.core.placement import make_hips_root
+from marey.samples import sample
+from tests.control.clips import below_a_stand
+
+
+def test_the_hips_become_the_root() -> None:
+    walk = sample("walk", seconds=1.0).motion
+    assert make_hips_root(walk) is walk
+    carried = below_a_stand(walk)
+    points = (
+        ContactPoint("stand", 0, np.zeros(3)),
+        ContactPoint("toe", carried.skeleton.roles["left_ball"], np.ones(3)),
+    )
+    mask = np.arange(2 * len(walk)).reshape(-1, 2) % 3 == 0
+    carried = replace(carried, contacts=Contacts(points, mask))
+    freed = make_hips_root(carried)
+    assert freed.skeleton.names == walk.skeleton.names
+    assert dict(freed.skeleton.roles.items()) == dict(walk.skeleton.roles.items())
+    np.testing.assert_allclose(freed.world().positions, carried.world().positions[:, 1:], atol=1e-12)
+    assert freed.contacts is not None
+    assert freed.contacts.names == ("toe",)
+    np.testing.assert_array_equal(freed.contacts.mask[:, 0], mask[:, 1])
+    np.testing.assert_allclose(
+        point_paths(freed, freed.contacts.points), point_paths(carried, points)[:, 1:], atol=1e-12
+    )
