@@ -282,6 +282,40 @@ export interface OpenProject {
   path: string;
 }
 
+/** All files of the folder have been read: their number, and the number of those that cannot be indexed. */
+export interface LibraryDone {
+  files: number;
+  skipped: number;
+}
+
+/** Read the files of the folder in the background; `library_rows` events describe them as they are read. */
+export interface IndexLibrary {
+}
+
+/**
+ * Poses of a clip at equal times: x y z of each joint in millimeters, relative to the hips.
+ *
+ * The second pose faces +Z. The other fields are those of `MotionInfo`.
+ */
+export interface Thumbnail {
+  path: string;
+  parents: number[];
+  bone_lengths: number[];
+  roles: Record<string, number>;
+  stature: number;
+  points: number[];
+}
+
+/** The thumbnails of those files that are indexed. */
+export interface Thumbnails {
+  thumbnails: Thumbnail[];
+}
+
+/** Get the poses of some indexed files, at most 100. */
+export interface GetThumbnails {
+  paths: string[];
+}
+
 /** List the motion files in the open folder, without loading them. */
 export interface ListFolder {
 }
@@ -1664,6 +1698,40 @@ export interface MotionChanged {
   motion: MotionInfo;
 }
 
+/** What `marey check` finds in a clip; see `marey.check.report.Finding`. */
+export interface LibraryFinding {
+  kind: string;
+  severity: string;
+  message: string;
+}
+
+/**
+ * What a file contains: number of clips, total duration, and the values of its first clip.
+ *
+ * `speed` is in m/s, `distance` in meters, `turn` in degrees to the left. `reason` says why the file cannot be
+ * indexed; the other fields are then empty.
+ */
+export interface LibraryRow {
+  path: string;
+  clips: number;
+  seconds: number;
+  fps: number;
+  speed: number;
+  distance: number;
+  turn: number;
+  labels: string[];
+  findings: LibraryFinding[];
+  reason: string;
+}
+
+/** Files were read: their rows, and how many of all files have been read. */
+export interface LibraryRows {
+  event: "library_rows";
+  rows: LibraryRow[];
+  done: number;
+  total: number;
+}
+
 /** The answer to ``POST /upload?session=...&name=walk.bvh``: the `path` to open, with `where` "uploads". */
 export interface Uploaded {
   path: string;
@@ -1718,6 +1786,8 @@ export interface Commands {
   "project_list": { fields: ListProjects; reply: ProjectList };
   "project_save": { fields: SaveProject; reply: ProjectSaved };
   "project_open": { fields: OpenProject; reply: ProjectOpened };
+  "library_index": { fields: IndexLibrary; reply: LibraryDone };
+  "library_thumbnails": { fields: GetThumbnails; reply: Thumbnails };
   "list": { fields: ListFolder; reply: FolderList };
   "open": { fields: OpenFile; reply: MotionInfo };
   "motion": { fields: GetMotion; reply: MotionInfo };
@@ -1799,7 +1869,7 @@ export interface Commands {
   "drive_keep": { fields: KeepDriven; reply: SavedDrive };
 }
 
-export type StudioEvent = LiveEnded | MotionChanged;
+export type StudioEvent = LiveEnded | MotionChanged | LibraryRows;
 
 export const PANELS = ["look", "edit", "compare", "blend", "graph", "find", "layer", "author", "drive"] as const;
 

@@ -34,7 +34,7 @@ from marey.store.prepare import Job, has_changed, load_clip, run_job
 from marey.store.settings import OpenSettings
 
 # Increase this whenever the same clip would have a different summary.
-_VERSION = 1
+_VERSION = 2
 _MAX_TABLE = 2**26
 # Summaries are written in batches, at intervals of about this many seconds.
 _WRITE_SECONDS = 1.0
@@ -57,6 +57,7 @@ class ClipSummary:
     stride_rate : strides per second, 0 if it does not walk or run.
     report : what `marey.check` finds, with duplicates in the same folder.
     poses : (16, J, 3) poses at equal times, relative to the hips, meters, for thumbnails.
+    parents, roles : parent of each joint, -1 for the root, and the joint of each role, to draw the poses.
 
     Examples
     --------
@@ -86,10 +87,13 @@ class ClipSummary:
     stride_rate: float
     report: CheckReport
     poses: Floats
+    parents: tuple[int, ...]
+    roles: Mapping[str, int]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON, without the poses."""
-        out = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("report", "poses")}
+        left_out = ("report", "poses", "parents", "roles")
+        out = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in left_out}
         out["labels"] = dict(self.labels)
         return {**out, "findings": [finding.to_dict() for finding in self.report]}
 
@@ -177,6 +181,7 @@ def _summarize(job: Job) -> dict[str, Any]:
         "facts": _collect_facts(motion, subject),
         "report": report.to_dict(),
         "digest": _pack_digest(digest_clip(motion)),
+        "body": {"parents": motion.skeleton.parents.tolist(), "roles": dict(motion.skeleton.roles.items())},
     }
 
 
@@ -275,6 +280,8 @@ def _collect(
             skeleton=content["digest"]["skeleton"],
             report=_read_report(name, reports[name]),
             poses=_unpack_array(content["digest"]["poses"]),
+            parents=tuple(content["body"]["parents"]),
+            roles=content["body"]["roles"],
             **content["facts"],
         )
         for name, (path, content) in found.items()

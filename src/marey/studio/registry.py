@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # In the order of the tabs. A panel is a module of `marey.studio.panels`.
 PANELS = ("look", "edit", "compare", "blend", "graph", "find", "layer", "author", "drive")
 # Modules with commands that do not belong to one panel.
-OTHERS = ("marey.studio.sharing", "marey.studio.start", "marey.studio.project")
+OTHERS = ("marey.studio.sharing", "marey.studio.start", "marey.studio.project", "marey.studio.library")
 # Panels whose commands a page sends when it opens.
 FIRST = ("look",)
 
@@ -110,7 +110,8 @@ class Commands:
 
 def find_events(panels: tuple[str, ...] = PANELS) -> tuple[type[Event], ...]:
     """Return all events of the core and of the panels, which list their events as ``EVENTS``."""
-    modules = (importlib.import_module(f"marey.studio.panels.{panel}") for panel in panels)
+    names = (*OTHERS, *(f"marey.studio.panels.{panel}" for panel in panels))
+    modules = (importlib.import_module(name) for name in names)
     return (*EVENTS, *(event for module in modules for event in getattr(module, "EVENTS", ())))
 
 

@@ -79,6 +79,8 @@ class Sessions:
                 slot.leaving.cancel()
         for name in list(self._slots):
             await self._drop(name)
+        for library in self.shared.libraries.values():
+            await library.close()
         self.shared.close()
 
     async def _expire(self, session: Session, closed: bool) -> None:

@@ -12,12 +12,17 @@ from marey.io.temporary import new_folder
 
 if TYPE_CHECKING:
     from marey.studio.jobs import Jobs
+    from marey.studio.library import Library
 
 
 class Shared:
-    """Shared files, keyed by name. Use only in the server's event loop."""
+    """Shared files, keyed by name. Use only in the server's event loop.
+
+    libraries : what the files of each open folder contain, keyed by folder.
+    """
 
     def __init__(self) -> None:
+        self.libraries: dict[str, Library] = {}
         self.own: Path | None = None
         self._files: dict[str, Path] = {}
         self._locks: dict[str, asyncio.Lock] = {}

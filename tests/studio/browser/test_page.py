@@ -332,6 +332,25 @@ def test_filter_narrows_the_list(tab: Tab) -> None:
     assert tab.page.locator(".files button.item").count() == 3
 
 
+def test_library_shows_what_files_contain(tab: Tab) -> None:
+    """Files are read in the background; they can be filtered by length, selected and opened together."""
+    tab.until("() => document.querySelector('.files').textContent.includes('30 Hz')")
+    tab.page.get_by_label("More filters").click()
+    tab.page.get_by_label("Length at most (s)").fill("3.5")
+    assert tab.page.locator(".files button.item").count() == 1
+    tab.page.get_by_label("More filters").click()  # hidden filters do not apply
+    assert tab.page.locator(".files button.item").count() == 3
+    tab.page.locator(".files button.item").nth(0).click(modifiers=["Control"])
+    tab.page.locator(".files button.item").nth(2).click(modifiers=["Shift"])
+    assert tab.page.get_by_role("button", name="Open 3").is_visible()
+    tab.page.get_by_label("Clear the selection").click()
+    tab.page.get_by_label("Large tiles").click()
+    drawn = "(c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(Boolean)"
+    tab.until(f"() => [...document.querySelectorAll('.tiles canvas')].filter({drawn}).length === 3")
+    tab.page.keyboard.press("Escape")
+    assert tab.page.locator(".tiles").count() == 0
+
+
 def test_hostile_names_are_text(tab: Tab) -> None:
     tab.page.locator(".files button.item", has_text="onerror").click()
     tab.until("() => marey.selected.info.joints.includes('<b>Head</b>') && !!marey.selected.character.pose")
@@ -438,7 +457,8 @@ def test_whole_page_by_keyboard(tab: Tab) -> None:
     """Tab reaches the files, the tabs, the timeline and the buttons, and each has a name."""
     nameless = tab.get(
         "[...document.querySelectorAll('button, input, select, canvas, a')].filter((n) => !n.hidden && "
-        "!(n.textContent || n.getAttribute('aria-label') || n.closest('label')?.textContent)).map((n) => n.outerHTML)"
+        "!n.ariaHidden && !(n.textContent || n.getAttribute('aria-label') || n.closest('label')?.textContent))"
+        ".map((n) => n.outerHTML)"
     )
     assert nameless == []
     tab.page.locator(".files button.item").first.focus()

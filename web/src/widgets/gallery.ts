@@ -2,9 +2,10 @@
  * Small characters that move in a loop, one page at a time. A click, Space or Enter excludes or includes one; a double
  * click, or O, opens it in the scene. The arrow keys move between tiles, and from page to page.
  */
-import { button, cssVariable, el } from "../dom";
+import { button, el } from "../dom";
 import { bonesOf, type Bone } from "../limbs";
 import type { MatchTile, TileBody } from "../messages";
+import { paintPose, project, scaleOf, type Scale } from "./pose_drawing";
 
 export interface GalleryOptions {
   perPage: number;
@@ -25,12 +26,10 @@ export interface Gallery {
   show(count: number, body: TileBody, thrownOut?: number[]): Promise<void>;
 }
 
-/** View direction in radians: half from the left, a little from above. */
-const AZIMUTH = 0.9;
-const ELEVATION = 0.15;
 const WIDTH = 126;
 const HEIGHT = 112;
 const MARGIN = 6;
+const SIZE = { width: WIDTH, height: HEIGHT, margin: MARGIN };
 /** Seconds to pause at the last frame before the loop restarts. */
 const REST = 0.4;
 
@@ -41,12 +40,6 @@ interface Drawn {
   /** Coordinates across, up, and toward the viewer for each joint and frame, in meters. */
   seen: Float32Array;
   shown: number;
-}
-
-/** Scale in pixels per meter at which all tiles fit, and the height at their lower edge. */
-interface Scale {
-  perMetre: number;
-  low: number;
 }
 
 export function gallery(options: GalleryOptions): Gallery {
@@ -92,7 +85,7 @@ export function gallery(options: GalleryOptions): Gallery {
     if (!tiles || mine !== asked) return;
     first = from;
     shownTiles = tiles.map((tile) => make(tile));
-    scale = scaleOf(shownTiles, nJoints);
+    scale = scaleOf(shownTiles.map(({ seen }) => seen), nJoints, SIZE);
     grid.replaceChildren(...shownTiles.map(({ node }) => node));
     const last = Math.min(count, first + options.perPage);
     where.textContent = `${first + 1}–${last} of ${count}`;
@@ -157,7 +150,7 @@ export function gallery(options: GalleryOptions): Gallery {
       const at = still ? Math.floor(n_frames / 2) : Math.min(n_frames - 1, Math.floor(((now / 1000) % period) * fps));
       if (at === each.shown) continue;
       each.shown = at;
-      paint(each, at, nJoints, bones, scale);
+      paintPose(each.canvas, each.seen, at, nJoints, bones, scale, SIZE);
     }
   }
 
@@ -199,60 +192,4 @@ function tileTitle(name: string, { number, distance, tier }: MatchTile): string 
   if (number === 0) return `${name}\nthe example`;
   const through = tier > 1 ? `, via ${tier - 1} other ${tier === 2 ? "match" : "matches"}` : "";
   return `${name}\n${distance.toFixed(3)} m from the example${through}\nclick: exclude or include; double-click: open in scene`;
-}
-
-/** Convert left, up and ahead in millimeters to across, up and toward the viewer in meters. */
-function project(points: number[]): Float32Array {
-  const out = new Float32Array(points.length);
-  const [c, s, ce, se] = [Math.cos(AZIMUTH), Math.sin(AZIMUTH), Math.cos(ELEVATION), Math.sin(ELEVATION)];
-  for (let i = 0; i < points.length; i += 3) {
-    const [x, y, z] = [points[i]! / 1000, points[i + 1]! / 1000, points[i + 2]! / 1000];
-    const towards = s * x + c * z;
-    out[i] = c * x - s * z;
-    out[i + 1] = ce * y - se * towards;
-    out[i + 2] = ce * towards + se * y;
-  }
-  return out;
-}
-
-function scaleOf(shownTiles: Drawn[], nJoints: number): Scale {
-  let [low, high, wide] = [Infinity, -Infinity, 0.5];
-  for (const { seen } of shownTiles) {
-    let [left, right] = [Infinity, -Infinity];
-    for (let i = 0; i < seen.length; i += 3) {
-      low = Math.min(low, seen[i + 1]!);
-      high = Math.max(high, seen[i + 1]!);
-      // Measured from the hips, because the view follows characters that travel.
-      const across = seen[i]! - seen[i - (i % (3 * nJoints))]!;
-      left = Math.min(left, across);
-      right = Math.max(right, across);
-    }
-    wide = Math.max(wide, right, -left);
-  }
-  const perMetre = Math.min((HEIGHT - 2 * MARGIN) / Math.max(0.5, high - low), (WIDTH / 2 - MARGIN) / wide);
-  return { perMetre, low };
-}
-
-function paint(each: Drawn, frame: number, nJoints: number, bones: Bone[], { perMetre, low }: Scale): void {
-  const pen = each.canvas.getContext("2d")!;
-  const ratio = each.canvas.width / WIDTH;
-  const base = 3 * nJoints * frame;
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.clearRect(0, 0, WIDTH, HEIGHT);
-  const middle = each.seen[base]!;
-  const x = (joint: number) => WIDTH / 2 + perMetre * (each.seen[base + 3 * joint]! - middle);
-  const y = (joint: number) => HEIGHT - MARGIN - perMetre * (each.seen[base + 3 * joint + 1]! - low);
-  const depth = (bone: Bone) => each.seen[base + 3 * bone.from + 2]! + each.seen[base + 3 * bone.to + 2]!;
-  pen.lineCap = "round";
-  const [near, far] = [cssVariable("--accent"), cssVariable("--dim")];
-  // Draw bones in the back first, and paler.
-  const ordered = bones.map((bone) => ({ bone, depth: depth(bone) })).sort((a, b) => a.depth - b.depth);
-  ordered.forEach(({ bone }, rank) => {
-    pen.strokeStyle = rank < ordered.length / 2 ? far : near;
-    pen.lineWidth = Math.max(1.5, 2 * perMetre * bone.radius);
-    pen.beginPath();
-    pen.moveTo(x(bone.from), y(bone.from));
-    pen.lineTo(x(bone.to), y(bone.to));
-    pen.stroke();
-  });
 }
