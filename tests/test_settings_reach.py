@@ -56,7 +56,7 @@ NO_PANEL = {
 
 # Options that are objects without a text, and how the page sets them.
 NO_CONTROL = {
-    "joint_limits": "the Edit panel learns limits and lists what exceeds them",
+    "joint_limits": "Edit > Limit joints learns them from open clips and applies them to any result",
     "cleaning": "the settings of another form",
     "styles": "drawn with the path, a style for each segment",
     "threshold": "the Graph panel has a curve and a slider",

@@ -12,6 +12,14 @@ from marey.samples import sample
 from tests.studio.client import FakePage, Server
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Indexes and built characters are stored in a folder of the tests, not in that of the user."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def walk() -> marey.Motion:
     return sample("walk", seconds=2.0).motion

@@ -24,6 +24,8 @@ from marey.graph import GraphStreamSettings, MotionGraph
 from marey.maths import quat, rigid2d
 from marey.pmg import GaitSpace, ParametricMotionGraph
 from marey.pmg.walker import sample_walks
+from marey.samples import sample
+from marey.studio import cached_characters
 from marey.studio.jobs import Cancelled
 from marey.studio.live import Live
 from marey.studio.motions import Motions
@@ -36,10 +38,11 @@ from marey.studio.panels.drive_controllers import (
     GraphDriver,
     MatchingDriver,
     TreeDriver,
+    describe_limits,
 )
 from marey.studio.panels.drive_messages import DriveRequest, StartDrive
 from marey.studio.panels.drive_models import Models, measure_size
-from marey.studio.panels.drive_source import DriveSource, InterpolatedStream, Record, ResponseClock
+from marey.studio.panels.drive_source import DriveSource, InterpolatedStream, Record, ResponseClock, make_upper
 from marey.studio.panels.drive_steering import Steering
 from marey.studio.session import PanelState, Session
 from tests.pmg.characters import small_walker
@@ -543,3 +546,40 @@ def test_a_blend_tree_plays_an_action_once_and_holds_a_fall_until_it_ends(walks)
     for node in ("throw", "throw", None, "fall", None, "nothing"):
         driver.request({"direction": 0.0, "node": node})
     assert [each["action"] for each in asked if "action" in each] == ["throw", "fall", None]
+
+
+def test_the_upper_body_of_another_clip_is_carried(drivers: dict[str, Callable[[], Driver]]) -> None:
+    box = sample("carry_box", fps=30.0, seconds=4.0).motion
+    plain, carrying = (
+        DriveSource(drivers["tree"](), Record(), upper=upper) for upper in (None, make_upper(drivers["tree"](), box))
+    )
+    hands = [carrying.skeleton.roles[f"{side}_hand"] for side in ("left", "right")]
+    gaps = []
+    for source in (plain, carrying):
+        shown = np.array([source.frame().positions[hands] for _ in range(90)])[-30:]
+        gaps.append(np.linalg.norm(shown[:, 0] - shown[:, 1], axis=1))
+    assert np.ptp(gaps[1]) < 0.5 * np.ptp(gaps[0]), "hands that carry a box do not swing"
+
+
+def test_plans_on_disk_spare_the_computation(
+    character: ParametricMotionGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    built = tmp_path / "built"
+    built.mkdir()
+    character.save(built / "shared.json")
+    assert cached_characters.find_cached("walking") is None
+    path = cached_characters.store("walking", built / "shared.json")
+    assert path == cached_characters.find_cached("walking") != built / "shared.json"
+    loaded = ParametricMotionGraph.load(path)
+    assert cached_characters.read_plans(loaded, path) is None
+    cached_characters.save_plans(loaded, path)
+    again = ParametricMotionGraph.load(path)
+    limits = cached_characters.read_plans(again, path)
+    assert limits == describe_limits(character)
+    monkeypatch.setattr("marey.control.planner.build_table", pytest.fail)
+    assert CharacterDriver(again, "lock", limits=limits).limits == limits
+    (path.parent / "drive.npz").write_bytes(b"damaged")
+    assert cached_characters.read_plans(again, path) is None
+    cached_characters.remove("walking")
+    assert cached_characters.find_cached("walking") is None

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, collect_warnings
+from marey.errors import InvalidValue, MareyError, collect_warnings
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
     from marey.clean import CleanSettings
     from marey.compare import GridSettings
     from marey.control.settings import EvaluationSettings
-    from marey.core.joint_limits import JointLimitSettings
+    from marey.core.joint_limits import JointLimits, JointLimitSettings
     from marey.edit import WarpSettings
     from marey.graph import (
         GraphCrowdSettings,
@@ -47,6 +47,8 @@ Found = dict[str, Any]
 MAX_ROWS, MAX_MOTIONS = 200, 60
 # Keys of the timewarp along a speed curve.
 _CURVE_KEYS = 64
+# Maximum number of frames for which an edit is measured.
+MAX_MEASURED = 20_000
 
 
 def run_operation(progress: Progress, operation: str, data: list[Any], values: Found, folder: str) -> Found:
@@ -62,7 +64,24 @@ def run_operation(progress: Progress, operation: str, data: list[Any], values: F
     loaded = [_load_graph(each) if take == "graph" else each for take, each in zip(row.takes, data, strict=True)]
     with collect_warnings() as said:
         result = row.call_function(loaded, values, progress)
-    return gather_result(result, said)
+    found = gather_result(result, said)
+    if row.gives == "motion" and "verdicts" not in found:
+        found |= _compare_edit(data[0], found["motions"][0])
+    return found
+
+
+def _compare_edit(before: Any, after: Any) -> Found:
+    """Return the verdicts of an edit; none for markers, for long motions, and where nothing can be compared."""
+    from marey.measure import measure
+    from marey.studio.verdicts import give_verdicts
+
+    if not isinstance(before, Motion) or not isinstance(after, Motion) or max(len(before), len(after)) > MAX_MEASURED:
+        return {}
+    try:
+        with collect_warnings():
+            return {"verdicts": give_verdicts(measure(after, before))}
+    except MareyError:
+        return {}
 
 
 def gather_result(result: Any, warnings: Sequence[str] = ()) -> Found:
@@ -187,6 +206,29 @@ def rotate_joint(
 
 
 # --- Repair
+
+
+def limit_joints(
+    motion: Motion, motions: Sequence[Motion], settings: tuple[JointLimitSettings, CleanSettings]
+) -> Found:
+    """Keep the joints of a motion within limits learned from others, with its feet at their contacts."""
+    from marey.clean import clean
+    from marey.core.joint_limits import learn_joint_limits
+
+    limits = learn_joint_limits(motions, settings=settings[0])
+    before, _ = _find_most_excess(limits, motion)
+    result = clean(motion, settings=type(settings[1])(settings=settings[1], joint_limits=limits))
+    after, joint = _find_most_excess(limits, result)
+    note = f"joints exceeded the limits by up to {before:.0f} degrees, now by up to {after:.0f} degrees"
+    return {"motions": [result], "notes": [f"{note} ({joint})" if after >= 0.5 else note]}
+
+
+def _find_most_excess(limits: JointLimits, motion: Motion) -> tuple[float, str]:
+    """Return by how many degrees a motion exceeds limits at most, and the joint."""
+    names, excess = limits.find_excess(motion)
+    if not excess.size:
+        return 0.0, ""
+    return math.degrees(excess.max()), names[int(excess.max(axis=0).argmax())]
 
 
 def learn_limits(motion: Motion, motions: Sequence[Motion], settings: JointLimitSettings) -> Found:
@@ -316,6 +358,7 @@ def measure_motions(motion: Motion, against: Motion | None) -> Found:
 def _tabulate(report: Report, columns: list[str]) -> Found:
     """Tabulate metrics, those of the other motion first; definitions are explanations of the rows."""
     from marey.measure.display import shown_metric
+    from marey.studio.verdicts import give_verdicts
 
     rows = []
     for each in report.metrics:
@@ -324,7 +367,8 @@ def _tabulate(report: Report, columns: list[str]) -> Found:
         finite = [value if value is not None and math.isfinite(value) else None for value in values]
         rows.append([f"{shown.title}, {shown.unit}".rstrip(", "), *map(shown.format, finite)])
     notes = [f"{each.definition} {each.note}".strip() for each in report.metrics]
-    return {"columns": columns, "rows": rows, "links": [f"about:{text}" for text in notes]}
+    links = [f"about:{text}" for text in notes]
+    return {"columns": columns, "rows": rows, "links": links, "verdicts": give_verdicts(report)}
 
 
 def compare_frames(first: Motion, second: Motion, threshold: float | None, settings: GridSettings) -> Found:

@@ -343,6 +343,9 @@ _TABLE = (
               "goes beyond.", group="Repair", call=f"{_WORK}learn_limits", settings=(JointLimitSettings,),
               takes=("motion", "motions"), **_NEW),
     # Files
+    Operation("limit", "Limit joints", "Keep joints within the limits learned from other clips, with the feet at their "
+              "contacts.", "edit", "Repair", f"{_WORK}limit_joints", (JointLimitSettings, CleanSettings),
+              takes=("motion", "motions"), done="joints limited"),
     Operation("save", "Save as", "Save the selected clip to a new file, in any format.", "edit", "Files",
               f"{_SERVER}save_motion", (SaveInputs, SaveSettings), gives="new", button="Save"),
     Operation("render", "Video", "Draw the selected clip as a video, a GIF or a picture.", "edit", "Files",

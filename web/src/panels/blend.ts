@@ -10,7 +10,7 @@ import { settingsForm, type Form } from "../widgets/form";
 import { gridView, type Cell } from "../widgets/grid_view";
 import { latest } from "../widgets/latest";
 import { metricText } from "../widgets/measures";
-import { resultTable } from "../widgets/operations";
+import { resultParts } from "../widgets/operations";
 import { LETTERS, MotionList } from "./blend_list";
 import { BlendModes, MODES, type Mode } from "./blend_modes";
 import { Overlay } from "./blend_overlay";
@@ -451,7 +451,7 @@ class BlendPanel {
     const done = await this.app.run("Measuring quality", "operate", { operation: "measure", motion, other: against, settings: {} }).catch(() => null);
     if (!done || generation !== this.generation) return;
     const jumps = this.study?.rests.includes(0) ? [el("p", { class: "dim", text: "A starts with a rest pose; its metrics include the jump from there to the motion." })] : [];
-    this.showMetrics("result", [resultTable(this.app, done), ...jumps]);
+    this.showMetrics("result", [...resultParts(this.app, done), ...jumps]);
   }
 
   private async compare(): Promise<void> {

@@ -3,7 +3,7 @@ import type { App, Panel, Shot } from "../app";
 import { button, choice, el, setOptions } from "../dom";
 import type { Placed } from "../messages";
 import { metricText } from "../widgets/measures";
-import { operationSection, resultTable } from "../widgets/operations";
+import { operationSection, resultParts } from "../widgets/operations";
 import { slider } from "../widgets/slider";
 
 type Layout = "apart" | "beside" | "over";
@@ -59,6 +59,13 @@ export function mount(app: App): Panel {
     distance.textContent = `The two frames are ${metricText(found.distance)} m apart.`;
   };
   const bring = (each: Shot) => void app.bringIntoView(each).catch(() => undefined);
+  /** Turn the camera to A and B together. */
+  const frameBoth = () => {
+    const [a, b] = [shot(first.select.value), shot(second.select.value)];
+    if (!a?.character.posed || !b?.character.posed) return;
+    const middle = a.character.center().add(b.character.center()).multiplyScalar(0.5);
+    app.stage.focus(middle, 0.62 * Math.max(a.info.stature, b.info.stature, 1) + 0.35 * a.character.center().distanceTo(b.character.center()));
+  };
   const reset = () => {
     for (const each of app.motions.values()) place(each, { theta: 0, x: 0, z: 0 });
   };
@@ -89,7 +96,7 @@ export function mount(app: App): Panel {
     const [a, b] = [shot(first.select.value), shot(second.select.value)];
     if (!a) return;
     const fields = { operation: "measure", motion: (b ?? a).info.motion, other: b ? a.info.motion : null, settings: {} };
-    app.run("Measuring quality", "operate", fields).then((done) => results.replaceChildren(resultTable(app, done)), () => undefined);
+    app.run("Measuring quality", "operate", fields).then((done) => results.replaceChildren(...resultParts(app, done)), () => undefined);
   }, "Compare the quality metrics of A and B");
 
   const element = el("div", { class: "panel" },
@@ -100,7 +107,11 @@ export function mount(app: App): Panel {
       first.select.value = before;
       list();
       second.select.value = made.motion;
-      void arrange();
+      // Two bodies in the same place look like one: the difference is seen side by side.
+      if (layout === "apart") arrangement.select.value = layout = "beside";
+      for (const { info, character } of app.motions.values()) character.visible = info.motion === before || info.motion === made.motion;
+      app.motionsChanged.emit();
+      void arrange().then(() => frameBoth());
     }, true),
     operationSection(app, "grid"),
   );

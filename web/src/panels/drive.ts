@@ -4,7 +4,7 @@ import type { App, Panel } from "../app";
 import { messageOf } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import { LiveCharacter } from "../live";
-import { FORMS, type BlendTreeSettings, type DriveNode, type DriveStarted, type DriveRequest, type GoToSettings, type GraphStreamSettings, type MatchingSettings, type StartDrive } from "../messages";
+import { FORMS, type BlendTreeSettings, type DriveNode, type DriveStarted, type DriveRequest, type GoToSettings, type GraphStreamSettings, type MatchingSettings, type StartDrive, type WayStatistics } from "../messages";
 import type { Target } from "../pointer";
 import { settingsForm } from "../widgets/form";
 import { latest } from "../widgets/latest";
@@ -26,6 +26,7 @@ const STATISTICS_MS = 1000;
 const KEPT_SECONDS = 10;
 /** A press within this distance (m) of the target ball is meant for the ball, not for the character behind it. */
 const BALL = 0.15;
+const CANNOT_STOP = "This character has no motion in which it stands, so it keeps going. The built-in character stopping can stop.";
 /** Reason for aborting a start: another choice has replaced it. */
 const NEWER = "newer";
 
@@ -80,7 +81,6 @@ class Driving {
   /** Whether the Graph panel has a graph. */
   private hasGraph = false;
   private readonly feet = choice("Lock feet", FEET, "lock", () => this.restart(), "How feet are kept from sliding");
-  private readonly choices = [this.wayChoice, this.character, this.clips, this.feet];
   private readonly go = button("Start", () => (this.started ? this.stop() : this.play()), "Start live control of the character", "primary");
   private readonly keep = button("Keep as new clip", () => void this.keepLast(), `Stop, and add the last ${KEPT_SECONDS} s to the clips`);
   private readonly commands = el("section", { hidden: true });
@@ -92,6 +92,8 @@ class Driving {
   /** What the character cannot do after some of its clips. */
   private readonly limits = el("ul", { class: "dim", hidden: true, aria: { label: "What this character cannot do" } });
   private look = false;
+  private readonly carry = choice("Upper body", [["", "its own"]], "", () => this.restart(), "Arms and trunk of another clip, such as carrying a box");
+  private readonly choices = [this.wayChoice, this.character, this.clips, this.feet, this.carry];
   private readonly table = el("div");
   private readonly stream = el("p", { class: "dim" });
   private readonly pad = el("p", { class: "dim", hidden: true, aria: { live: "polite" } });
@@ -99,7 +101,10 @@ class Driving {
   constructor(private readonly app: App) {
     this.input = new DriveInput(app.stage);
     this.input.pushed.on(({ direction, fraction }) => this.push(direction, fraction));
-    this.input.released.on(() => this.ask({ stop: true }));
+    this.input.released.on(() => {
+      this.ask({ stop: true });
+      if (this.started && !this.started.can_stop) this.app.notices.info(CANNOT_STOP);
+    });
     this.input.clicked.on((point) => this.goTo(point));
     this.input.numbered.on((number) => this.choose(this.started?.nodes[number - 1]?.name ?? null));
     this.input.stopped.on(() => this.stop());
@@ -119,7 +124,7 @@ class Driving {
       el("section", {}, el("h3", { text: "Character" }), this.wayChoice, this.character, this.clips, this.about, this.feet, ...Object.values(this.forms).map(({ element }) => element),
         el("div", { class: "row" }, this.go, this.keep, check("Camera follows", this.follow, (on) => (this.follow = on), "The camera follows the character"),
           check("Head turns first", this.look, (on) => { this.look = on; this.restart(); }, "The head turns toward a new direction before the body does")),
-        this.limits),
+        this.carry, this.limits),
       this.commands,
       el("section", {}, el("h3", { text: "Response time" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.stream,
         el("p", { class: "dim", text: "Move with WASD, the arrow keys or a gamepad. Click the ground to walk there. Drag from the character to make it follow the pointer. Without a key, a character that can stop stands still. Keys 1 to 9 choose an action; Escape ends live control. You can change the controller while the character moves." }),
@@ -215,7 +220,7 @@ class Driving {
     const motions = own ? [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion) : [];
     try {
       const { way } = this;
-      const fields = { way, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, built: this.clips.select.value === "built", ...this.settings(), look: this.look, feet: this.feet.select.value as StartDrive["feet"] };
+      const fields = { way, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, built: this.clips.select.value === "built", ...this.settings(), look: this.look, carry: this.carry.select.value, feet: this.feet.select.value as StartDrive["feet"] };
       const started = await this.app.run("Preparing live control", "drive_start", fields, stop);
       if (this.wanted) {
         this.played = chosen;
@@ -262,8 +267,9 @@ class Driving {
     }
     if (!started.nodes.some(({ name }) => name === this.request.node)) this.request = { ...this.request, node: null, values: null };
     this.scene?.showGoal(this.request.point);
-    this.limits.hidden = !started.limits.length;
-    this.limits.replaceChildren(...started.limits.map((text) => el("li", { text })));
+    const limits = [...(started.can_stop ? [] : [CANNOT_STOP]), ...started.limits];
+    this.limits.hidden = !limits.length;
+    this.limits.replaceChildren(...limits.map((text) => el("li", { text })));
     this.liveCharacter = new LiveCharacter(stage, this.app.connection, started.started, COLORS[started.way], started.roles);
     this.liveCharacter.drawn.on(({ info }) => this.showState(info));
     // Not every frame is drawn, but every update of the reachable area must be received.
@@ -307,7 +313,7 @@ class Driving {
     this.scene?.showRequest(place, point ? Math.atan2(point[0] - place[1], point[1] - place[2]) : direction);
     this.scene?.showBox(this.node(), place);
     const [answer, waiting] = [info["answer"] as number | null, info["waiting"] as number | null];
-    this.answer.textContent = waiting !== null ? `${waiting.toFixed(1)} s …` : answer !== null ? `${answer.toFixed(2)} s` : "–";
+    this.answer.textContent = waiting !== null ? `turning, ${waiting.toFixed(1)} s` : answer !== null ? `turned in ${answer.toFixed(1)} s` : "–";
     this.doing.textContent = this.doing.title = reached === null ? String(info["doing"]) : `Arrived after ${reached.toFixed(1)} s`;
   }
 
@@ -409,10 +415,19 @@ class Driving {
     try {
       const [{ ways }, live] = await Promise.all([connection.ask("drive_statistics", {}), connection.ask("live_statistics", {})]);
       const head = el("tr", {}, ...["", "turns", "median", "slowest"].map((text) => el("th", { text })));
-      const rows = ways.map((each) => el("tr", {},
-        el("th", { text: WAYS.find(([way]) => way === each.way)?.[1] ?? each.way }),
-        el("td", { text: `${each.answered}/${each.answered + each.unanswered}` }),
-        el("td", { text: seconds(each.median) }), el("td", { text: seconds(each.slowest) })));
+      // Only controllers of the same character at the same rate can be compared: they stand together.
+      const groups = new Map<string, WayStatistics[]>();
+      for (const each of ways) {
+        const name = `${each.character}, ${metricText(each.rate)} Hz`;
+        groups.set(name, [...(groups.get(name) ?? []), each]);
+      }
+      const rows = [...groups].flatMap(([name, members]) => [
+        el("tr", { class: "group" }, Object.assign(el("th", { text: name }), { colSpan: 4 })),
+        ...members.map((each) => el("tr", {},
+          el("th", { text: WAYS.find(([way]) => way === each.way)?.[1] ?? each.way }),
+          el("td", { text: `${each.answered}/${each.answered + each.unanswered}` }),
+          el("td", { text: seconds(each.median) }), el("td", { text: seconds(each.slowest) }))),
+      ]);
       const title = "Time from your input until the character has faced the new direction within 15° for 0.25 s. Includes the delay of the display.";
       this.table.replaceChildren(el("div", { class: "table-box", title }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows))));
       const trip = live.round_trip_ms === null ? "" : `, latency ${metricText(live.round_trip_ms)} ms`;
@@ -435,6 +450,9 @@ class Driving {
     const options: [string, string][] = [["walks", "generated walks"], ...(n ? [["open", n === 1 ? "the open clip" : `${n} open clips`] as [string, string]] : [])];
     if (this.hasGraph && this.way === "graph") options.push(["built", "the built graph"]);
     setOptions(select, options, options.some(([value]) => value === wanted) ? wanted : "walks");
+    const upper: [string, string][] = [["", "its own"], ["sample", "carrying a box (generated)"], ...[...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }): [string, string] => [info.motion, info.name])];
+    const carried = this.carry.select.value;
+    setOptions(this.carry.select, upper, upper.some(([value]) => value === carried) ? carried : "");
     this.showChoices();
   }
 

@@ -10,6 +10,7 @@ import { OPERATIONS, type OperationDone, type OperationInputs, type RunOperation
 import { sentence } from "../panels/find_example";
 import { curveEditor } from "./curve_editor";
 import { settingsForm, type Control } from "./form";
+import { verdictList } from "./measures";
 
 export interface Operation {
   readonly name: string;
@@ -205,7 +206,9 @@ function makeInput(app: App, operation: Operation, take: string, known: Operatio
     return { element: pick, fields: () => (pick.select.value.startsWith("file:") ? { file: pick.select.value.slice(5), other: null } : { other: pick.select.value || null, file: "" }) };
   }
   if (take === "motions") {
-    const chosen = new Set(kept.motions?.length ? kept.motions.filter((id) => app.motions.has(id)) : clips.map(({ motion }) => motion));
+    // A clip that is compared with others is not among them, unless it is the only one.
+    const others = clips.filter(({ motion }) => !operation.takes.includes("motion") || motion !== app.selected?.info.motion);
+    const chosen = new Set(kept.motions?.length ? kept.motions.filter((id) => app.motions.has(id)) : (others.length ? others : clips).map(({ motion }) => motion));
     const rows = clips.map(({ motion, name }) => check(visible(name), chosen.has(motion), (on) => void (on ? chosen.add(motion) : chosen.delete(motion))));
     return { element: el("div", { class: "pick-list", role: "group", aria: { label: "Clips" } }, ...rows), fields: () => ({ motions: [...chosen] }) };
   }
@@ -260,14 +263,22 @@ function showResult(app: App, operation: Operation, done: OperationDone, box: HT
   } else if (first && !others.length && !operation.as_new) app.present(first);
   else for (const each of done.motions) app.add(each);
   const notes = done.notes.map((text) => el("p", { text: sentence(text) }));
-  box.replaceChildren(...notes, ...(done.rows.length ? [resultTable(app, done)] : []), ...done.files.map(fileResult));
+  box.replaceChildren(...notes, ...resultParts(app, done), ...done.files.map(fileResult));
   // A download that was asked for needs no second click.
   if (operation.name === "save") for (const { url, name } of done.files) download(url, name);
   if (operation.name === "save" && !done.files.length) app.folderChanged.emit();
 }
 
+/** The verdicts of a result, and its table; with verdicts, the table is folded. */
+export function resultParts(app: App, done: OperationDone): HTMLElement[] {
+  const table = done.rows.length ? [resultTable(app, done)] : [];
+  if (!done.verdicts.length) return table;
+  const all = table.map((each) => el("details", { class: "folded" }, el("summary", { class: "dim", text: "All metrics, with definitions" }), each));
+  return [verdictList(done.verdicts, done.columns.length === 3 ? done.columns.slice(1) : undefined), ...all];
+}
+
 /** The table of a result. */
-export function resultTable(app: App, { columns, rows, links }: OperationDone): HTMLElement {
+function resultTable(app: App, { columns, rows, links }: OperationDone): HTMLElement {
   const follow = (link: string) => {
     const [kind, ...rest] = link.split(":");
     if (kind === "frame") app.playback.seek(Number(rest[0]));
@@ -277,11 +288,22 @@ export function resultTable(app: App, { columns, rows, links }: OperationDone): 
   const body = rows.map((row, k) => {
     const link = links[k];
     const [name = "", ...cells] = row;
-    if (link?.startsWith("about:")) return el("tr", {}, el("th", { text: name, title: link.slice(6) }), ...cells.map((text) => el("td", { text })));
+    if (link?.startsWith("about:")) return definedRow(name, link.slice(6), cells);
     const start = link ? button(name, () => follow(link), link.startsWith("frame") ? "Move the playhead there" : "Open this clip", "link") : name;
     return el("tr", {}, el("th", {}, start), ...cells.map((text) => el("td", { text })));
   });
   return el("div", { class: "table-box result-table" }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...body)));
+}
+
+/** A row whose name shows its definition when it is pressed. */
+function definedRow(name: string, definition: string, cells: readonly string[]): HTMLElement {
+  const text = el("p", { class: "dim definition", text: sentence(definition), hidden: true });
+  const open = button(name, () => {
+    text.hidden = !text.hidden;
+    open.setAttribute("aria-expanded", String(!text.hidden));
+  }, definition, "link");
+  open.setAttribute("aria-expanded", "false");
+  return el("tr", {}, el("th", {}, open, text), ...cells.map((each) => el("td", { text: each })));
 }
 
 function fileResult({ url, name }: { url: string; name: string }): HTMLElement {

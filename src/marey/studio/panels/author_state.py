@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -174,14 +175,20 @@ def get_draft(session: Session) -> Draft:
 
 
 async def recipe_file(session: Session, recipe: str) -> Path:
-    """Return the path of a built-in recipe's file. The worker builds it on first use."""
+    """Return the path of a built-in recipe's file. The worker builds it on first use; then it is on disk."""
     from marey.studio.panels.author_work import known_recipe
+
+    # The import takes long, and other pages must not wait.
+    cached_characters = await to_thread(import_module, "marey.studio.cached_characters")
 
     async def make(path: Path) -> None:
         await session.jobs.run(f"{WORK}:recipe", recipe=recipe, into=str(path))
 
     await to_thread(known_recipe, recipe)
-    return await session.shared.file(recipe, session.jobs, make)
+    path: Path = await to_thread(cached_characters.find_cached, recipe)
+    if not path:
+        path = await to_thread(cached_characters.store, recipe, await session.shared.file(recipe, session.jobs, make))
+    return path
 
 
 def describe_character(draft: Draft, note: str = "") -> messages.Character:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from marey.core.motion import Motion
@@ -33,6 +34,16 @@ def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()
     progress(0.0, "generating clips")
     graph = build_recipe(plan, progress=lambda fraction: progress(fraction, "building nodes and transitions"))
     graph.save(into)
+    return {}
+
+
+def plan(progress: Progress, path: str) -> dict[str, Any]:
+    """Compute what driving a character needs, and write it next to the character's file."""
+    from marey.pmg import ParametricMotionGraph
+    from marey.studio.cached_characters import save_plans
+
+    progress(0.0, "planning")
+    save_plans(ParametricMotionGraph.load(path), Path(path))
     return {}
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from marey.errors import InvalidValue
+from marey.errors import FileError, InvalidValue
 from marey.studio.messages import Nothing
 from marey.studio.panels import drive_messages as messages
 from marey.studio.panels.author_files import find_authored, list_authored
@@ -29,14 +29,22 @@ if TYPE_CHECKING:
 _MAX_MOTIONS, _MAX_LENGTH = 100, 60.0
 
 
+class LoadedCharacter(NamedTuple):
+    """A character, and its limits if they are known."""
+
+    graph: Any
+    limits: tuple[str, ...] | None = None
+
+
 @dataclass(slots=True, eq=False)
 class DriveState:
-    """State of the panel: models, the current source and request, and the response times of each controller."""
+    """State of the panel: models, the current source and request, and the response times of each controller with each
+    character, at each rate."""
 
     models: Models
     source: DriveSource | None = None
     request: messages.DriveRequest = field(default_factory=messages.DriveRequest)
-    records: dict[messages.Way, Record] = field(default_factory=dict)
+    records: dict[tuple[messages.Way, str, float], Record] = field(default_factory=dict)
 
 
 @command(messages.ListDrive, reads=True)
@@ -56,11 +64,17 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
     state = _get_state(session)
     # The import takes half a second. It runs in a thread, because other pages must not wait.
     await to_thread(import_module, "marey.studio.panels.drive_source")
-    from marey.studio.panels.drive_source import DriveSource, Record
+    from marey.studio.panels.drive_source import DriveSource, Record, make_upper
 
     driver = await _make_driver(session, state, message)
-    record = state.records.setdefault(message.way, Record())
-    source = await to_thread(DriveSource, driver, record, message.look)
+    key = (message.way, _name_character(message), driver.stream.fps)
+    record = state.records.setdefault(key, Record())
+    upper = None
+    if message.carry:
+        clip = await to_thread(_find_upper, session, message.carry)
+        unseen = await _make_driver(session, state, message)
+        upper = await session.jobs.run_in_thread(make_upper, unseen, clip)
+    source = await to_thread(DriveSource, driver, record, message.look, upper)
     # No await from here on: the previous character must not play another frame.
     if message.stay and state.source is not None:
         source.continue_from(state.source.body_state)
@@ -75,8 +89,9 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
         session.motions.reserve("driven", held)
     roles = dict(source.skeleton.roles.items())
     return messages.DriveStarted(
-        started, roles, message.way, driver.nodes, driver.speed, driver.usual, source.delay, driver.limits
-    )
+        started, roles, message.way, driver.nodes, driver.speed, driver.usual, source.delay, driver.limits,
+        driver.can_stop,
+    )  # fmt: skip
 
 
 @command(messages.DriveRequest)
@@ -92,7 +107,7 @@ async def drive_request(session: Session, message: messages.DriveRequest) -> Not
 @command(messages.DriveStatistics, reads=True)
 async def drive_statistics(session: Session, message: messages.DriveStatistics) -> messages.DriveTable:
     """Return the response times of each controller."""
-    return messages.DriveTable(tuple(record.summarize(way) for way, record in _get_state(session).records.items()))
+    return messages.DriveTable(tuple(record.summarize(*key) for key, record in _get_state(session).records.items()))
 
 
 @command(messages.KeepDriven)
@@ -104,6 +119,24 @@ def keep_driven(session: Session, message: messages.KeepDriven) -> messages.Save
     if not 0.0 < message.seconds <= _MAX_LENGTH:
         raise InvalidValue(f"expected up to {_MAX_LENGTH:g} s to save, got {message.seconds:g}")
     return messages.SavedDrive(session.info(session.motions.add_result(state.source.cut_last(message.seconds))))
+
+
+def _name_character(message: messages.StartDrive) -> str:
+    """Return the name of the character, or of the clips, that a controller plays."""
+    if message.way == "character":
+        return message.name or "draft"
+    if message.built:
+        return "built graph"
+    return f"{len(message.motions)} open clips" if message.motions else "generated walks"
+
+
+def _find_upper(session: Session, carry: str) -> Motion:
+    """Return the clip whose upper body a character takes over."""
+    if carry == "sample":
+        from marey.samples import sample
+
+        return sample("carry_box").motion
+    return session.motions.motion(carry)
 
 
 def _describe_draft(draft: Draft) -> tuple[str, str]:
@@ -127,9 +160,9 @@ async def _make_driver(session: Session, state: DriveState, message: messages.St
     from marey.studio.panels import drive_controllers as controllers
 
     if message.way == "character":
-        graph = await _load_character(session, state, message)
+        loaded = await _load_character(session, state, message)
         walker: Driver = await session.jobs.run_in_thread(
-            controllers.CharacterDriver, graph, message.feet, message.character
+            controllers.CharacterDriver, loaded.graph, message.feet, message.character, loaded.limits
         )
         return walker
     if len(message.motions) > _MAX_MOTIONS:
@@ -192,20 +225,43 @@ def _sample_actions() -> dict[str, OneShot]:
     }
 
 
-async def _load_character(session: Session, state: DriveState, message: messages.StartDrive) -> Any:
+async def _load_character(session: Session, state: DriveState, message: messages.StartDrive) -> LoadedCharacter:
     from marey.pmg import ParametricMotionGraph
 
     if message.source == "draft":
         # A copy, because the character must not change while it plays.
         async with get_draft(session).shared_file() as given:
-            return await to_thread(ParametricMotionGraph.load, given)
+            return LoadedCharacter(await to_thread(ParametricMotionGraph.load, given))
     # Cached characters include their plans, which take longest to build.
     key: tuple[Any, ...] = ("recipe", message.name)
     if message.source == "file":
         path = find_authored(session.places, message.name, "character")
         key = ("file", path, path.stat().st_mtime_ns)
     if key not in state.models:
-        if message.source == "recipe":
-            path = await recipe_file(session, message.name)
-        state.models.put(key, await to_thread(ParametricMotionGraph.load, path))
-    return state.models.get(key)
+        loaded = (
+            await _load_recipe(session, message.name)
+            if message.source == "recipe"
+            else LoadedCharacter(await to_thread(ParametricMotionGraph.load, path))
+        )
+        state.models.put(key, loaded)
+    found: LoadedCharacter = state.models.get(key)
+    return found
+
+
+async def _load_recipe(session: Session, recipe: str) -> LoadedCharacter:
+    """Load a built-in character with its plans. Both are computed once and stored on disk."""
+    from marey.pmg import ParametricMotionGraph
+    from marey.studio.cached_characters import read_plans, remove
+
+    path = await recipe_file(session, recipe)
+    try:
+        graph = await to_thread(ParametricMotionGraph.load, path)
+    except FileError:  # damaged on disk
+        await to_thread(remove, recipe)
+        path = await recipe_file(session, recipe)
+        graph = await to_thread(ParametricMotionGraph.load, path)
+    limits = await to_thread(read_plans, graph, path)
+    if limits is None:
+        await session.jobs.run(f"{WORK}:plan", path=str(path))
+        limits = await to_thread(read_plans, graph, path)
+    return LoadedCharacter(graph, limits)

@@ -19,6 +19,7 @@ from marey.control import (
     MatchingSettings,
     MotionMatching,
     find_limits,
+    get_planner,
 )
 from marey.core.arrays import Floats
 from marey.core.feet import Feet as StreamFeet
@@ -72,6 +73,10 @@ class Driver(Protocol):
     limits: tuple[str, ...]
 
     @property
+    def can_stop(self) -> bool:
+        """Whether the character can stand still."""
+
+    @property
     def stream(self) -> PlayedStream:
         """The stream that is played."""
 
@@ -106,13 +111,18 @@ class _DirectionDriver(Generic[S]):
         self.stream: S = stream
         self._frame = 0
 
+    @property
+    def can_stop(self) -> bool:
+        """Whether the character can move so slowly that it stands."""
+        return self.speed is not None and self.speed[0] < _STANDING
+
     def request(self, request: Mapping[str, Any]) -> None:
         """Set the direction and the speed; other requests are ignored."""
         asked = {} if request.get("direction") is None else {"direction": request["direction"]}
         self.stream.request(**asked)
         speed = self.usual if request.get("speed") is None else float(request["speed"])
         if self.speed is not None and speed is not None:
-            speed = 0.0 if request.get("stop") and self.speed[0] < _STANDING else speed
+            speed = 0.0 if request.get("stop") and self.can_stop else speed
             self._set_speed(min(max(speed, self.speed[0]), self.speed[1]))
 
     def _set_speed(self, speed: float) -> None:
@@ -128,10 +138,21 @@ class _DirectionDriver(Generic[S]):
         raise NotImplementedError
 
 
-class CharacterDriver:
-    """Controls a parametric motion graph."""
+def describe_limits(graph: ParametricMotionGraph) -> tuple[str, ...]:
+    """Say what a character cannot do after some of its clips."""
+    return tuple(each.describe(graph) for each in find_limits(graph))
 
-    def __init__(self, graph: ParametricMotionGraph, feet: Feet, settings: GoToSettings | None = None) -> None:
+
+class CharacterDriver:
+    """Controls a parametric motion graph. `limits` are those that were found before, as texts."""
+
+    def __init__(
+        self,
+        graph: ParametricMotionGraph,
+        feet: Feet,
+        settings: GoToSettings | None = None,
+        limits: tuple[str, ...] | None = None,
+    ) -> None:
         self._steering = Steering(graph, settings)
         self.stream = graph.stream(self._steering, feet=FEET[feet])
         self.nodes = tuple(
@@ -156,7 +177,8 @@ class CharacterDriver:
         self._active: set[str] = set()
         self._known_command: dict[str, Any] = {}
         self._seen = 0
-        self.limits = tuple(each.describe(graph) for each in find_limits(graph))
+        self.limits = describe_limits(graph) if limits is None else limits
+        self.can_stop = bool(get_planner(graph).rests)
 
     @property
     def doing(self) -> str:

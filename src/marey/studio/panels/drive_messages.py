@@ -45,7 +45,8 @@ class StartDrive(Message, do="drive_start"):
     tree. A character is given by `source` and `name`. The other controllers are built from open `motions`, or from
     generated walks if there are none; with `built`, the motion graph is that of the Graph panel. `feet`: locked without
     delay ("lock"), cleaned with lookahead ("clean"), or unchanged ("free"). With `stay`, the character starts where the
-    previous one stands. With `look`, the head turns toward a new direction before the body does.
+    previous one stands. With `look`, the head turns toward a new direction before the body does. `carry` is an open
+    motion whose arms and trunk the character takes over, or "sample" for a generated one that carries a box.
     """
 
     way: Way
@@ -56,6 +57,7 @@ class StartDrive(Message, do="drive_start"):
     feet: Feet = "lock"
     stay: bool = True
     look: bool = False
+    carry: str = ""
     character: GoToSettings = GoToSettings()
     graph: GraphStreamSettings = GraphStreamSettings()
     matching: MatchingSettings = MatchingSettings()
@@ -79,7 +81,7 @@ class DriveStarted(Value):
     the response time (s) to the last change of direction, or null; `waiting`, seconds since a change of direction that
     is still pending, or null; `reached`, the seconds it took to reach the requested point, or null; and, if it has
     changed, `reach`: outlines [[x, z], ...] of the area that the character can reach next. `limits` says what the
-    character cannot do after some of its clips.
+    character cannot do after some of its clips, and `can_stop` whether it can stand still.
     """
 
     started: LiveStarted
@@ -90,6 +92,7 @@ class DriveStarted(Value):
     usual: float | None
     delay: float
     limits: tuple[str, ...]
+    can_stop: bool
 
 
 class DriveRequest(Message, do="drive_request"):
@@ -114,7 +117,10 @@ class DriveStatistics(Message, do="drive_statistics"):
 
 
 class WayStatistics(Value):
-    """Statistics of one controller: seconds driven, completed changes of direction, and response times.
+    """Statistics of one controller with one character: seconds driven, completed turns, and response times.
+
+    `character` is the name of the character or of its clips, and `rate` that of the stream in frames per second: only
+    rows in which both are the same can be compared.
 
     A change is completed when the character has faced the direction within 15 degrees for 0.25 s. `unanswered` counts
     the changes that were replaced by another or took longer than 8 s. A request followed by another within 0.5 s, as
@@ -123,6 +129,8 @@ class WayStatistics(Value):
     """
 
     way: Way
+    character: str
+    rate: float
     seconds: float
     answered: int
     unanswered: int

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marey.control import GazeLayer, LayeredStream
+from marey.control import GazeLayer, LayeredStream, SpliceLayer
 from marey.core.arrays import Floats
 from marey.core.kinematics import pose_world
 from marey.core.motion import Motion
@@ -51,12 +51,14 @@ class DriveSource:
     driver : produces the frames.
     record : collects the response times.
     look : whether the head turns toward a new direction before the body does.
+    upper : the upper body of another clip.
     """
 
-    def __init__(self, driver: Driver, record: Record, look: bool = False) -> None:
+    def __init__(self, driver: Driver, record: Record, look: bool = False, upper: SpliceLayer | None = None) -> None:
         self.driver = driver
         self._gaze = GazeLayer(cue=True) if look else None
-        shown = driver.stream if self._gaze is None else LayeredStream(driver.stream, [self._gaze])
+        layers = [layer for layer in (upper, self._gaze) if layer is not None]
+        shown = LayeredStream(driver.stream, layers) if layers else driver.stream
         self._interpolated = InterpolatedStream(shown)
         self._floor = driver.stream.floor or 0.0
         self.skeleton, self.fps = self._interpolated.skeleton, self._interpolated.fps
@@ -218,6 +220,25 @@ class DriveSource:
         return info
 
 
+# Seconds of a character's own motion with which another upper body is synchronized.
+_BASE_SECONDS = 8.0
+
+
+def make_upper(driver: Driver, clip: Motion) -> SpliceLayer:
+    """Return a layer that puts the arms and trunk of a clip on a character.
+
+    driver : a driver of the same character, which is not shown.
+    """
+    from marey.clean import ensure_contacts
+    from marey.edit import resample, share_skeleton
+    from marey.layer import SpliceSet
+
+    base, clip = share_skeleton((driver.stream.record(_BASE_SECONDS), ensure_contacts(clip)))
+    layer = SpliceLayer(SpliceSet.build([base, resample(clip, base.fps)]))
+    layer.request(upper=clip.name)
+    return layer
+
+
 # Streams below this rate (frames per second) are interpolated.
 MIN_FPS = 60.0
 
@@ -286,11 +307,11 @@ class Record:
         self.answers.append(answer)
         del self.answers[:-_REMEMBERED]
 
-    def summarize(self, way: Way) -> WayStatistics:
+    def summarize(self, way: Way, character: str = "", rate: float = 0.0) -> WayStatistics:
         """Return the statistics for the page."""
         median = statistics.median(self.answers) if self.answers else None
         slowest = max(self.answers, default=None)
-        return WayStatistics(way, self.seconds, len(self.answers), self.unanswered, median, slowest)
+        return WayStatistics(way, character, rate, self.seconds, len(self.answers), self.unanswered, median, slowest)
 
 
 class ResponseClock:

@@ -34,8 +34,7 @@ class Steering:
 
     def __init__(self, graph: ParametricMotionGraph, settings: GoToSettings | None = None) -> None:
         self._follow = FollowDirection()
-        turning = [name for name, node in graph.nodes.items() if "turn" in node.names and _travels(node)]
-        self._turning = tuple(turning)
+        self._turning = turning = find_turning(graph)
         self._steered = self._turning or tuple(name for name, node in graph.nodes.items() if "turn" in node.names)
         self._go_to = GoTo((0.0, 0.0), nodes=turning, settings=settings) if turning else None
         self._point: Floats | None = None
@@ -111,6 +110,11 @@ def _speed_shortfall(graph: ParametricMotionGraph, name: str, speed: float) -> f
         return 0.0
     k = node.names.index("speed")
     return max(float(node.low[k]) - speed, speed - float(node.high[k]), 0.0)
+
+
+def find_turning(graph: ParametricMotionGraph) -> tuple[str, ...]:
+    """Return the names of the nodes that travel and turn."""
+    return tuple(name for name, node in graph.nodes.items() if "turn" in node.names and _travels(node))
 
 
 def _travels(node: Any) -> bool:

@@ -57,11 +57,25 @@ class RunOperation(Message, do="operate"):
     merge_undo: bool = False
 
 
-class OperationDone(Value):
-    """What an operation gave: motions, notes, a table, files.
+class Verdict(Value):
+    """A quality metric of a result with its grade: "good", "fair" or "poor"; see `marey.studio.verdicts`.
 
-    A row's link is "frame:N" or "file:PATH"; "" for none. `graph` is the
-    entry of `OperationInputs.graphs` that was added.
+    `before` and the grades are "" if they are not known.
+    """
+
+    title: str
+    before: str
+    after: str
+    before_grade: str
+    grade: str
+    about: str
+
+
+class OperationDone(Value):
+    """What an operation gave: motions, notes, a table, files, and how good the result is.
+
+    A row's link is "frame:N" or "file:PATH"; "" for none. `graph` is the entry of `OperationInputs.graphs` that was
+    added.
     """
 
     motions: tuple[MotionInfo, ...]
@@ -71,6 +85,7 @@ class OperationDone(Value):
     links: tuple[str, ...]
     files: tuple[Download, ...]
     graph: str
+    verdicts: tuple[Verdict, ...]
 
 
 class ListInputs(Message, do="operation_inputs"):
@@ -215,6 +230,7 @@ def _show_result(
         tuple(found.get("links", ())),
         tuple(_offer(session, Path(file)) for file in found.get("files", ())),
         graph,
+        tuple(Verdict(**each) for each in found.get("verdicts", ())),
     )
 
 
