@@ -140,6 +140,15 @@ def _clean(use: Use) -> Recipe:
     return use.call("marey.clean", use.data[0])
 
 
+def _limit(use: Use) -> Recipe:
+    motion, motions = use.data
+    learning, cleaning = use.options
+    options, needed = write_options(learning)
+    limits = call("joint_limits", "marey.core.learn_joint_limits", list_of(motions), options=options, imports=needed)
+    options, needed = write_options(cleaning)
+    return call(use.name, "marey.clean", motion, ("joint_limits=", limits), options=options, imports=needed)
+
+
 def _splice(use: Use) -> Recipe:
     return use.call("marey.splice", *use.data)
 
@@ -193,7 +202,7 @@ def _similarity(use: Use) -> Recipe:
 
 _WRITERS: Mapping[str, Callable[[Use], Recipe | list[Recipe | None]]] = {
     "split": _split, "change_speed": _change_speed, "timewarp": _timewarp, "follow_speed_curve": _speed_curve,
-    "move_part": _move, "rotate_joint": _rotate,
+    "move_part": _move, "rotate_joint": _rotate, "limit_joints": _limit,
     "solve_positions": _solve, "clean_motion": _clean, "splice_bodies": _splice, "transplant_part": _transplant,
     "reach_point": _reach, "make_crowd": _crowd, "make_variations": _variations, "reduce_graph": _reduce,
     "register_graph": _register, "build_by_similarity": _similarity,
