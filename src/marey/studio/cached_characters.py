@@ -18,7 +18,6 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-import marey
 from marey.control import get_planner, load_plan, save_plan
 from marey.control.planner_tables import ValueTable
 from marey.core.arrays import set_readonly
@@ -102,7 +101,7 @@ def _folder() -> Path:
 @cache
 def _hash_code() -> str:
     """Return a hash of the code and the recipes from which characters are built."""
-    root = Path(marey.__file__).parent
+    root = Path(__file__).parents[1]
     files = (path for path in root.rglob("*") if path.suffix in (".py", ".toml"))
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted(files):
