@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, MareyError, collect_warnings
+from marey.errors import InvalidValue, collect_warnings
+from marey.studio.verdicts import compare_edit, tabulate
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from marey.graph.settings import ReductionSettings, VariationSettings
     from marey.io import SolveSettings
     from marey.layer.settings import SpliceSettings, TransplantSettings
-    from marey.measure.report import Report
     from marey.store import ClipSearchSettings
     from marey.store.settings import OpenSettings
     from marey.studio.render_settings import RenderSettings
@@ -47,8 +47,6 @@ Found = dict[str, Any]
 MAX_ROWS, MAX_MOTIONS = 200, 60
 # Keys of the timewarp along a speed curve.
 _CURVE_KEYS = 64
-# Maximum number of frames for which an edit is measured.
-MAX_MEASURED = 20_000
 
 
 def run_operation(progress: Progress, operation: str, data: list[Any], values: Found, folder: str) -> Found:
@@ -66,22 +64,8 @@ def run_operation(progress: Progress, operation: str, data: list[Any], values: F
         result = row.call_function(loaded, values, progress)
     found = gather_result(result, said)
     if row.gives == "motion" and "verdicts" not in found:
-        found |= _compare_edit(data[0], found["motions"][0])
+        found |= compare_edit(data[0], found["motions"][0])
     return found
-
-
-def _compare_edit(before: Any, after: Any) -> Found:
-    """Return the verdicts of an edit; none for markers, for long motions, and where nothing can be compared."""
-    from marey.measure import measure
-    from marey.studio.verdicts import give_verdicts
-
-    if not isinstance(before, Motion) or not isinstance(after, Motion) or max(len(before), len(after)) > MAX_MEASURED:
-        return {}
-    try:
-        with collect_warnings():
-            return {"verdicts": give_verdicts(measure(after, before))}
-    except MareyError:
-        return {}
 
 
 def gather_result(result: Any, warnings: Sequence[str] = ()) -> Found:
@@ -208,9 +192,7 @@ def rotate_joint(
 # --- Repair
 
 
-def limit_joints(
-    motion: Motion, motions: Sequence[Motion], settings: tuple[JointLimitSettings, CleanSettings]
-) -> Found:
+def limit_joints(motion: Motion, motions: Sequence[Motion], settings: tuple[Any, Any]) -> Found:
     """Keep the joints of a motion within limits learned from others, with its feet at their contacts."""
     from marey.clean import clean
     from marey.core.joint_limits import learn_joint_limits
@@ -219,7 +201,7 @@ def limit_joints(
     before, _ = _find_most_excess(limits, motion)
     result = clean(motion, settings=type(settings[1])(settings=settings[1], joint_limits=limits))
     after, joint = _find_most_excess(limits, result)
-    note = f"joints exceeded the limits by up to {before:.0f} degrees, now by up to {after:.0f} degrees"
+    note = f"joints exceeded the limits by up to {before:.0f} degrees, now by up to {after:.0f}"
     return {"motions": [result], "notes": [f"{note} ({joint})" if after >= 0.5 else note]}
 
 
@@ -339,7 +321,7 @@ def clean_motion(motion: Motion, settings: CleanSettings) -> Found:
     # Measure both with the same contacts and floor.
     source = replace(motion.source, floor=result.source.floor)
     before = replace(motion, contacts=result.contacts, source=source)
-    table = _tabulate(measure(result, before), ["Metric", "before", "after"]) if len(motion) > 1 else {}
+    table = tabulate(measure(result, before), ["Metric", "before", "after"]) if len(motion) > 1 else {}
     note = (
         f"{len(done.plants)} foot plants locked; max residual {1e3 * own['residue_max']:.1f} mm, max limb stretch "
         f"{100 * own['limb_scaling_max']:.1f} %, max body shift {100 * own['shift_max']:.1f} cm"
@@ -352,23 +334,7 @@ def measure_motions(motion: Motion, against: Motion | None) -> Found:
     """Measure a motion, and another one for comparison."""
     from marey.measure import measure
 
-    return _tabulate(measure(motion, against), ["Metric", *([] if against is None else [against.name]), motion.name])
-
-
-def _tabulate(report: Report, columns: list[str]) -> Found:
-    """Tabulate metrics, those of the other motion first; definitions are explanations of the rows."""
-    from marey.measure.display import shown_metric
-    from marey.studio.verdicts import give_verdicts
-
-    rows = []
-    for each in report.metrics:
-        shown = shown_metric(each.name, each.unit)
-        values = [each.against, each.value] if len(columns) > 2 else [each.value]
-        finite = [value if value is not None and math.isfinite(value) else None for value in values]
-        rows.append([f"{shown.title}, {shown.unit}".rstrip(", "), *map(shown.format, finite)])
-    notes = [f"{each.definition} {each.note}".strip() for each in report.metrics]
-    links = [f"about:{text}" for text in notes]
-    return {"columns": columns, "rows": rows, "links": links, "verdicts": give_verdicts(report)}
+    return tabulate(measure(motion, against), ["Metric", *([] if against is None else [against.name]), motion.name])
 
 
 def compare_frames(first: Motion, second: Motion, threshold: float | None, settings: GridSettings) -> Found:

@@ -1,4 +1,4 @@
-"""The few quality metrics that a page shows first: foot sliding, penetration and smoothness, each with a grade."""
+"""Quality metrics on the page: foot sliding, penetration and smoothness first, each with a grade, then all of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from marey.core.motion import Motion
+from marey.errors import MareyError, collect_warnings
+
 if TYPE_CHECKING:
     from marey.measure.metrics import Metric
     from marey.measure.report import Report
 
 GRADES = ("good", "fair", "poor")
+# Maximum number of frames for which an edit is measured.
+_MAX_MEASURED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +95,31 @@ def _grade(rule: _Rule, value: float) -> str:
 def _format(rule: _Rule, value: float) -> str:
     scaled = rule.scale * value
     return f"{scaled:.{0 if scaled >= 100 else 1 if scaled >= 10 or rule.relative else 2}f} {rule.unit}"
+
+
+def compare_edit(before: Any, after: Any) -> dict[str, Any]:
+    """Return the verdicts of an edit; none for markers, for long motions, and where nothing can be compared."""
+    from marey.measure import measure
+
+    if not isinstance(before, Motion) or not isinstance(after, Motion) or max(len(before), len(after)) > _MAX_MEASURED:
+        return {}
+    try:
+        with collect_warnings():
+            return {"verdicts": give_verdicts(measure(after, before))}
+    except MareyError:
+        return {}
+
+
+def tabulate(report: Report, columns: list[str]) -> dict[str, Any]:
+    """Tabulate metrics, those of the other motion first; definitions are explanations of the rows."""
+    from marey.measure.display import shown_metric
+
+    rows = []
+    for each in report.metrics:
+        shown = shown_metric(each.name, each.unit)
+        values = [each.against, each.value] if len(columns) > 2 else [each.value]
+        finite = [value if value is not None and math.isfinite(value) else None for value in values]
+        rows.append([f"{shown.title}, {shown.unit}".rstrip(", "), *map(shown.format, finite)])
+    notes = [f"{each.definition} {each.note}".strip() for each in report.metrics]
+    links = [f"about:{text}" for text in notes]
+    return {"columns": columns, "rows": rows, "links": links, "verdicts": give_verdicts(report)}
