@@ -13,6 +13,8 @@ from typing import Any
 
 # Two workers use both cores already, and a pool of threads makes each of the many small processes start later.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# The studio remembers no folders of tests.
+os.environ["MAREY_RECENT"] = os.devnull
 
 import numpy as np
 import pytest

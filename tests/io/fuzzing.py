@@ -45,6 +45,7 @@ from marey.pmg import ActionSpace, GaitSpace, ParametricMotionGraph, read_recipe
 from marey.register import RegistrationCurve, register
 from marey.samples import sample, straight_walk
 from marey.store.labels import add_labels, read_label_csv
+from marey.studio.project import read_project
 from tests.io.make_c3d import c3d_bytes
 from tests.io.make_fbx import mixamo_like
 from tests.io.test_asf_amc import AMC, ASF
@@ -105,6 +106,13 @@ def use_motion(path: Path) -> None:
 
 def check(motion: Motion) -> None:
     assert np.isfinite(motion.world().positions).all()
+
+
+PROJECT = {
+    "format": "marey.project", "version": 1,
+    "clips": [{"id": "m1", "file": "walk.bvh", "clip": None, "trim_rest": True}, {"id": "m2", "file": "a/run.glb"}],
+    "state": {"panel": "blend", "frame": 3, "choices": {"hidden": ["m1"], "blend": {"weights": [["m1", 0.5]]}}},
+}  # fmt: skip
 
 
 def text(name: str, content: str | bytes) -> Callable[[Path], Path]:
@@ -415,6 +423,7 @@ FORMATS = [
     Format("sampled_character", saved("sampled.json", sampled), use_sampled),
     Format("sampled_clips", saved("sampled.glb", sampled), use_sampled),
     Format("recipe", text("me.toml", RECIPE), use_recipe),
+    Format("project", text("walks.marey-project.json", json.dumps(PROJECT)), read_project),
     Format("path_csv", text("path.csv", PATH), read_path),
     Format("path_svg", text("path.svg", SVG), lambda path: read_path(path, length=5.0)),
     Format("labels", text("labels.csv", LABELS), use_labels),

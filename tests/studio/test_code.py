@@ -154,3 +154,15 @@ def test_a_clip_that_code_cannot_make_must_be_saved(studio: Studio) -> None:
     shared = studio.page.do("share_code", motion=name)
     assert shared["files"] == ["walk.npz"]
     assert "put or save them there first" in shared["code"]
+
+
+def test_a_skipped_rest_pose_is_skipped_by_the_code(studio: Studio, folder: Path) -> None:
+    walk = marey.load_motion("walk.bvh")
+    roots = np.insert(walk.root_positions, 0, [0.0, 1.0, 0.0], axis=0)
+    poses = np.insert(walk.rotations, 0, marey.maths.quat.identity(len(walk.skeleton.names)), axis=0)
+    marey.save(marey.Motion(walk.skeleton, roots, poses, walk.fps), folder / "rest.bvh")
+    opened = studio.page.do("open", path="rest.bvh")
+    assert opened["undo"] == 1
+    assert "trim_rest" not in run_code(studio, opened["motion"])
+    studio.page.do("undo", motion=opened["motion"])
+    assert "trim_rest=False" in run_code(studio, opened["motion"])

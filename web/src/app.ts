@@ -141,7 +141,8 @@ export class App {
     const answer = this.connection.ask(name, fields, options);
     // Jobs that report progress have their own notice.
     if (!options.progress) this.waiting.watch("Working…", answer);
-    return this.reportFailure(answer, report);
+    const motion = "motion" in fields && typeof fields.motion === "string" ? fields.motion : "";
+    return this.reportFailure(answer, report ?? ((text) => this.notices.error(text, motion)));
   }
 
   /** Wait for a reply and report a failure to the user. */
@@ -180,7 +181,7 @@ export class App {
     try {
       const info = await this.reportFailure(asked, report);
       await this.bringIntoView(this.add(info));
-      for (const warning of info.warnings.slice(0, 2)) this.notices.info(`${info.name}: ${warning}`);
+      for (const warning of info.warnings.slice(0, 2)) this.notices.note(warning, info.motion, info.name);
     } catch {
       // `ask` has already shown the error.
     }
@@ -293,6 +294,9 @@ export class App {
       this.stage.floor = shot.info.floor ?? 0;
       this.playback.lead(shot.info.n_frames, shot.info.fps);
       if (first) void this.bringIntoView(shot, true).catch(() => undefined);
+    } else {
+      if (this.playback.playing) this.playback.toggle();
+      this.playback.lead(1, this.playback.fps);
     }
     this.timeline.show(shot?.info ?? null);
     this.redraw();
@@ -358,6 +362,7 @@ export class App {
     if (!shot) return;
     shot.character.dispose();
     this.motions.delete(id);
+    this.notices.forget(id);
     if (this.selected === shot) this.select([...this.motions.keys()].pop() ?? "");
     this.motionsChanged.emit();
   }

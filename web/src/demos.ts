@@ -70,6 +70,42 @@ async function driveCharacter(app: App): Promise<void> {
   setTimeout(() => key("keyup"), HELD_MS);
 }
 
+/** Examples of the panels, by name. */
+export const EXAMPLES: Record<string, (app: App) => Promise<void>> = {
+  look: async (app) => void (await openSample(app, "medley", {}, "medley")),
+  edit: mirrorWalk,
+  compare: cleanWalk,
+  blend: blendGaits,
+  graph: followPath,
+  find: findKicks,
+  layer: carryCup,
+  drive: driveCharacter,
+};
+
+async function mirrorWalk(app: App): Promise<void> {
+  await openSample(app, "walk", { seconds: 4, turn_rate: 0.4 }, "walk to the left");
+  await press("Pose");
+  await press("Mirror");
+  await press("Apply");
+}
+
+async function findKicks(app: App): Promise<void> {
+  await openSample(app, "kick_grid", { fps: 30 }, "kicks");
+  const kick = app.selected!.info.labels.find(({ name }) => name.includes("kick"));
+  if (kick) app.playback.setRegion([kick.start, kick.stop]);
+  await press("Index clips");
+  await press("Suggest a threshold");
+  await until(() => find("Search"));
+  await press("Search");
+}
+
+async function carryCup(app: App): Promise<void> {
+  await openSample(app, "carry_cup", { seconds: 4 }, "carry a cup");
+  await openSample(app, "walk", { seconds: 4 }, "walk");
+  await press("Body part");
+  await press("Combine");
+}
+
 // --- Controls of the panels
 
 async function openSample(app: App, sample: string, options: Record<string, number>, name: string, slide = 0): Promise<string> {

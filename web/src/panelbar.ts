@@ -1,8 +1,16 @@
 /** The tabs on the right. A panel is built when its tab is opened for the first time. */
-import type { App, Panel } from "./app";
-import { el } from "./dom";
+import { messageOf, type App, type Panel } from "./app";
+import { EXAMPLES } from "./demos";
+import { button, el } from "./dom";
 import { saveTabState } from "./tab_state";
-import { PANELS } from "./panels";
+import { PANELS, type PanelEntry } from "./panels";
+
+/** What a panel is for, and an example that a press of a button does. */
+function introduction(app: App, { name, intro, example }: PanelEntry): HTMLElement {
+  const run = EXAMPLES[name];
+  const go = run && button("Try it", () => void run(app).catch((error: unknown) => app.notices.error(messageOf(error))), "Do this with generated clips", "link");
+  return el("div", { class: "intro" }, el("p", { text: intro }), el("p", {}, example, " ", go));
+}
 
 /** `first` is the name of the panel to show first, if it exists. */
 export function panelbar(host: HTMLElement, app: App, known: readonly string[], first = ""): void {
@@ -18,7 +26,7 @@ export function panelbar(host: HTMLElement, app: App, known: readonly string[], 
     if (!panel) {
       panel = entry.mount(app);
       panel.element.setAttribute("role", "tabpanel");
-      panel.element.prepend(el("p", { class: "intro", text: entry.intro }));
+      panel.element.prepend(introduction(app, entry));
       panel.element.setAttribute("aria-label", entry.title);
       built.set(name, panel);
     }

@@ -238,10 +238,10 @@ class Motions:
             merges = 0 < opened.at == len(opened.steps) - 1 and opened.now.what == what
             return opened.steps[opened.at - merges]
 
-    def trim_rest(self, name: str) -> bool:
+    def trim_rest(self, name: str, recipe: Recipe | None = None) -> bool:
         """Remove a rest pose in frame 0, as an undoable step. Returns whether there was one.
 
-        A motion of a file does not count as edited without it.
+        A motion of a file does not count as edited without it. `recipe` is how the motion without it is loaded.
         """
         from marey.io.rest import trim_rest_pose
 
@@ -250,7 +250,7 @@ class Motions:
         if trimmed is motion:
             return False
         is_edited = opened.is_edited
-        recipe = call(motion.name, "marey.io.trim_rest_pose", self.recipe(name))
+        recipe = recipe or call(motion.name, "marey.io.trim_rest_pose", self.recipe(name))
         self.change(name, motion, trimmed, "rest pose in frame 0 skipped", recipe=recipe)
         opened.trimmed = opened.trimmed if is_edited else trimmed
         return True

@@ -18,26 +18,37 @@ export interface PanelEntry {
   about: string;
   /** What to do here, for somebody who sees the panel for the first time. */
   intro: string;
+  /** A first thing to try; `EXAMPLES` in demos.ts does it. */
+  example: string;
   mount: (app: App) => Panel;
 }
 
 export const PANELS: PanelEntry[] = [
   { name: "look", title: "View", about: "View options, contacts and labels, curves, export",
-    intro: "See contacts, labels and curves of a clip. Drag in the lanes below to change them.", mount: look },
+    intro: "See contacts, labels and curves of a clip. Drag in the lanes below to change them.",
+    example: "Example: open the sample “medley”, a clip with labels, and drag the end of one.", mount: look },
   { name: "edit", title: "Edit", about: "Trim, loop, retime, mirror, retarget, repair and save clips",
-    intro: "Change the selected clip: choose an edit, set it, press the button. Undo takes it back.", mount: edit },
+    intro: "Change the selected clip: choose an edit, set it, press the button. Undo takes it back.",
+    example: "Example: open a walk, choose Pose and Mirror, and press Apply.", mount: edit },
   { name: "compare", title: "Compare", about: "Compare two clips, and remove foot sliding",
-    intro: "Show two clips side by side and measure them, or remove foot sliding.", mount: compare },
+    intro: "Show two clips side by side and measure them, or remove foot sliding.",
+    example: "Example: press Clean up on a sliding walk, and watch both.", mount: compare },
   { name: "blend", title: "Blend", about: "Blend clips, or make a transition from one to another",
-    intro: "Mix similar clips, such as a walk and a run: check them and press Blend.", mount: blend },
+    intro: "Mix similar clips, such as a walk and a run: check them and press Blend.",
+    example: "Example: open a walk and a run, check both, and press Blend.", mount: blend },
   { name: "graph", title: "Graph", about: "Motion graph: find where clips can switch, then generate motion at random or along a path",
-    intro: "Join clips into endless motion, then walk at random or along a drawn path.", mount: graph },
+    intro: "Join clips into endless motion, then walk at random or along a drawn path.",
+    example: "Example: build a graph of three walks, draw a path, and follow it.", mount: graph },
   { name: "find", title: "Find", about: "Find passages similar to an example, and blend them toward a target",
-    intro: "Mark a kick or a step on the timeline, and find all others like it.", mount: find },
+    intro: "Mark a kick or a step on the timeline, and find all others like it.",
+    example: "Example: mark one kick of a take, index it, and search for the others.", mount: find },
   { name: "layer", title: "Layers & gaze", about: "Combine body parts of two clips, and make a clip look at a point",
-    intro: "Put the arms of one clip on another, or make a character look at a point.", mount: layer },
+    intro: "Put the arms of one clip on another, or make a character look at a point.",
+    example: "Example: put the arms of somebody who carries a cup on a walk.", mount: layer },
   { name: "author", title: "Characters", about: "Build characters for Drive: nodes of blended clips with transitions between them",
-    intro: "Build a character for Drive from walks that turn, or change a built-in one.", mount: author },
+    intro: "Build a character for Drive from walks that turn, or change a built-in one.",
+    example: "Example: choose the character “walking” below, and press Preview.", mount: author },
   { name: "drive", title: "Drive", about: "Control a character live with keyboard, mouse or gamepad",
-    intro: "Choose a character, press Start, and steer with WASD, arrow keys or a gamepad.", mount: drive },
+    intro: "Choose a character, press Start, and steer with WASD, arrow keys or a gamepad.",
+    example: "Example: start the blend tree, and hold W.", mount: drive },
 ];

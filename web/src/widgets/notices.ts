@@ -1,5 +1,5 @@
 /** Notices over the scene: errors, results, and running jobs. */
-import { button, el } from "../dom";
+import { button, el, visible } from "../dom";
 
 const ERROR_MS = 9000;
 const INFO_MS = 4000;
@@ -11,10 +11,31 @@ export interface JobNotice {
 }
 
 export class Notices {
+  /** Notes about clips that are shown now, by their texts. */
+  private readonly notes = new Map<string, { box: HTMLElement; names: Map<string, string> }>();
+
   constructor(private readonly host: HTMLElement) {}
 
-  error(text: string): void {
-    this.say(text, "error", ERROR_MS);
+  /** Show an error; one about the clip with id `motion` goes away with it. */
+  error(text: string, motion = ""): void {
+    this.say(text, "error", ERROR_MS).dataset["motion"] = motion;
+  }
+
+  /** Show a note about a clip. The same note about several clips is one notice, which goes away with them. */
+  note(text: string, motion: string, name: string): void {
+    const before = this.notes.get(text);
+    const names = before?.box.isConnected ? before.names : new Map<string, string>();
+    names.set(motion, name);
+    before?.box.remove();
+    const box = this.say(`${names.size > 1 ? `${names.size} clips` : name}: ${text}`, "info", INFO_MS);
+    if (names.size > 1) box.title = [...names.values()].map(visible).join(", ");
+    this.notes.set(text, { box, names });
+  }
+
+  /** Remove what is said about a clip that was closed. */
+  forget(motion: string): void {
+    for (const box of this.host.querySelectorAll<HTMLElement>(".notice[data-motion]")) if (motion && box.dataset["motion"] === motion) box.remove();
+    for (const { box, names } of this.notes.values()) if (names.delete(motion) && !names.size) box.remove();
   }
 
   info(text: string): void {
@@ -29,7 +50,9 @@ export class Notices {
     }));
     const close = button("×", () => box.remove(), "Close", "quiet");
     close.setAttribute("aria-label", "Close");
-    const box = el("div", { class: "notice question", role: "status" }, el("span", { text }), ...buttons, close);
+    // Of several brief ones, such as those about closed clips, the last is enough.
+    if (brief) for (const old of this.host.querySelectorAll(".question.brief")) old.remove();
+    const box = el("div", { class: `notice question${brief ? " brief" : ""}`, role: "status" }, el("span", { text }), ...buttons, close);
     this.host.append(box);
     if (brief) setTimeout(() => box.remove(), ERROR_MS);
   }
@@ -54,7 +77,7 @@ export class Notices {
     };
   }
 
-  private say(words: string, kind: "error" | "info", milliseconds: number): void {
+  private say(words: string, kind: "error" | "info", milliseconds: number): HTMLElement {
     // Capitalize the first word, unless it is the quoted name of a file or clip.
     const text = words.replace(/^[a-z]+(?= )/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
     // A repeated text is shown only once, for a longer time.
@@ -67,5 +90,6 @@ export class Notices {
     const shown = this.host.querySelectorAll(".notice:not(.job)");
     for (const old of [...shown].slice(0, Math.max(0, shown.length - MOST))) old.remove();
     setTimeout(() => box.remove(), milliseconds);
+    return box;
   }
 }

@@ -58,7 +58,9 @@ def open_file(session: Session, message: messages.OpenFile) -> MotionInfo:
     opened = open_recording(session.places, message.path, message.where, message.settings)
     name = session.motions.add(opened)
     if message.settings.trim_rest and isinstance(opened.recording, Motion):
-        session.motions.trim_rest(name)
+        settings = LoadSettings(settings=message.settings, fps=None)
+        recipe = load_recipe(opened.recording.name, message.path, message.where, settings)
+        session.motions.trim_rest(name, recipe)
     return session.info(name)
 
 
@@ -207,6 +209,8 @@ async def live_statistics(session: Session, message: LiveStatistics) -> LiveRepo
 
 def open_recording(places: Places, path: str, where: Where, settings: LoadSettings) -> Opened:
     """Load a file from the folder or the uploads, with all frames at its own rate, and collect its warnings."""
+    from marey.io.rest import starts_with_rest_pose
+
     # The sidecar of an open clip counts the frames of its file.
     whole = LoadSettings(settings=settings, fps=None, trim_rest=False)
     found = places.find(path, where)
@@ -222,7 +226,9 @@ def open_recording(places: Places, path: str, where: Where, settings: LoadSettin
     texts = tuple(word_text(text.replace(f"{found.parent}/", ""), messages.OpenFile) for text in said)
     clip = None if settings.clip is None else str(settings.clip)
     warnings = (*texts, *_rest_pose_warning(recording, settings))
-    recipe = load_recipe(recording.name, path, where, whole)
+    # A file without a rest pose is the same with the default.
+    rest = isinstance(recording, Motion) and starts_with_rest_pose(recording)
+    recipe = load_recipe(recording.name, path, where, LoadSettings(settings=whole, trim_rest=not rest))
     return Opened(recording, where, path, found, clips, clip, warnings, recipe=recipe)
 
 

@@ -1,0 +1,82 @@
+"""The start page in a real browser: a demo, its code, and a project that is reopened."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.studio.browser.conftest import Tab
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server without a folder, which remembers nothing of the user."""
+    recent = tmp_path_factory.mktemp("recent") / "recent.json"
+    command = [sys.executable, "-m", "marey", "studio", "--no-browser", "--port", "0"]
+    environment = os.environ | {"MAREY_RECENT": str(recent)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    ) as server:
+        assert server.stdout is not None
+        found = re.search(r"http://\S+", server.stdout.readline())
+        assert found
+        yield found.group(0)
+        server.terminate()
+        server.wait(20)
+
+
+@pytest.fixture(scope="module")
+def shared(browser: object, address: str) -> Iterator[Tab]:
+    from tests.studio.browser.conftest import draw_coarsely, new_tab
+
+    tab = new_tab(browser)
+    tab.page.goto(address)
+    tab.until("() => !!window.marey?.welcome && document.querySelectorAll('.start-page option').length > 5")
+    draw_coarsely(tab)
+    yield tab
+    tab.page.context.close()
+
+
+def test_a_demo_ends_in_something_that_moves(tab: Tab) -> None:
+    tab.page.get_by_text("Clean a sliding walk").click()
+    tab.until("() => marey.motions.size === 2 && marey.playback.playing && !!marey.selected.character.pose")
+    assert not tab.page.locator(".start-page").is_visible()
+    tab.until("() => document.querySelector('.panel').textContent.includes('foot plants locked')")
+    chosen = tab.get("[...document.querySelectorAll('.panel select')].slice(0, 3).map((each) => each.value)")
+    assert chosen[2] == "beside"
+    assert chosen[0] != chosen[1]
+    tab.page.get_by_role("button", name="Share", exact=True).click()
+    tab.page.get_by_role("button", name="Show as code").click()
+    tab.until("() => document.querySelector('.share .code').value.includes('marey.clean(')")
+    tab.page.locator(".share").get_by_role("button", name="Close").click()
+
+
+def test_a_project_is_saved_and_reopened(tab: Tab, tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    tab.page.evaluate("async (path) => void (await marey.ask('folder_open', { path }))", folder)
+    tab.get("marey.playback.playing && marey.playback.toggle()")
+    while tab.get("marey.motions.size"):
+        tab.get("marey.forget([...marey.motions.keys()][0])")
+    tab.page.evaluate(
+        "async () => marey.present(await marey.ask('open_sample', { sample: 'run', options: { seconds: 1 } }))"
+    )
+    tab.get("(marey.playback.playing && marey.playback.toggle(), marey.playback.seek(7))")
+    tab.page.get_by_role("tab", name="Edit").click()
+    tab.page.get_by_role("button", name="File", exact=True).click()
+    tab.page.get_by_role("menuitem", name="Save project").click()
+    tab.page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    tab.until("() => !document.querySelector('dialog[open]')")
+    assert {"project.marey-project.json", "run.glb"} <= set(os.listdir(tmp_path))
+    tab.get("marey.forget(marey.selected.info.motion)")
+    tab.until("() => document.querySelector('#transport').textContent.includes('/ 0')")
+    tab.page.get_by_role("button", name="File", exact=True).click()
+    tab.page.get_by_role("menuitem", name="Open project").click()
+    tab.page.get_by_role("dialog").get_by_role("button", name="project", exact=True).click()
+    tab.until("() => window.marey?.selected?.info.name === 'run' && marey.playback.frame === 7")
+    assert tab.page.get_by_role("tab", name="Edit").get_attribute("aria-selected") == "true"
