@@ -16,7 +16,7 @@ export class StartPage {
     const close = button("×", () => this.hide(), "Close", "quiet close");
     close.setAttribute("aria-label", "Close");
     const demos = DEMOS.map((demo) => {
-      const card = el("button", { type: "button", class: "demo", on: { click: () => void this.run(demo) } }, el("b", { text: demo.title }), el("span", { text: demo.about }));
+      const card = el("button", { type: "button", class: "demo", on: { click: () => void this.run(demo) } }, el("strong", { text: demo.title }), el("span", { text: demo.about }));
       return card;
     });
     const openSample = button("Open sample", () => void this.openSample());
