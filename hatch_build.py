@@ -27,7 +27,7 @@ def find_platform(tag: str, library: bytes) -> str:
 
     tag : the tag of this machine, whose C library may be newer.
     """
-    machine = re.fullmatch(r"manylinux_\d+_\d+_(\w+)", tag)
+    machine = re.fullmatch(r"(?:manylinux_\d+_\d+|linux)_(\w+)", tag)
     versions = [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", library)]
     if machine is None or not versions:
         return tag

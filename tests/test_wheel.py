@@ -36,4 +36,5 @@ def test_linux_wheels_ask_for_the_oldest_c_library_that_works(monkeypatch: pytes
     library = b"..GLIBC_2.2.5\0GLIBC_2.35\0GLIBC_2.29\0"
     assert find_platform("manylinux_2_39_x86_64", library) == "manylinux_2_35_x86_64"
     assert find_platform("manylinux_2_39_aarch64", b"GLIBC_2.2.5") == "manylinux_2_17_aarch64"
+    assert find_platform("linux_x86_64", library) == "manylinux_2_35_x86_64"
     assert find_platform("macosx_14_0_arm64", library) == "macosx_14_0_arm64"
