@@ -99,7 +99,7 @@ def test_a_recorded_walk(data_folder):
         ),
         ([[0, 0, 0], [0, 1, 0]], r"path must have shape \(any, 2\)"),
         ([[0, 0], [0, np.nan]], "path must be finite"),
-        ([[0, 0], [0, 1e9]], "path must be at most 1e6 m long, not"),
+        ([[0, 0], [0, 1e9]], "path must be at most 10000 m long, not"),
     ],
 )
 def test_wrong_paths(path, message):

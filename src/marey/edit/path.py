@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Sampling step along a curve, and distance below which two points count as one; meters.
 _STEP, _SAME = 0.01, 0.001
+# Length of a path in meters that is still sampled quickly.
+_MAX_LENGTH = 10_000.0
 # The direction of a path is that of a chord this far to both sides, meters: about a step, to avoid jitter.
 _CHORD = 0.25
 # A motion that travels less than this has no path to bend, meters.
@@ -157,8 +159,8 @@ def _fit_curve(points: Floats, what: str) -> _Curve | None:
         return None
     through = points[knots]
     x = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(through, axis=0), axis=1))])
-    if x[-1] > 1e6:
-        raise InvalidValue(f"{what} must be at most 1e6 m long, not {x[-1]:.3g} m; check its unit (meters)")
+    if x[-1] > _MAX_LENGTH:
+        raise InvalidValue(f"{what} must be at most {_MAX_LENGTH:g} m long, not {x[-1]:.3g} m; check its unit (meters)")
     fine = np.linspace(0.0, x[-1], max(2, int(np.ceil(x[-1] / _STEP)) + 1))
     fine = np.union1d(fine, x)
     samples = hermite(x, through, _find_slopes(x, through), fine)
