@@ -85,6 +85,8 @@ def test_the_code_of_an_operation_makes_the_same_clip(studio: Studio, name: str)
         "motion": studio.first, "other": studio.second, "motions": [studio.first, studio.second], "frame": 20,
         "points": PATH, "as_new": True, "settings": SETTINGS.get(name, {}),
     }  # fmt: skip
+    if "curve" in OPERATIONS[name].takes:
+        fields["points"] = [[0.0, 1.0], [1.0, 2.0]]
     if "range" in OPERATIONS[name].takes or name == "speed":
         fields["range"] = [5, 65]
     done = studio.page.do("operate", operation=name, **fields)
