@@ -26,8 +26,6 @@ export class Picker {
     this.box.append(close);
     stage.canvas.parentElement!.append(this.box);
     this.dot.renderOrder = 2;
-    this.dot.visible = false;
-    stage.scene.add(this.dot);
     stage.canvas.addEventListener("pointerdown", (event) => {
       const free = stage.controls.enabled && stage.controls.enableRotate;
       this.down = event.button === 0 && free ? { x: event.clientX, y: event.clientY } : null;
@@ -47,7 +45,8 @@ export class Picker {
     this.joint = joint;
     this.motion = this.app.selected?.info.motion ?? "";
     this.box.hidden = joint < 0;
-    this.dot.visible = joint >= 0;
+    if (joint >= 0) this.app.stage.scene.add(this.dot);
+    else this.dot.removeFromParent();
     (this.dot.material as THREE.MeshBasicMaterial).color.set(cssVariable("--accent"));
     this.app.stage.invalidate();
     this.draw();

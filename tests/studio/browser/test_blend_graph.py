@@ -107,7 +107,7 @@ def test_transition_and_statistics(tab: Tab) -> None:
     tab.until("() => document.querySelector('.panel').textContent.includes('Click to place the transition there')")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="BVH", exact=True).click()
-    assert waiting.value.suggested_filename == "slow to fast.bvh"
+    assert waiting.value.suggested_filename == "slow_to_fast.bvh"
     page.get_by_role("button", name="Measure").last.click()
     tab.until("() => !!document.querySelector('.panel .measures tbody tr')")
     page.get_by_role("button", name="Compare methods").click()

@@ -92,5 +92,6 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     page.get_by_label("Start at (s)").press("Enter")
     press(tab, "Combine")
     tab.until("() => !!document.querySelector('.wrong + .missed')")
-    assert "must be from 0 to 4 s, the duration of the base motion, not 9 s" in page.locator(".missed").inner_text()
+    text = page.locator(".wrong + .missed").inner_text()
+    assert "must be from 0 to 4 s, the duration of the base motion, not 9 s" in text
     page.locator(".tabs button", has_text="View").click()
