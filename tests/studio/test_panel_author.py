@@ -182,7 +182,7 @@ def test_parts_are_added_and_taken_away(author: FakePage) -> None:
         (
             "author_compare",
             {"source": "walk", "target": "walk", "settings": {"n_source": 1}},
-            "must be at least 2, not 1",
+            "must be from 2 to 10000, not 1",
         ),
         (
             "author_part",
