@@ -72,8 +72,8 @@ def test_drive_by_keys_and_mouse_and_change_the_controller(tab: Tab) -> None:
 
     shaders = tab.get(NEWEST_SHADER)
     page.keyboard.down("a")
-    tab.until("() => /s …/.test(document.querySelector('.panel output').textContent)")
-    tab.until("() => /^\\d+\\.\\d\\d s$/.test(document.querySelector('.panel output').textContent)")
+    tab.until("() => /^turning, /.test(document.querySelector('.panel output').textContent)")
+    tab.until("() => /^turned in \\d+\\.\\d s$/.test(document.querySelector('.panel output').textContent)")
     page.keyboard.up("a")
     assert tab.get(NEWEST_SHADER) == shaders, "a new drawing reuses existing shaders"
     assert tab.get("marey.playback.frame") == 0, "keys that steer do not step"
