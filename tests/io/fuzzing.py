@@ -37,6 +37,7 @@ from marey.errors import FileError, MareyError
 from marey.find import MatchWeb
 from marey.graph import DirectionTable, MotionGraph, direction_table, read_path, response_time
 from marey.io import load_joint_limits, save_joint_limits
+from marey.io.archive import read_json
 from marey.layer import GazeMap, SpliceSet
 from marey.layer.gaze_markers import load_triads
 from marey.maths import quat
@@ -46,6 +47,7 @@ from marey.register import RegistrationCurve, register
 from marey.samples import sample, straight_walk
 from marey.store.labels import add_labels, read_label_csv
 from marey.studio.project import read_project
+from marey.studio.recent import Recent
 from tests.io.make_c3d import c3d_bytes
 from tests.io.make_fbx import mixamo_like
 from tests.io.test_asf_amc import AMC, ASF
@@ -113,6 +115,16 @@ PROJECT = {
     "clips": [{"id": "m1", "file": "walk.bvh", "clip": None, "trim_rest": True}, {"id": "m2", "file": "a/run.glb"}],
     "state": {"panel": "blend", "frame": 3, "choices": {"hidden": ["m1"], "blend": {"weights": [["m1", 0.5]]}}},
 }  # fmt: skip
+RECENT = {
+    "format": "marey.recent", "version": 1,
+    "entries": [{"kind": "folder", "path": "takes"}, {"kind": "project", "path": "takes/walks.marey-project.json"}],
+}  # fmt: skip
+
+
+def use_recent(path: Path) -> None:
+    """A damaged list counts as empty; what was wrong with it is a typed error."""
+    Recent(path).entries()
+    read_json(path, "marey.recent", 1)
 
 
 def text(name: str, content: str | bytes) -> Callable[[Path], Path]:
@@ -424,6 +436,7 @@ FORMATS = [
     Format("sampled_clips", saved("sampled.glb", sampled), use_sampled),
     Format("recipe", text("me.toml", RECIPE), use_recipe),
     Format("project", text("walks.marey-project.json", json.dumps(PROJECT)), read_project),
+    Format("recent", text("recent.json", json.dumps(RECENT)), use_recent),
     Format("path_csv", text("path.csv", PATH), read_path),
     Format("path_svg", text("path.svg", SVG), lambda path: read_path(path, length=5.0)),
     Format("labels", text("labels.csv", LABELS), use_labels),

@@ -191,7 +191,7 @@ class ActionSpace(BlendedSpace):
         if base.skeleton.roles["hips"] != 0:
             raise InvalidValue(
                 f"an action space needs characters whose root (joint 0) is the hips, but in {base.name!r} the "
-                f"hips are joint {base.skeleton.roles['hips']}; `marey.core.placement.make_hips_root` changes that"
+                f"hips are joint {base.skeleton.roles['hips']}; make_hips_root of marey.core.placement changes that"
             )
         d = motion.n_dims
         given = settings.names

@@ -167,6 +167,6 @@ def _check_hips_root(motion: Motion) -> Motion:
     if motion.skeleton.roles["hips"] != 0:
         raise InvalidValue(
             f"a gait space needs characters whose root (joint 0) is the hips, but in {motion.name!r} the "
-            f"hips are joint {motion.skeleton.roles['hips']}; `marey.core.placement.make_hips_root` changes that"
+            f"hips are joint {motion.skeleton.roles['hips']}; make_hips_root of marey.core.placement changes that"
         )
     return motion

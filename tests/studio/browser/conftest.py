@@ -55,11 +55,21 @@ class Tab:
         """Wait until a JavaScript function gives something true: the page's policy forbids playwright's own way."""
         end = time.monotonic() + PATIENCE
         pause = 0.02
-        while not self.page.evaluate(expression):
+        while not self._is_true(expression):
             if time.monotonic() > end:
                 pytest.fail(f"waited {PATIENCE:g} s in vain for {expression}; complaints: {self.complaints}")
             time.sleep(pause)
             pause = min(1.2 * pause, 0.2)  # to ask takes time from what is waited for
+
+    def _is_true(self, expression: str) -> bool:
+        from playwright.sync_api import Error
+
+        try:
+            return bool(self.page.evaluate(expression))
+        except Error as error:  # the page was just loaded again
+            if "context was destroyed" not in str(error):
+                raise
+            return False
 
     def get(self, expression: str) -> Any:
         """The value of a JavaScript expression."""
