@@ -296,7 +296,7 @@ class _Sweeper:
             right.columns,
             n_before,
             tile,
-            lambda products, part: screen_rows(products, lines, state, cells, part, bounds),
+            lambda products, rows: screen_rows(products, lines, state, cells, rows, bounds),
         )
 
     def _sweep(self, left: Side, right: Side, own: Span, tile: Span) -> Ints:
@@ -310,7 +310,7 @@ class _Sweeper:
             as_columns(right.frames[:2], right.n_pieces),
             pad,
             tile,
-            lambda products, part: sweep_rows(products, lines, state, cells, part, bounds),
+            lambda products, rows: sweep_rows(products, lines, state, cells, rows, bounds),
         )
         assert found is not None  # nothing is left undecided
         return found[:, :2]
@@ -321,7 +321,7 @@ class _Sweeper:
         columns: Factors,
         n_before: int,
         tile: Span,
-        search: Callable[[NDArray[Any], tuple[int, int, int]], int],
+        search: Callable[[NDArray[Any], tuple[int, int]], int],
     ) -> Ints | None:
         """Compute the products of one strip of rows after another, with `n_before` zeros before each, and search them.
 
@@ -346,7 +346,7 @@ class _Sweeper:
                 part = out[k : k + len(b)].reshape(len(b), stop - start, n_pieces - skip, n)
                 np.matmul(a[start:stop], b[:, skip:], out=part.swapaxes(1, 2))
                 k += len(b)
-            n_found = search(products, (start, stop, skip * n))
+            n_found = search(products, (start, stop))
             if n_found > 0:
                 found.append(self.found[:n_found].copy())
                 n_open += int(np.count_nonzero(found[-1][:, 2]))

@@ -307,18 +307,24 @@ def _make_scratch(lines: Any) -> Scratch:
     return Scratch(np.empty_like(lines[0]), flags, flags.view(np.uint64))
 
 
+@helper
+def _first_column(place: tuple[int, int], bounds: Bounds, t: int) -> int:
+    """Return the first column of the products needed in row t: a neighbor of a neighbor of a cell at the lag."""
+    return max(t + place[0] - place[1] + bounds.min_lag - 2, 0)
+
+
 @kernel
 def sweep_rows(
     products: Floats3D,
     lines: Out[Floats2D],
     state: SweepState,
     tile: SweepTile,
-    part: tuple[int, int, int],
+    rows: tuple[int, int],
     bounds: Bounds,
 ) -> int:
-    """Process a part of the products: first row, stop row, and first column, as those before it are not needed.
+    """Process the products of rows start .. stop, and return how many minima are now in `state.found`.
 
-    Returns how many minima are now in `state.found`.
+    Diagonals left of `bounds.min_lag`, other than the two that serve as neighbors, are neither read nor written.
 
     products : (3, N, half + 1 + C) dot, cross and up; row t is at t modulo N, and rows before the first are zeros.
     lines : (3, 2 + c) D of the last three rows of the tile, kept between calls.
@@ -333,11 +339,11 @@ def sweep_rows(
     n_cells = theirs.shape[1]
     work = _make_scratch(lines)
     n_found = 0
-    begin, skip = pad + part[2], max(part[2] - 2 * half, 0)
-    since, stop = pad + 2 * half + skip, pad + 2 * half + n_cells
-    path = (xs[begin:], zs[begin:], xs[begin - pad : width - pad], zs[begin - pad : width - pad])
-    their_means = (theirs[0, skip:], theirs[1, skip:], theirs[2, skip:])
-    for t in range(part[0], part[1]):
+    stop = pad + 2 * half + n_cells
+    for t in range(rows[0], rows[1]):
+        column = _first_column(tile.place, bounds, t)
+        begin = pad + column
+        path = (xs[begin:], zs[begin:], xs[begin - pad : width - pad], zs[begin - pad : width - pad])
         row, old = t % products.shape[1], (t - pad) % products.shape[1]
         parity = t % 2
         x, z, old_x, old_z = our_path[0, pad + t], our_path[1, pad + t], our_path[0, t], our_path[1, t]
@@ -356,7 +362,10 @@ def sweep_rows(
         i = t - 2 * half
         if i < 0:
             continue
+        skip = max(column - 2 * half, 0)
+        since = pad + 2 * half + skip
         mean = (ours[0, i], ours[1, i], ours[2, i])
+        their_means = (theirs[0, skip:], theirs[1, skip:], theirs[2, skip:])
         of_row = (totals[0, parity, since:stop], totals[1, parity, since:stop], totals[2, parity, since:stop])
         _write_distances(lines[i % 3, 1 + skip : 1 + n_cells], of_row, unit, mean, their_means)
         n_found = _search_rows(lines, state.found, tile, i, bounds, work, n_found)
@@ -411,9 +420,13 @@ def _write_single_distances(
 
 @kernel
 def screen_rows(
-    products: Singles3D, lines: Out[Singles2D], state: ScreenState, tile: ScreenTile, part: tuple[int, int, int],
+    products: Singles3D,
+    lines: Out[Singles2D],
+    state: ScreenState,
+    tile: ScreenTile,
+    rows: tuple[int, int],
     bounds: Bounds,
-) -> int:  # fmt: skip
+) -> int:
     """Do the same in single precision: find all cells that may be minima, and their rivals. -1: no room.
 
     products : (3, N, 2 half + 2 + C) in `tile.units`.
@@ -431,11 +444,12 @@ def screen_rows(
         spreads[k] = tile.theirs[2, k]
     n_found = 0
     first = 2 * pad
-    begin, skip = first + part[2], max(part[2] - 2 * half, 0)
-    since, stop = first + 2 * half + skip, first + 2 * half + n_cells
-    at_u = (us[begin:], us[begin - pad : width - pad], us[begin - first : width - first])
-    at_v = (vs[begin:], vs[begin - pad : width - pad], vs[begin - first : width - first])
-    for t in range(part[0], part[1]):
+    stop = first + 2 * half + n_cells
+    for t in range(rows[0], rows[1]):
+        column = _first_column(tile.place, bounds, t)
+        begin = first + column
+        at_u = (us[begin:], us[begin - pad : width - pad], us[begin - first : width - first])
+        at_v = (vs[begin:], vs[begin - pad : width - pad], vs[begin - first : width - first])
         row, middle, gone = t % n_rows, (t - pad) % n_rows, (t - first) % n_rows
         now, last, earlier = t % 3, (t + 2) % 3, (t + 1) % 3
         for k in range(3):
@@ -463,6 +477,8 @@ def screen_rows(
         i = t - 2 * half
         if i < 0:
             continue
+        skip = max(column - 2 * half, 0)
+        since = first + 2 * half + skip
         of_paths = (path_totals[now, since:stop], path_totals[3 + now, since:stop])
         paths = (path_dots[: n_cells - skip], path_crosses[: n_cells - skip])
         means = (tile.ours[0, i], tile.ours[1, i])
