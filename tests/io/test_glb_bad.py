@@ -139,8 +139,8 @@ def test_wrong_keys_are_refused() -> None:
 
 
 FILES = [
-    (b"", "not a GLB file: expected it to begin with b'glTF', got b''"),
-    (b"HIERARCHY", "not a GLB file: expected it to begin with b'glTF', got b'HIER'"),
+    (b"", "not a GLB file: expected it to start with 'glTF', got ''"),
+    (b"HIERARCHY", "not a GLB file: expected it to start with 'glTF', got 'HIER'"),
     (b'\xef\xbb\xbf {"asset": {}}', "this is glTF as JSON text, and only binary .glb is read; convert it"),
     (b"glTF\2\0\0", "the file ends within the header: expected 12 bytes, got 7"),
     (container({}, version=1), "expected glTF version 2, got version 1; export the file again as glTF 2.0"),

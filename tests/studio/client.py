@@ -147,8 +147,10 @@ class FakePage:
         else:
             self.answers[message["id"]] = message
 
-    def frames(self, motion: str, start: int, stop: int) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
-        number = self.send("frames", motion=motion, start=start, stop=stop)
+    def frames(
+        self, motion: str, start: int, stop: int, step: int | None = None
+    ) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
+        number = self.send("frames", motion=motion, start=start, stop=stop, step=step)
         while (block := self.block(number)) is None:
             self.receive()
             if number in self.answers:

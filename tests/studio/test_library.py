@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import marey
 from marey.studio.folder import Folder
 from marey.studio.library import choose_cache
-from marey.studio.library_work import summarize
+from marey.studio.library_work import _draw, summarize
 from tests.studio.client import FakePage
 
 
@@ -42,6 +43,13 @@ def test_files_are_described(page: FakePage, clips: Path, tmp_path: Path, monkey
     assert left[0] > right[0]  # it faces the viewer
     assert abs(left[2] - right[2]) <= 1
     assert not (clips / ".marey-cache").exists()
+
+
+def test_thumbnails_leave_out_a_root_that_stays_behind() -> None:
+    pose = [[-5.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.5, 0.0]]
+    drawn = _draw(SimpleNamespace(parents=(-1, 0, 1), roles={"hips": 1}, stature=1.7, poses=np.array([pose, pose])))
+    assert drawn["bone_lengths"] == [0.0, 0.0, 0.5]
+    assert np.abs(drawn["points"]).max() == 500
 
 
 def test_broken_files_are_listed(tmp_path: Path, clips: Path) -> None:

@@ -205,6 +205,12 @@ def test_cleanup_shows_its_metrics_and_is_undone(page: FakePage, clips: Path) ->
     assert all(now <= then for then, now in slides.values())
     assert slides
     assert after["history"] == ["cleaned"]
+    # The state before the edit can still be drawn.
+    assert before["before"] is None
+    source = page.frames(name, 0, 121, step=after["before"])[1]
+    np.testing.assert_allclose(source, marey.load(clips / "walk.bvh").world().positions, atol=1e-5)
+    with pytest.raises(Failed, match="this step of the clip cannot be undone any more"):
+        page.frames(name, 0, 121, step=10**6)
     undone = page.do("undo", motion=name)
     assert undone["revision"] == before["revision"]
     beside = page.operate("clean", name, as_new=True)["motions"][0]

@@ -42,6 +42,7 @@ import { Picker } from "./picking";
 import { Playback } from "./playback";
 import { drawOnGround, dragTarget, type Stroke, type Target, type TargetOptions } from "./pointer";
 import { Stage } from "./scene";
+import { saveChoice } from "./tab_state";
 import { Signal } from "./signal";
 import { loadSkin } from "./skin";
 import { Themes } from "./theme";
@@ -65,6 +66,8 @@ export interface Shot {
   info: MotionInfo;
   frames: Frames;
   character: CharacterView;
+  /** Number of the step whose frames are shown as the state before the last edit; null for none. */
+  before: number | null;
 }
 
 type Asked = Exclude<keyof Commands, "frames" | "hello">;
@@ -163,6 +166,7 @@ export class App {
     stop = new AbortController(),
     report?: (text: string) => void,
   ): Promise<Commands[K]["reply"]> {
+    saveChoice(`title ${name}`, title);
     const notice = this.notices.job(title, () => stop.abort());
     try {
       return await this.ask(name, fields, { signal: stop.signal, progress: (fraction, text) => notice.progress(fraction, text) }, report);
@@ -253,8 +257,10 @@ export class App {
         if (block) shot.frames.put(block);
         void this.loadTrail(shot, block);
       }
+      this.showBefore(shot);
       shot.character.refresh(info, this.shownOf(shot));
     }
+    this.notices.keepNotes(info.motion, info.warnings);
     const posed = shot.character.show(this.frameOf(shot));
     if (shot === this.selected) {
       // The camera follows a character over time. It must not jump to a motion that was replaced, so it starts again
@@ -391,14 +397,15 @@ export class App {
 
   /** Only the selected character shows names, ghosts and a cloud; for several characters, they would be clutter. */
   private shownOf(shot: Shot): Shown {
-    return shot === this.selected ? this.shown : { ...this.shown, names: false, ghosts: 0, cloud: false };
+    return shot === this.selected ? this.shown : { ...this.shown, names: false, ghosts: 0, cloud: false, before: false };
   }
 
   private makeShot(info: MotionInfo, color: string, block?: Block): Shot {
     const fetch = (start: number, stop: number) => this.connection.frames(info.motion, start, stop);
     const frames = new Frames(info.n_frames, info.joints.length, fetch, this.welcome?.block_frames);
     const character = new CharacterView(this.stage, info, frames, color, { ...this.shown });
-    const shot = { info, frames, character };
+    const shot: Shot = { info, frames, character, before: null };
+    this.showBefore(shot);
     frames.arrived.on(() => {
       character.show(this.frameOf(this.motions.get(info.motion) ?? shot));
       if (this.selected?.character === character) this.goAlong();
@@ -406,6 +413,15 @@ export class App {
     if (block) frames.put(block);
     void this.loadTrail(shot, block);
     return shot;
+  }
+
+  /** Let a character show what it was before the last edit. */
+  private showBefore(shot: Shot): void {
+    const { motion, n_frames, joints, before } = shot.info;
+    if (before === shot.before) return;
+    shot.before = before;
+    const fetch = (start: number, stop: number) => this.connection.frames(motion, start, stop, before);
+    shot.character.setBefore(before === null ? null : new Frames(n_frames, joints.length, fetch, this.welcome?.block_frames));
   }
 
   private async loadTrail(shot: Shot, block?: Block): Promise<void> {

@@ -15,6 +15,8 @@ export interface Shown {
   contacts: boolean;
   names: boolean;
   cloud: boolean;
+  /** The pose before the last edit. */
+  before: boolean;
   /** Ghosts on each side of the current frame; 0 for none. */
   ghosts: number;
   /** Seconds between ghosts. */
@@ -22,7 +24,7 @@ export interface Shown {
 }
 
 export const SHOWN: Shown = {
-  style: "limbs", trail: true, contacts: true, names: false, cloud: false, ghosts: 0, ghostStep: 0.2,
+  style: "limbs", trail: true, contacts: true, names: false, cloud: false, before: true, ghosts: 0, ghostStep: 0.2,
 };
 
 export type CharacterInfo = Pick<
@@ -35,6 +37,10 @@ export const TOUCHING = "#e8833a";
 const DOWN = new THREE.MeshBasicMaterial({ color: TOUCHING });
 const FREE = new THREE.MeshBasicMaterial({ color: "#8d949d" });
 const TRAIL_ABOVE_FLOOR = 0.004;
+/** Pixels that a letter of a joint's name takes in a row, and the height of a row. */
+const NAME_ROOM = [6, 13] as const;
+/** Color and opacity of the body before the last edit, visible on light and dark ground. */
+const [BEFORE_COLOR, BEFORE_OPACITY] = ["#9aa1ab", 0.45];
 
 export class CharacterView {
   /** Everything that belongs to the motion. Move and rotate it to place the motion elsewhere on the floor. */
@@ -42,6 +48,7 @@ export class CharacterView {
   private body: Limbs;
   private skin: Skin | null = null;
   private ghosts: Limbs | null = null;
+  private before: { frames: Frames; body: Limbs | null } | null = null;
   private footprints: Footprints | null = null;
   private readonly markers: THREE.Mesh[] = [];
   private readonly labels: HTMLElement[] = [];
@@ -50,6 +57,8 @@ export class CharacterView {
   private ends: [number, number] = [0, 0];
   private first: [number, number] = [0, 0];
   private pose: Frame | undefined;
+  /** The frame as last drawn. */
+  private frame = -1;
   private readonly point = new THREE.Vector3();
   private readonly turn = new THREE.Quaternion();
 
@@ -97,6 +106,7 @@ export class CharacterView {
     this.showFootprints();
     this.ghosts?.dispose();
     this.ghosts = null;
+    this.clearBefore();
     for (const marker of this.markers.splice(0)) this.remove(marker, false);
     if (this.trail) this.trail.visible = shown.trail;
     if (!shown.names) for (const label of this.labels.splice(0)) label.remove();
@@ -109,12 +119,21 @@ export class CharacterView {
     const pose = this.frames.at(frame);
     if (!pose) return false;
     this.pose = pose;
+    this.frame = frame;
     if (this.dressed) this.skin!.pose(pose);
     else this.body.draw([pose]);
     this.showContacts(pose, Math.round(frame));
     this.showGhosts(frame);
+    this.showBefore(frame);
     this.stage.invalidate();
     return true;
+  }
+
+  /** Set the frames before the last edit; null for none. */
+  setBefore(frames: Frames | null): void {
+    this.clearBefore();
+    this.before = frames && { frames, body: null };
+    frames?.arrived.on(() => this.before?.frames === frames && this.frame >= 0 && this.show(this.frame));
   }
 
   /** Set the skin from the motion's file. It is drawn if the style asks for it. */
@@ -240,10 +259,16 @@ export class CharacterView {
       for (const name of this.info.joints) this.labels.push(el("span", { class: "joint-name", text: name }));
       this.stage.overlay.append(...this.labels);
     }
+    // A name that would lie on another is left out; joints nearer to the root come first.
+    const taken: { x: number; y: number; width: number }[] = [];
     this.labels.forEach((label, joint) => {
-      const at = this.stage.project(this.world(this.pose!, joint));
-      label.hidden = !at;
-      if (at) label.style.transform = `translate(${at.x.toFixed(1)}px, ${at.y.toFixed(1)}px)`;
+      const at = this.info.end_sites[joint] ? null : this.stage.project(this.world(this.pose!, joint));
+      const width = NAME_ROOM[0] * label.textContent!.length;
+      const free = at && !taken.some((each) => Math.abs(each.y - at.y) < NAME_ROOM[1] && at.x < each.x + each.width && each.x < at.x + width);
+      label.hidden = !free;
+      if (!free) return;
+      taken.push({ ...at, width });
+      label.style.transform = `translate(${at.x.toFixed(1)}px, ${at.y.toFixed(1)}px)`;
     });
   }
 
@@ -252,6 +277,7 @@ export class CharacterView {
     this.body.dispose();
     this.skin?.dispose();
     this.ghosts?.dispose();
+    this.clearBefore();
     for (const marker of this.markers) this.remove(marker, false);
     for (const label of this.labels) label.remove();
     if (this.trail) this.remove(this.trail);
@@ -270,9 +296,9 @@ export class CharacterView {
     this.body.group.visible = !this.dressed;
   }
 
-  private makeBody(capacity: number, opacity: number): Limbs {
+  private makeBody(capacity: number, opacity: number, color = this._color): Limbs {
     const { joints } = this.info;
-    const limbs = new Limbs(bodyOf(this.info), joints.length, capacity, this._color, opacity, this.shown.style);
+    const limbs = new Limbs(bodyOf(this.info), joints.length, capacity, color, opacity, this.shown.style);
     this.group.add(limbs.group);
     return limbs;
   }
@@ -315,6 +341,20 @@ export class CharacterView {
       if (pose) poses.push(pose);
     }
     this.ghosts.draw(poses);
+  }
+
+  private showBefore(frame: number): void {
+    const { before } = this;
+    if (!before || !this.shown.before) return;
+    const pose = before.frames.at(frame);
+    if (!pose) return;
+    before.body ??= this.makeBody(1, BEFORE_OPACITY, BEFORE_COLOR);
+    before.body.draw([pose]);
+  }
+
+  private clearBefore(): void {
+    this.before?.body?.dispose();
+    if (this.before) this.before.body = null;
   }
 
   /** Compute the center of all visible markers. */

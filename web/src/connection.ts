@@ -108,8 +108,8 @@ export class Connection {
   }
 
   /** Get frames `start` to `stop` of a motion. */
-  frames(motion: string, start: number, stop: number): Promise<Block> {
-    return this.send("frames", { motion, start, stop }, {}) as Promise<Block>;
+  frames(motion: string, start: number, stop: number, step: number | null = null): Promise<Block> {
+    return this.send("frames", { motion, start, stop, step }, {}) as Promise<Block>;
   }
 
   /** The first frames of the motion that a reply describes, if they came with it. */

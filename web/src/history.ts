@@ -28,6 +28,8 @@ export interface Change {
 }
 
 const MOST = 200;
+/** Keys of the changes that have made or closed a clip. */
+const [MADE, CLOSED] = ["made", "closed"];
 
 export class History {
   readonly changed = new Signal();
@@ -79,6 +81,9 @@ export class History {
       if (top?.motion === info.motion) this.extend(top, this.compare());
     } else if (info.steps[info.undo - 1]?.number === before) {
       this.push(this.stepChange(info, info.undo));
+    } else if (info.steps.length === 1) {
+      // The panel that has made this motion makes it anew after each change of its own state.
+      this.remove((each) => each.motion === info.motion && each.key !== MADE && each.key !== CLOSED);
     } else {
       this.forget(info.motion);
     }
@@ -87,7 +92,7 @@ export class History {
   /** Note that a clip was closed. */
   closed(info: MotionInfo): Change {
     const { motion } = info;
-    const change = { title: `Close ${info.name}`, motion, key: "", states: this.compare(), undo: () => this.reopen(motion), redo: () => this.app.shut(motion) };
+    const change = { title: `Close ${info.name}`, motion, key: CLOSED, states: this.compare(), undo: () => this.reopen(motion), redo: () => this.app.shut(motion) };
     this.push(change);
     return change;
   }
@@ -212,7 +217,7 @@ export class History {
 
   /** The change that has made a clip. */
   private madeChange({ motion, name }: MotionInfo): Change {
-    return { title: `New clip: ${name}`, motion, key: "", states: new Map(), undo: () => this.app.shut(motion), redo: () => this.reopen(motion) };
+    return { title: `New clip: ${name}`, motion, key: MADE, states: new Map(), undo: () => this.app.shut(motion), redo: () => this.reopen(motion) };
   }
 
   /** Undo or redo a step of a motion whose current step is `from`. */

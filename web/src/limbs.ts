@@ -119,6 +119,8 @@ const capsuleSide = new THREE.CylinderGeometry(1, 1, 1, 12, 1, true).translate(0
 const taperedSide = new THREE.CylinderGeometry(TAPER, 1, 1, 14, 1, true).translate(0, 0.5, 0);
 const capsuleEnd = new THREE.SphereGeometry(1, 16, 12);
 const volume = new THREE.SphereGeometry(1, 24, 16);
+/** Where a transparent body and a solid one are less than about 1 cm apart, the solid one is seen. */
+const BEHIND = { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 400 };
 const dark = new THREE.MeshLambertMaterial({ color: "#20242b" });
 const boneSide = pointedBone();
 
@@ -177,6 +179,7 @@ export class Limbs {
       transparent: opacity < 1,
       opacity,
       depthWrite: opacity === 1,
+      ...(opacity < 1 ? BEHIND : {}),
       side: THREE.DoubleSide,
       flatShading: style === "bones",
     });
@@ -209,7 +212,7 @@ export class Limbs {
    * inside.
    */
   private hideInside(): void {
-    const depthOnly = new THREE.MeshBasicMaterial({ colorWrite: false, transparent: true, side: THREE.DoubleSide });
+    const depthOnly = new THREE.MeshBasicMaterial({ colorWrite: false, transparent: true, side: THREE.DoubleSide, ...BEHIND });
     for (const mesh of this.meshes) {
       const hidden = new THREE.InstancedMesh(mesh.geometry, depthOnly, 0);
       hidden.instanceMatrix = mesh.instanceMatrix;

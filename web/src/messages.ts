@@ -49,7 +49,8 @@ export interface EditStep {
  * `history` lists the processing steps. `skin` is the address of the GLB file with the skin, or null. `unsaved` says
  * that the sidecar lacks the current annotations, `edited` that the frames are in no file. `undo` and
  * `redo` are the numbers of steps that can be undone or redone; `steps` are all of them, the first is the motion as it
- * was opened.
+ * was opened. `before` is the number of the last step with other frames, if the motion is edited and both can be
+ * compared frame by frame; otherwise null.
  */
 export interface MotionInfo {
   motion: string;
@@ -80,6 +81,7 @@ export interface MotionInfo {
   undo: number;
   redo: number;
   steps: EditStep[];
+  before: number | null;
 }
 
 /** A running job: the id and name of its command, and its progress (0 to 1). */
@@ -336,11 +338,16 @@ export interface GetMotion {
 export interface Binary {
 }
 
-/** Get frames `start` to `stop`, half-open, as one binary message; at most `Welcome.block_frames` frames. */
+/**
+ * Get frames `start` to `stop`, half-open, as one binary message; at most `Welcome.block_frames` frames.
+ *
+ * `step` is the number of a step of the motion's history; null is the current one.
+ */
 export interface GetFrames {
   motion: string;
   start: number;
   stop: number;
+  step?: number | null;
 }
 
 /** One value per frame; `unit` is "m", "m/s" or "deg". */

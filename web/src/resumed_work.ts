@@ -4,10 +4,10 @@
 import { messageOf, type App } from "./app";
 import { Failed, type ResumedWork } from "./connection";
 import type { MotionInfo } from "./messages";
+import { tabState } from "./tab_state";
 
 export async function showResumedWork(app: App, { work, answer, progress, cancel }: ResumedWork): Promise<void> {
-  const words = work.command.replaceAll("_", " ");
-  const title = words.charAt(0).toUpperCase() + words.slice(1);
+  const title = String(tabState().choices[`title ${work.command}`] ?? "Working");
   const notice = app.notices.job(title, cancel);
   if (work.text) notice.progress(work.fraction, work.text);
   const stop = progress.on(({ fraction, text }) => notice.progress(fraction, text));

@@ -20,6 +20,7 @@ from marey.studio.messages import ContactLane, EditStep, LabelSpan, Message, Mot
 from marey.studio.motions import Opened
 
 _DEFAULT_HEIGHT = 1.7  # meters, if the height is unknown
+_REST_SKIPPED = "frame 0 is a rest pose (T-pose) and is skipped; Undo brings it back"
 
 
 def describe_motion(
@@ -44,7 +45,7 @@ def describe_motion(
         "seconds": recording.duration,
         "floor": recording.source.floor,
         "evidence": tuple(word_text(text, Message) for text in recording.source.evidence),
-        "warnings": opened.warnings,
+        "warnings": (*opened.warnings, *((_REST_SKIPPED,) if opened.skips_rest and opened.file else ())),
         "history": (
             *(f"from {each}" for each in sources),
             *_collapse_repeats(each.what for each in opened.steps[1 : opened.at + 1]),
@@ -54,6 +55,7 @@ def describe_motion(
         "undo": opened.at,
         "redo": len(opened.steps) - 1 - opened.at,
         "steps": tuple(EditStep(each.number, each.what) for each in opened.steps),
+        "before": None if opened.before is None else opened.before.number,
     }
     if isinstance(recording, Markers):
         n = len(recording.names)

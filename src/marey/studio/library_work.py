@@ -60,14 +60,21 @@ def _describe(path: str, clips: list[ClipSummary]) -> dict[str, Any]:
 def _draw(clip: ClipSummary) -> dict[str, Any]:
     """Return the poses of a clip as the page draws them."""
     parents = np.array(clip.parents)
-    middle = clip.poses[len(clip.poses) // 2]
+    poses = _face_forward(clip).copy()
+    # The root joint of some rigs stays at the origin while the hips move.
+    hips = clip.roles.get("hips", 0)
+    above = clip.parents[hips]
+    while above >= 0:
+        poses[:, above] = poses[:, hips]
+        above = clip.parents[above]
+    middle = poses[len(poses) // 2]
     lengths = np.where(parents < 0, 0.0, np.linalg.norm(middle - middle[parents], axis=1))
     return {
         "parents": list(clip.parents),
         "bone_lengths": lengths.round(4).tolist(),
         "roles": dict(clip.roles),
         "stature": clip.stature,
-        "points": (1000.0 * _face_forward(clip)).round().astype(np.int32),
+        "points": (1000.0 * poses).round().astype(np.int32),
     }
 
 

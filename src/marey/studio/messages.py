@@ -162,7 +162,8 @@ class MotionInfo(Value):
     `history` lists the processing steps. `skin` is the address of the GLB file with the skin, or null. `unsaved` says
     that the sidecar lacks the current annotations, `edited` that the frames are in no file. `undo` and
     `redo` are the numbers of steps that can be undone or redone; `steps` are all of them, the first is the motion as it
-    was opened.
+    was opened. `before` is the number of the last step with other frames, if the motion is edited and both can be
+    compared frame by frame; otherwise null.
     """
 
     motion: str
@@ -193,6 +194,7 @@ class MotionInfo(Value):
     undo: int
     redo: int
     steps: tuple[EditStep, ...]
+    before: int | None
 
 
 class MotionWithNotes(Value):

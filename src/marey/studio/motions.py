@@ -28,6 +28,7 @@ MAX_OPEN = 500
 MAX_BYTES = 4 * 2**30
 MAX_STEPS = 50
 BLOCK_FRAMES = 512
+_REST_SKIPPED = "rest pose in frame 0 skipped"
 
 
 class FrameBlock(Binary):
@@ -91,6 +92,27 @@ class Opened:
         now = self.now.recording
         in_file = [each for each in (self.recording, self.trimmed) if each is not None]
         return not self.file or not any(now is each or _same_frames(now, each) for each in in_file)
+
+    @property
+    def skips_rest(self) -> bool:
+        """Whether a rest pose in frame 0 is skipped now."""
+        return any(step.what == _REST_SKIPPED for step in self.steps[1 : self.at + 1])
+
+    @property
+    def before(self) -> Step | None:
+        """The last step with other frames, if the motion is edited and both can be compared frame by frame."""
+        now = self.now
+        if not self.is_edited:
+            return None
+        step = next((each for each in self.steps[: self.at][::-1] if each.revision != now.revision), None)
+        return step if step is not None and _comparable(step.recording, now.recording) else None
+
+    def find_step(self, number: int) -> Step:
+        """Return the step with a number."""
+        for step in self.steps:
+            if step.number == number:
+                return step
+        raise UnknownName("this step of the clip cannot be undone any more")
 
 
 class Motions:
@@ -251,7 +273,7 @@ class Motions:
             return False
         is_edited = opened.is_edited
         recipe = recipe or call(motion.name, "marey.io.trim_rest_pose", self.recipe(name))
-        self.change(name, motion, trimmed, "rest pose in frame 0 skipped", recipe=recipe)
+        self.change(name, motion, trimmed, _REST_SKIPPED, recipe=recipe)
         opened.trimmed = opened.trimmed if is_edited else trimmed
         return True
 
@@ -303,9 +325,13 @@ class Motions:
         arrays = {id(array): array.nbytes for recording in (*recordings, *more) for array in _arrays(recording)}
         return sum(arrays.values()) + sum(self._reserved.values())
 
-    def frames(self, name: str, start: int, stop: int) -> FrameBlock:
-        """Return frames `start` to `stop` (half-open, at most 512) in world coordinates."""
-        recording = self.recording(name)
+    def frames(self, name: str, start: int, stop: int, step: int | None = None) -> FrameBlock:
+        """Return frames `start` to `stop` (half-open, at most 512) in world coordinates.
+
+        step : number of the step of the history that is meant; None for the current one.
+        """
+        opened = self.opened(name)
+        recording = (opened.now if step is None else opened.find_step(step)).recording
         if not 0 <= start < stop <= len(recording) or stop - start > BLOCK_FRAMES:
             raise InvalidValue(
                 f"expected up to {BLOCK_FRAMES} frames within 0 to {len(recording)}, got {start} to {stop}"
@@ -351,6 +377,11 @@ def _arrays(recording: Recording) -> list[NDArray[Any]]:
     masks = [] if recording.contacts is None else [recording.contacts.mask]
     bones = [] if recording.bone_offsets is None else [recording.bone_offsets]
     return [recording.root_positions, recording.rotations, *bones, *masks]
+
+
+def _comparable(a: Recording, b: Recording) -> bool:
+    """Return whether two motions have the same skeleton, rate and number of frames."""
+    return isinstance(b, Motion) and a.fps == b.fps and len(a) == len(b) and _same_bones(a, b)
 
 
 def _same_frames(a: Recording, b: Recording) -> bool:

@@ -103,7 +103,6 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
         page.mouse.move(start[0], start[1] - 4 * k)
     tab.until("() => replies.length > 1 && replies.at(-1).point[1] > replies[0].point[1] + 0.02")
     page.mouse.up()
-    tab.until("() => marey.playback.playing")
     tab.until("() => replies.at(-1).errors.m < 0.02")  # what is dropped is refined, after what was shown while it moved
     sent = tab.get("sent")
     assert sent.count("frames") < sent.count("aim"), "frames come with the reply"
@@ -111,6 +110,12 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     assert last["motion"]["motion"] == tab.get("marey.selected.info.motion")
     assert not last["projected"], "the target follows what can be reached under the pointer"
     says(tab, "Misses the target by ")
+    assert not tab.get("marey.playback.playing"), "what was paused stays paused"
+    # A drag is undone and redone as one change.
+    tab.page.keyboard.press("Control+z")
+    tab.until("() => replies.at(-1).point[1] < replies[0].point[1] + 0.005")
+    tab.page.keyboard.press("Control+Shift+z")
+    tab.until(f"() => replies.at(-1).point[1] === {last['point'][1]}")
     page.locator(".panel input[type=range]").last.press("ArrowRight")
     tab.until(f"() => replies.at(-1).target[2] !== {last['target'][2]}")
     motions = tab.get("marey.motions.size")

@@ -68,6 +68,14 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     height.fill("2.5")
     height.press("Enter")
     tab.until(f"() => marey.selected.info.revision > {second}")
+    before = tab.get("marey.history.changes.length")
+    page.evaluate("() => marey.history.undo()")
+    tab.until("() => document.querySelector('[aria-label=\"Gaze target 1, y, meters\"]').value !== '2.5'")
+    page.evaluate("() => marey.history.redo()")
+    tab.until("() => document.querySelector('[aria-label=\"Gaze target 1, y, meters\"]').value === '2.50'")
+    assert tab.get("marey.history.changes.at(-1).title") == "Move gaze target"
+    assert tab.get("marey.history.changes.length") == before
+    tab.until("() => /reached at|not enough time/.test(document.querySelector('.looks').innerText)")
 
     third = tab.get("marey.selected.info.revision")
     page.evaluate("() => marey.playback.seek(60)")

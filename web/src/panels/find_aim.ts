@@ -34,7 +34,11 @@ export class AimSection {
   private space: SpaceMade | null = null;
   private motion = "";
   private request: AimMotion | null = null;
+  /** The target that was last released, which the history keeps; null for that of the first motion. */
+  private released: Pick<AimMotion, "target" | "point"> | null = null;
   private dragging = false;
+  /** Whether the motion plays on after the drag. */
+  private resumes = false;
   private sliders: Slider[] = [];
   private readonly marks: AimMarks;
   private readonly joint = choice("Joint", [], "", () => undefined, "The joint that reaches the target");
@@ -71,6 +75,7 @@ export class AimSection {
     app.motionsChanged.on(() => {
       if (this.motion && !app.motions.has(this.motion)) this.marks.hide();
     });
+    app.history.keep("aim", { read: () => this.released, write: (state) => this.putBack(state as AimSection["released"]) });
   }
 
   /** Whether there are matches to build a space from. */
@@ -100,6 +105,7 @@ export class AimSection {
 
   clear(): void {
     this.space = null;
+    this.released = null;
     this.motion = "";
     this.asked.hidden = true;
     this.marks.clear();
@@ -196,9 +202,21 @@ export class AimSection {
   /** Request a motion. During a drag, the character shows the moment of the target; afterward, it plays. */
   private want(request: AimMotion, done: boolean): void {
     if (!this.dragging && !done && this.app.selected?.info.motion !== this.motion && this.app.motions.has(this.motion)) this.app.select(this.motion);
+    if (!this.dragging && !done) this.resumes = this.app.playback.playing;
     this.dragging = !done;
     this.request = { ...request, refine: done && this.refine, settings: this.generating.value };
+    if (done) {
+      this.released = request.point ? { point: request.point } : { target: request.target };
+      this.app.history.note("Move target");
+    }
     this.ask();
+  }
+
+  /** Take up an earlier target again. */
+  private putBack(state: AimSection["released"]): void {
+    if (!this.space || JSON.stringify(state) === JSON.stringify(this.released)) return;
+    this.want(state ?? { target: this.space.first.target }, true);
+    this.released = state;
   }
 
   /** Repeat the last request after a change of the options. */
@@ -218,7 +236,7 @@ export class AimSection {
     if (this.dragging && reply.moment !== null) {
       playback.playing = false;
       playback.seek(reply.moment);
-    } else if (!this.dragging && !playback.playing) playback.toggle();
+    } else if (!this.dragging && this.resumes && !playback.playing) playback.toggle();
   }
 
   /** Show the reply to a request. A control that is being dragged stays where it is. */

@@ -37,12 +37,16 @@ interface Choices {
   settings: Partial<GazeSettings>;
 }
 
+/** State in the undo history. */
+type GazeState = Pick<Choices, "base" | "made" | "goals">;
+
 /** Drawn length of the line of sight, in meters. */
 const SIGHT = 1.2;
 /** Minimum time between two gaze targets, in seconds. */
 const APART = 0.05;
 /** Minimum distance in meters of a new ball from all others, and the step by which it is moved aside. */
 const [ROOM, ASIDE] = [0.25, 0.3];
+const UP = new THREE.Vector3(0, 1, 0);
 const COLORS = ["#2f7fd1", "#d1702f", "#3a9a5c", "#9a5cc0", "#b8932a", "#c2486f"];
 
 export class LookSection {
@@ -59,6 +63,8 @@ export class LookSection {
   private answered = 0;
   private ending = false;
   private colorsUsed = 0;
+  /** The gaze target that was just added: once it is known when it is reached, that moment is shown. */
+  private added: Goal | null = null;
   private sight: THREE.Line | null = null;
   private eyes = false;
   private readonly form: Form<GazeSettings>;
@@ -92,7 +98,10 @@ export class LookSection {
       el("div", { class: "row" }, this.fresh));
     app.selectionChanged.on(() => this.draw());
     app.motionsChanged.on(() => {
-      if (this.base && (!app.motions.has(this.base) || (this.made && !app.motions.has(this.made)))) this.finish();
+      const base = app.motions.get(this.base);
+      if (!this.base || (base && (!this.made || app.motions.has(this.made)))) return;
+      if (base) base.character.visible = true;
+      this.finish();
     });
     app.playback.changed.on(() => this.drawSight());
     window.addEventListener("pagehide", () => {
@@ -100,6 +109,7 @@ export class LookSection {
       const choices: Choices = { base, made, eyes, map, settings: this.form.value, goals: this.asked() };
       saveChoice("look", choices);
     });
+    app.history.keep("gaze", { read: () => this.state(), write: (state) => this.putBack(state as GazeState) });
     this.draw();
     // After a reload, the motions are added right after the panels are built.
     if (before) queueMicrotask(() => this.takeUp(before));
@@ -110,6 +120,31 @@ export class LookSection {
     const { motions } = this.app;
     if (this.goals.length || !goals.length || !motions.has(base) || !made || !motions.has(made)) return;
     [this.base, this.made] = [base, made];
+    this.goals = goals.map((goal) => this.newGoal(goal.time, goal.point, goal.angles));
+    for (const goal of this.goals) this.hold(goal);
+    this.drawList();
+    this.app.history.settle();
+    this.ask();
+  }
+
+  private state(): GazeState {
+    return { base: this.base, made: this.made, goals: this.asked() };
+  }
+
+  /** Note a change of the gaze targets. The first one is part of the change that makes the clip. */
+  private note(title: string): void {
+    if (this.made) this.app.history.note(title);
+  }
+
+  /** Restore earlier gaze targets. */
+  private putBack({ base, made, goals }: GazeState): void {
+    const { motions } = this.app;
+    if (!goals.length || !motions.has(base) || (made && !motions.has(made))) {
+      this.finish();
+      return;
+    }
+    for (const goal of this.goals) release(goal);
+    [this.base, this.made, this.colorsUsed] = [base, made, 0];
     this.goals = goals.map((goal) => this.newGoal(goal.time, goal.point, goal.angles));
     for (const goal of this.goals) this.hold(goal);
     this.drawList();
@@ -163,12 +198,15 @@ export class LookSection {
     }
     const time = this.freeTime(this.app.playback.seconds, shot.info.seconds);
     const stature = shot.info.stature || 1.7;
-    const center = shot.character.center();
-    const point: Place | null = kind === "point" ? [center.x + 0.55 * stature, (shot.info.floor ?? 0) + 0.9 * stature, center.z + 0.7 * stature] : null;
+    // In front of the body and to its left, where it does not hide the face.
+    const ahead = new THREE.Vector3(0.55, 0, 0.7).applyAxisAngle(UP, shot.character.facing()).multiplyScalar(stature).add(shot.character.center());
+    const point: Place | null = kind === "point" ? [ahead.x, (shot.info.floor ?? 0) + 0.9 * stature, ahead.z] : null;
     const goal = this.newGoal(time, point && this.freePlace(point), kind === "angles" ? [Math.PI / 4, 0] : null);
     this.goals = [...this.goals, goal].sort((a, b) => a.time - b.time);
     this.hold(goal);
     this.drawList();
+    this.note("Add gaze target");
+    this.added = goal;
     this.ask();
   }
 
@@ -199,7 +237,11 @@ export class LookSection {
       goal.fields.forEach((field, axis) => (field.value = at[axis]!.toFixed(2)));
       this.ask();
     };
-    goal.target = this.app.dragTarget({ at: goal.point, plane: "view", radius: 0.05, color: goal.color, moved: move, dropped: move });
+    const drop = (at: Place) => {
+      move(at);
+      this.note("Move gaze target");
+    };
+    goal.target = this.app.dragTarget({ at: goal.point, plane: "view", radius: 0.05, color: goal.color, moved: move, dropped: drop });
   }
 
   /** The gaze targets have changed: generate the motion again. */
@@ -233,8 +275,15 @@ export class LookSection {
       if (under) under.character.visible = false;
       this.app.add(done.motion);
     } else this.app.update(done.motion, this.app.connection.blockOf(done));
+    const settled = this.added && this.reportOf(this.added)?.settled;
+    this.added = null;
+    if (settled && !this.app.playback.playing) this.app.playback.seek(Math.round(settled * done.motion.fps));
     this.draw();
     this.drawSight();
+  }
+
+  private reportOf(goal: Goal): LookDone["looks"][number] | undefined {
+    return this.done?.looks.find((look) => Math.abs(look.time - goal.time) < 1e-3);
   }
 
   /** Keep the motion as it is; if it is still being generated, once it is finished. */
@@ -283,6 +332,7 @@ export class LookSection {
       goal.time = this.freeTime(time.valueAsNumber || 0, most);
       this.goals = [...this.goals, goal].sort((a, b) => a.time - b.time);
       this.drawList();
+      this.note("Change time of gaze target");
       this.ask();
     });
     const gone = button("×", () => this.removeGoal(goal), "Remove this gaze target", "quiet");
@@ -301,6 +351,7 @@ export class LookSection {
         if (!goal.point || !Number.isFinite(field.valueAsNumber)) return;
         goal.point[axis] = field.valueAsNumber;
         goal.target?.set(goal.point);
+        this.note("Move gaze target");
         this.ask();
       });
       return field;
@@ -318,6 +369,7 @@ export class LookSection {
       field.addEventListener("change", () => {
         if (!Number.isFinite(field.valueAsNumber)) return;
         angles[axis] = field.valueAsNumber * Math.PI / 180;
+        this.note("Change gaze direction");
         this.ask();
       });
       return [field, el("span", { class: "dim", text: `° ${what}` })];
@@ -331,6 +383,7 @@ export class LookSection {
     this.drawList();
     // Without gaze targets, show the original motion again.
     if (this.goals.length) {
+      this.note("Remove gaze target");
       this.ask();
       return;
     }
@@ -345,7 +398,7 @@ export class LookSection {
   /** The status of a gaze target, as text. */
   private describe(goal: Goal): string {
     if (!goal.point && !goal.angles) return "original gaze";
-    const report = this.done?.looks.find((look) => Math.abs(look.time - goal.time) < 1e-3);
+    const report = this.reportOf(goal);
     if (!report) return "at target";
     if (report.settled === null) return "not reached: too little time";
     const missed = report.missed === null ? "" : `, ${metricText(Number(report.missed.toFixed(1)))}° off`;

@@ -63,6 +63,7 @@ function drawingSection(app: App): HTMLElement {
       check("Trail", shown.trail, (trail) => app.show({ trail }), "Show the path on the floor"),
       check("Contacts", shown.contacts, (contacts) => app.show({ contacts }), "Show the contact points, orange while they touch, and where they are planted: green where they hold, red where they slide"),
       check("Joint names", shown.names, (names) => app.show({ names })),
+      check("Before edit", shown.before, (before) => app.show({ before }), "Show the clip as it was before the last edit, in gray"),
       check("Point cloud", shown.cloud, (cloud) => {
         app.show({ cloud });
         void showCloud(app);

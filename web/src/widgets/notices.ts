@@ -32,6 +32,11 @@ export class Notices {
     this.notes.set(text, { box, names });
   }
 
+  /** Remove the notes about a clip that are not true any more. */
+  keepNotes(motion: string, texts: readonly string[]): void {
+    for (const [text, { box, names }] of this.notes) if (!texts.includes(text) && names.delete(motion) && !names.size) box.remove();
+  }
+
   /** Remove what is said about a clip that was closed. */
   forget(motion: string): void {
     for (const box of this.host.querySelectorAll<HTMLElement>(".notice[data-motion]")) if (motion && box.dataset["motion"] === motion) box.remove();

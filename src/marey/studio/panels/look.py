@@ -31,7 +31,7 @@ from marey.studio.messages import (
     StopLive,
     Where,
 )
-from marey.studio.motions import Opened, Recording
+from marey.studio.motions import Opened
 from marey.studio.panel_recipes import contacts_recipe, detection_recipe, labels_recipe, load_recipe
 from marey.studio.panels import look_messages as messages
 from marey.studio.places import Places
@@ -73,7 +73,7 @@ def get_motion(session: Session, message: messages.GetMotion) -> MotionInfo:
 @command(messages.GetFrames, reads=True)
 def get_frames(session: Session, message: messages.GetFrames) -> Binary:
     """Return world positions and rotations of some frames, to draw."""
-    return session.motions.frames(message.motion, message.start, message.stop)
+    return session.motions.frames(message.motion, message.start, message.stop, message.step)
 
 
 @command(messages.GetCurves, reads=True)
@@ -225,20 +225,10 @@ def open_recording(places: Places, path: str, where: Where, settings: LoadSettin
     # Warnings are plain text, so the folder is cut from the file name with which they start.
     texts = tuple(word_text(text.replace(f"{found.parent}/", ""), messages.OpenFile) for text in said)
     clip = None if settings.clip is None else str(settings.clip)
-    warnings = (*texts, *_rest_pose_warning(recording, settings))
     # A file without a rest pose is the same with the default.
     rest = isinstance(recording, Motion) and starts_with_rest_pose(recording)
     recipe = load_recipe(recording.name, path, where, LoadSettings(settings=whole, trim_rest=not rest))
-    return Opened(recording, where, path, found, clips, clip, warnings, recipe=recipe)
-
-
-def _rest_pose_warning(recording: Recording, settings: LoadSettings) -> tuple[str, ...]:
-    """Return a warning if a leading rest pose, which would distort blends and metrics, is skipped."""
-    from marey.io.rest import starts_with_rest_pose
-
-    if settings.trim_rest and isinstance(recording, Motion) and starts_with_rest_pose(recording):
-        return ("frame 0 is a rest pose (T-pose) and is skipped; Undo brings it back",)
-    return ()
+    return Opened(recording, where, path, found, clips, clip, texts, recipe=recipe)
 
 
 def _with_lanes(motion: Motion, lanes: Sequence[messages.LaneEdit]) -> Motion:

@@ -32,7 +32,12 @@ class GetMotion(MotionCommand, do="motion"):
 
 
 class GetFrames(SpanCommand, do="frames"):
-    """Get frames `start` to `stop`, half-open, as one binary message; at most `Welcome.block_frames` frames."""
+    """Get frames `start` to `stop`, half-open, as one binary message; at most `Welcome.block_frames` frames.
+
+    `step` is the number of a step of the motion's history; null is the current one.
+    """
+
+    step: int | None = None
 
 
 class GetCurves(MotionCommand, do="curves"):
