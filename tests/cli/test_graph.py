@@ -310,7 +310,7 @@ def test_a_path_that_cannot_be_walked_is_reported(built, tmp_path, capsys):
 
 
 def test_a_crowd_is_written(built, tmp_path, capsys):
-    arguments = ["graph", "crowd", str(built), "--figures", "3", "--radius", "4", "--seconds", "3"]
+    arguments = ["graph", "crowd", str(built), "--characters", "3", "--radius", "4", "--seconds", "3"]
     assert main([*arguments, "-o", str(tmp_path / "crowd"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["nearest_m"] > 0.3
     assert len(list((tmp_path / "crowd").glob("*.bvh"))) == 3

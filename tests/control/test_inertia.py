@@ -45,7 +45,7 @@ def test_a_jump_keeps_pose_and_velocity():
     player, stayed = InertialPlayer(reel, row=100), InertialPlayer(reel, row=100)
     before, after = played(player, 3), played(stayed, 4)
     player.jump(500)
-    root, rotations, *_ = player.shown()
+    root, rotations, *_ = player.get_frame()
     np.testing.assert_array_equal(rotations, before.rotations[-1])
     np.testing.assert_array_equal(root, before.root_positions[-1])
     result = pose_world(reel.skeleton, *player.step()[:2])[0]
@@ -59,7 +59,7 @@ def test_offsets_are_those_of_deseam_s_spring():
     reel, life = make_reel(walks()), 0.1
     player = InertialPlayer(reel, half_life=life, row=100)
     player.step()
-    now = player.shown()
+    now = player.get_frame()
     twin = InertialPlayer(reel, half_life=life, row=100)
     twin.step()
     coming = twin.step()
@@ -126,9 +126,9 @@ def test_bones_that_change_go_over_smoothly_too():
     )
     reel = make_reel([long, walks()[1]])
     player = InertialPlayer(reel, row=100)
-    np.testing.assert_allclose(player.shown().bones, 1.02 * reel.skeleton.offsets)
+    np.testing.assert_allclose(player.get_frame().bones, 1.02 * reel.skeleton.offsets)
     player.jump(450)
-    np.testing.assert_allclose(player.shown().bones, 1.02 * reel.skeleton.offsets)
+    np.testing.assert_allclose(player.get_frame().bones, 1.02 * reel.skeleton.offsets)
     bones = np.stack([player.step().bones for _ in range(120)])
     np.testing.assert_allclose(bones[-1], reel.skeleton.offsets, atol=1e-6)
     assert np.abs(np.diff(bones, axis=0)).max() < 0.001

@@ -190,11 +190,11 @@ def test_clips_are_placed_as_they_are_joined():
     before, after, here = rng.uniform(-1.0, 1.0, (9, 1)), rng.uniform(-1.0, 1.0, (9, 1)), rng.normal(size=(9, 3))
     both = (np.concatenate([before, after], axis=1) - join.middle) / join.scale
     wanted = rigid2d.compose(here, quadratic_terms(both) @ join.fitted)
-    got = join.entered(before, after, here)
+    got = join.predict_entry(before, after, here)
     np.testing.assert_allclose(got[:, 1:], wanted[:, 1:], atol=1e-12)
     np.testing.assert_allclose(rigid2d.wrap_angle(got[:, 0] - wanted[:, 0]), 0.0, atol=1e-12)
     # A clip that continues as before is placed nearly end to end.
-    straight = join.entered(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 3)))
+    straight = join.predict_entry(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 3)))
     assert np.abs(straight).max() < 0.06
 
 

@@ -10,7 +10,7 @@ import pytest
 import marey
 from marey.errors import InvalidValue, UnwritableFile
 from marey.io.archive import pack, write_json
-from marey.io.files import PART_SUFFIX, Writing, write_bytes
+from marey.io.files import PART_SUFFIX, FileTransaction, write_bytes
 from marey.io.folder import copy_file, describe_other, free_name, result_kind, walk_files
 from marey.samples import sample
 from marey.store.scan import list_files
@@ -100,7 +100,7 @@ def test_files_are_on_the_disk_before_they_are_renamed(tmp_path: Path, monkeypat
     sync, replace = os.fsync, os.replace
     monkeypatch.setattr(os, "fsync", lambda handle: (done.append("sync"), sync(handle)))
     monkeypatch.setattr(os, "replace", lambda a, b: (done.append("replace"), replace(a, b)))
-    with Writing() as writing:
+    with FileTransaction() as writing:
         staged = [writing.stage(tmp_path / name, [b"x"]) for name in ("a", "b")]
         writing.commit(*staged)
     assert done == ["sync", "sync", "replace", "sync", "replace"]

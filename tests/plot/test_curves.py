@@ -11,7 +11,7 @@ from marey.core import Contacts, Motion
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import quat
 from marey.plot import draw_feet, draw_joints, draw_parameters
-from marey.plot.body import see_body
+from marey.plot.body import extract_body
 from marey.plot.feet import horizontal_speed
 from marey.plot.joints import flexion, rotation_vectors
 from tests.plot.pictures import WALK, bare, under_resting_root
@@ -205,5 +205,5 @@ def test_parameters_of_a_walk_on_a_circle() -> None:
 def test_heading_is_left_out_while_a_body_is_not_upright() -> None:
     rotations = np.tile(WALK[0].rotations, (3, 1, 1))
     rotations[1, 0] = quat.from_axis_angle([0.0, 0.0, 1.0], np.pi / 2)  # as in a cartwheel
-    body = see_body(Motion(WALK.skeleton, np.zeros((3, 3)), rotations, 30.0))
+    body = extract_body(Motion(WALK.skeleton, np.zeros((3, 3)), rotations, 30.0))
     assert np.isfinite(body.heading).tolist() == [True, False, True]

@@ -16,9 +16,9 @@ from marey.core import Motion
 from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.plot import draw_filmstrip
-from marey.plot.body import see_body
+from marey.plot.body import extract_body
 from marey.plot.filmstrip import _labels
-from marey.plot.poses import View, paced_frames, telling_frames
+from marey.plot.poses import View, distinctive_frames, paced_frames
 from marey.plot.style import LEFT, MIDDLE, RIGHT
 from marey.samples import sample
 from tests.plot.pictures import WALK, bare, in_place, under_resting_root
@@ -61,7 +61,9 @@ def test_the_floor_is_where_it_was_noted() -> None:
     )
     lowest = np.concatenate(poses(draw_filmstrip(raised).axes[0])[0].get_segments())[:, 1].min()
     assert abs(lowest) < 0.05
-    assert see_body(replace(raised, source=replace(raised.source, floor=None))).floor == pytest.approx(3.0, abs=0.05)
+    assert extract_body(replace(raised, source=replace(raised.source, floor=None))).floor == pytest.approx(
+        3.0, abs=0.05
+    )
 
 
 def test_it_looks_across_the_travel_and_shows_sides_in_their_colors() -> None:
@@ -96,7 +98,7 @@ def test_a_resting_root_is_not_part_of_the_body() -> None:
             np.testing.assert_allclose(pose.get_segments(), again.get_segments(), atol=1e-9)
     # Without roles the way from the root to the hips still shows by its changing length.
     nameless = bare(under_resting_root())
-    assert len(see_body(nameless).bones) == len(nameless.skeleton) - 2
+    assert len(extract_body(nameless).bones) == len(nameless.skeleton) - 2
 
 
 def test_without_roles_all_bones_have_one_color() -> None:
@@ -132,7 +134,7 @@ def test_a_front_view_on_request() -> None:
 
 
 def test_paced_and_telling_frames() -> None:
-    body = see_body(WALK)
+    body = extract_body(WALK)
     assert paced_frames(body, 0, len(WALK), 3) == pytest.approx([0, 60, 120], abs=1)
     assert paced_frames(body, 7, 8, 5) == [7]
     # One arm shoots up at frame 100 of somebody who stands.
@@ -140,7 +142,7 @@ def test_paced_and_telling_frames() -> None:
     arm = WALK.skeleton.roles["left_upper_arm"]
     rotations[100, arm] = quat.mul(quat.from_axis_angle([1.0, 0.0, 0.0], -2.0), rotations[100, arm])
     still = Motion(WALK.skeleton, np.tile(WALK.root_positions[:1], (200, 1)), rotations, 10.0)
-    shown = telling_frames(see_body(still), 0, 200, 4)
+    shown = distinctive_frames(extract_body(still), 0, 200, 4)
     assert 100 in shown
     assert len(shown) == 4
     assert shown == sorted(set(shown))
@@ -152,11 +154,11 @@ def test_a_kick_is_shown_at_its_height() -> None:
     kick = sample("kick").motion
     ankle = kick.world().positions[:, kick.skeleton.roles["right_foot"]]
     reach = np.linalg.norm(ankle - kick.travel, axis=1) * (ankle[:, 1] > 0.5)
-    frames = telling_frames(see_body(kick), 0, len(kick), 8, ends=True)
+    frames = distinctive_frames(extract_body(kick), 0, len(kick), 8, ends=True)
     assert (frames[0], frames[-1], len(frames)) == (0, len(kick) - 1, 8)
     assert reach[frames].max() > 0.95 * reach.max()
     for n, length in ((1, 50), (2, 50), (3, 2), (5, 3), (8, 1)):
-        few = telling_frames(see_body(kick[:length]), 0, length, n, ends=True)
+        few = distinctive_frames(extract_body(kick[:length]), 0, length, n, ends=True)
         assert few == sorted(set(few))
         assert 1 <= len(few) <= n
         assert set(few) <= set(range(length))

@@ -16,7 +16,7 @@ import marey
 from marey.cli.main import main
 from marey.core import Motion
 from marey.errors import InvalidValue, MissingDependency, UnknownFormat
-from marey.plot.body import UP, see_body
+from marey.plot.body import UP, extract_body
 from marey.plot.camera import FIELD_OF_VIEW, plan_camera, view_axes
 from marey.samples import sample
 from marey.studio import headless
@@ -44,7 +44,7 @@ def project(points: np.ndarray, eye: np.ndarray, target: np.ndarray) -> np.ndarr
 @pytest.mark.parametrize("aspect", [0.5, 16 / 9])
 def test_the_camera_always_sees_all_joints(kind, aspect):
     motions = [WALK, sample("kick", fps=30.0).motion.moved((1.0, 2.0, -3.0))]
-    bodies = [see_body(motion) for motion in motions]
+    bodies = [extract_body(motion) for motion in motions]
     frames = [np.minimum(np.arange(60), len(motion) - 1).tolist() for motion in motions]
     path = plan_camera(bodies, frames, kind, aspect, 30.0)
     fullest = 0.0
@@ -58,7 +58,7 @@ def test_the_camera_always_sees_all_joints(kind, aspect):
 
 
 def test_following_does_not_shake_and_others_stand_still():
-    body, frames = see_body(WALK), [list(range(len(WALK)))]
+    body, frames = extract_body(WALK), [list(range(len(WALK)))]
     moving = plan_camera([body], frames, "follow", 1.5, 30.0)
     assert np.ptp(moving.targets[:, 1]) < 1e-12
     jolts = np.linalg.norm(np.diff(moving.targets, 2, axis=0), axis=1).max()
@@ -71,7 +71,7 @@ def test_following_does_not_shake_and_others_stand_still():
 
 def test_front_and_side_are_those_of_the_body():
     for angle in (0.0, 1.0, 2.5):
-        body = see_body(WALK.moved((angle, 0.0, 0.0)))
+        body = extract_body(WALK.moved((angle, 0.0, 0.0)))
         front = plan_camera([body], [[10]], "front", 1.5, 30.0)
         side = plan_camera([body], [[10]], "side", 1.5, 30.0)
         facing = np.array([np.sin(body.heading[10]), 0.0, np.cos(body.heading[10])])
@@ -110,7 +110,7 @@ def test_the_same_call_gives_the_same_bytes(tmp_path):
 def test_the_body_is_drawn_where_the_camera_sees_it(tmp_path):
     render(WALK, tmp_path / "a.png", size="320x240", frame=20, contacts=False)
     pixels = np.asarray(open_image(tmp_path / "a.png").convert("RGB")).astype(int)
-    body = see_body(WALK)
+    body = extract_body(WALK)
     camera = plan_camera([body], [[20]], "follow", 320 / 240, 25.0)
     flat = project(body.positions[20, body.joints] + body.floor * UP, camera.eyes[0], camera.targets[0])
     columns, rows = (160 + 120 * flat[:, 0]).astype(int), (120 - 120 * flat[:, 1]).astype(int)

@@ -219,7 +219,7 @@ export class App {
     if (select || !this.selected) this.select(info.motion);
     else shot.character.show(this.frameOf(shot));
     void this.dress(shot);
-    this.history.see(info);
+    this.history.recordMotion(info);
     return shot;
   }
 
@@ -272,7 +272,7 @@ export class App {
       if (!this.edits.get(shot)) this.timeline.show(info);
       if (rebuilt) this.playback.lead(info.n_frames, info.fps);
     }
-    this.history.see(info);
+    this.history.recordMotion(info);
     this.infoChanged.emit(info);
   }
 
@@ -280,7 +280,7 @@ export class App {
   async forget(id: string): Promise<Change | null> {
     const info = this.motions.get(id)?.info;
     await this.shut(id);
-    return info ? this.history.closed(info) : null;
+    return info ? this.history.recordClosed(info) : null;
   }
 
   /** Close a motion without an entry in the history. */

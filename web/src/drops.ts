@@ -1,7 +1,7 @@
 /** Collect dropped or chosen files, including those in folders, and sort them for loading. */
 
 /** Maximum number of files read from a folder. */
-const MOST = 2000;
+const MAX_FILES = 2000;
 const MOTION = /\.(bvh|amc|fbx|glb|npz|c3d)$/i;
 /** Companion files of motions: the skeleton of an AMC file, and sidecars. */
 const COMPANION = /\.(asf|marey\.json)$/i;
@@ -30,13 +30,13 @@ export function inOrder(files: File[]): { file: File; opens: boolean }[] {
 async function filesBelow(folder: FileSystemDirectoryEntry): Promise<File[]> {
   const files: File[] = [];
   const folders = [folder];
-  for (let next = folders.shift(); next && files.length < MOST; next = folders.shift()) {
+  for (let next = folders.shift(); next && files.length < MAX_FILES; next = folders.shift()) {
     for (const entry of await entriesOf(next)) {
       if (entry.isDirectory) folders.push(entry as FileSystemDirectoryEntry);
       else if (MOTION.test(entry.name) || COMPANION.test(entry.name)) files.push(await fileOf(entry as FileSystemFileEntry));
     }
   }
-  return files.slice(0, MOST);
+  return files.slice(0, MAX_FILES);
 }
 
 /** Read all entries of a folder, which browsers return in chunks. */
@@ -45,7 +45,7 @@ async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEn
   const all: FileSystemEntry[] = [];
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((done, fail) => reader.readEntries(done, fail));
-    if (!some.length || all.length > MOST) return all;
+    if (!some.length || all.length > MAX_FILES) return all;
     all.push(...some);
   }
 }

@@ -2,15 +2,16 @@
  * One undo history for everything: changes of motions, which the server stores, new and closed clips, and the state of
  * panels, such as drawn curves, paths and thresholds.
  *
- * Changes of motions are noticed by their step numbers, whoever made them. A panel registers its state with `keep` and
- * calls `note` after a change by the user; a change of a motion takes along what has changed in the panels.
+ * A change of a motion is recognized by its step number, whichever panel made it. A panel registers its state with
+ * `registerState` and calls `recordChange` after a change by the user. A change of a motion also records the panel
+ * states that have changed since the last record.
  */
 import type { App } from "./app";
 import type { MotionInfo } from "./messages";
 import { Signal } from "./signal";
 
-/** State of a panel: a plain value, and how it is set again. */
-export interface Keeper {
+/** State of a panel: how to read it as a plain value, and how to restore it. */
+export interface PanelState {
   read(): unknown;
   write(state: unknown): void | Promise<void>;
 }
@@ -27,7 +28,7 @@ export interface Change {
   readonly states: Map<string, [before: string, after: string]>;
 }
 
-const MOST = 200;
+const MAX_CHANGES = 200;
 /** Keys of the changes that have made or closed a clip. */
 const [MADE, CLOSED] = ["made", "closed"];
 
@@ -36,7 +37,7 @@ export class History {
   /** All changes; those before `at` are done, the others are undone. */
   readonly changes: Change[] = [];
   at = 0;
-  private readonly keepers = new Map<string, Keeper>();
+  private readonly panels = new Map<string, PanelState>();
   private readonly states = new Map<string, string>();
   /** The number of the last step of each motion. */
   private readonly steps = new Map<string, number>();
@@ -45,14 +46,14 @@ export class History {
 
   constructor(private readonly app: App) {}
 
-  /** Keep the state of a panel in the history. */
-  keep(name: string, keeper: Keeper): void {
-    this.keepers.set(name, keeper);
-    this.states.set(name, JSON.stringify(keeper.read()));
+  /** Include the state of a panel in the history. */
+  registerState(name: string, panel: PanelState): void {
+    this.panels.set(name, panel);
+    this.states.set(name, JSON.stringify(panel.read()));
   }
 
-  /** Note a change of panels by the user. Nothing is noted if no state has changed. */
-  note(title: string, key = ""): void {
+  /** Record a change of panels by the user. Does nothing if no state has changed. */
+  recordChange(title: string, key = ""): void {
     if (this.replaying) return;
     const top = this.top;
     const states = this.compare();
@@ -61,13 +62,13 @@ export class History {
     else this.push({ title, motion: "", key, states });
   }
 
-  /** Take the current states of panels for what they were before: they were not changed by the user. */
-  settle(): void {
+  /** Make the current states of panels the baseline: later records do not include changes up to now. */
+  resetBaseline(): void {
     this.compare();
   }
 
-  /** Notice a motion that was added or changed. */
-  see(info: MotionInfo): void {
+  /** Record that a motion was added or changed. */
+  recordMotion(info: MotionInfo): void {
     const now = numberOf(info);
     const before = this.steps.get(info.motion);
     this.steps.set(info.motion, now);
@@ -89,8 +90,8 @@ export class History {
     }
   }
 
-  /** Note that a clip was closed. */
-  closed(info: MotionInfo): Change {
+  /** Record that a clip was closed. */
+  recordClosed(info: MotionInfo): Change {
     const { motion } = info;
     const change = { title: `Close ${info.name}`, motion, key: CLOSED, states: this.compare(), undo: () => this.reopen(motion), redo: () => this.app.shut(motion) };
     this.push(change);
@@ -163,7 +164,7 @@ export class History {
     try {
       await (back ? change.undo : change.redo)?.();
       for (const [name, [before, after]] of change.states) {
-        await this.keepers.get(name)?.write(JSON.parse(back ? before : after));
+        await this.panels.get(name)?.write(JSON.parse(back ? before : after));
       }
     } finally {
       this.compare();
@@ -178,7 +179,7 @@ export class History {
   private push(change: Change): void {
     for (const [name, pair] of this.compare()) change.states.set(name, pair);
     this.changes.splice(this.at, Infinity, change);
-    if (this.changes.length > MOST) this.changes.shift();
+    if (this.changes.length > MAX_CHANGES) this.changes.shift();
     this.at = this.changes.length;
     this.changed.emit();
   }
@@ -197,8 +198,8 @@ export class History {
   /** Read the states of all panels. Returns those that have changed since the last call. */
   private compare(): Change["states"] {
     const found: Change["states"] = new Map();
-    for (const [name, keeper] of this.keepers) {
-      const [before, after] = [this.states.get(name)!, JSON.stringify(keeper.read())];
+    for (const [name, panel] of this.panels) {
+      const [before, after] = [this.states.get(name)!, JSON.stringify(panel.read())];
       if (before !== after) found.set(name, [before, after]);
       this.states.set(name, after);
     }

@@ -8,9 +8,9 @@ export const THUMB: PictureSize = { width: 40, height: 42, margin: 2 };
 /** Milliseconds between the poses of a moving thumbnail, and to wait for further rows before asking for thumbnails. */
 const POSE_MS = 110;
 const GATHER_MS = 60;
-/** Thumbnails asked for at a time, and kept. */
-const MOST = 60;
-const KEPT = 1500;
+/** Maximum number of thumbnails requested at a time, and cached. */
+const MAX_REQUESTED = 60;
+const MAX_CACHED = 1500;
 
 interface Clip {
   seen: Float32Array;
@@ -72,7 +72,7 @@ export class Thumbnails {
   private async ask(): Promise<void> {
     // Rows that were scrolled out of view meanwhile are skipped.
     for (const [path, canvases] of this.waiting) if (!canvases.some((each) => each.isConnected)) this.waiting.delete(path);
-    const paths = [...this.waiting.keys()].slice(0, MOST);
+    const paths = [...this.waiting.keys()].slice(0, MAX_REQUESTED);
     if (!paths.length) return;
     const asked = paths.map((path): [string, HTMLCanvasElement[]] => [path, this.waiting.get(path)!]);
     paths.forEach((path) => this.waiting.delete(path));
@@ -90,7 +90,7 @@ export class Thumbnails {
     const bones = bonesOf({ ...thumbnail, end_sites: [], kind: "motion" });
     const seen = project(thumbnail.points);
     this.clips.set(thumbnail.path, { seen, nJoints, bones, hips: thumbnail.roles["hips"] ?? 0, nPoses: seen.length / (3 * nJoints) });
-    if (this.clips.size > KEPT) this.clips.delete(this.clips.keys().next().value!);
+    if (this.clips.size > MAX_CACHED) this.clips.delete(this.clips.keys().next().value!);
   }
 
   private paint(canvas: HTMLCanvasElement, clip: Clip, size: PictureSize, pose: number): void {

@@ -5,7 +5,7 @@ import { download } from "./dom";
 export type VideoFormat = "gif" | "webp" | "mp4" | "png";
 
 const RATE: Record<VideoFormat, number> = { gif: 25, webp: 25, mp4: 30, png: 1 };
-const MOST_PICTURES = 1500;
+const MAX_PICTURES = 1500;
 
 /** Record the marked range or the whole clip; `png` is one picture of the current frame. `width` is in pixels, 16:9. */
 export async function recordView(app: App, format: VideoFormat, width: number): Promise<void> {
@@ -16,7 +16,7 @@ export async function recordView(app: App, format: VideoFormat, width: number): 
   if (playback.playing) playback.toggle();
   const [start, stop] = playback.region ?? [0, selected.info.n_frames];
   const rate = RATE[format];
-  const count = Math.min(MOST_PICTURES, Math.max(1, Math.round(((stop - start) / playback.fps) * rate)));
+  const count = Math.min(MAX_PICTURES, Math.max(1, Math.round(((stop - start) / playback.fps) * rate)));
   const frames = format === "png" ? [playback.frame] : Array.from({ length: count }, (_, k) => Math.min(stop - 1, start + Math.round((k * playback.fps) / rate)));
   let stopped = false;
   const notice = app.notices.job("Recording the view", () => (stopped = true));

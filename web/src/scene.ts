@@ -16,8 +16,8 @@ const SHADOW_REACH = 6;
 /** Distance in meters beyond which a character is too small to see. */
 const FAR = 12;
 /** A box counts as visible if more than this fraction of it is in view, or if it fills this fraction of the view. */
-const MOST_OF_BOX = 0.8;
-const MUCH_OF_PICTURE = 0.4;
+const BOX_FRACTION = 0.8;
+const PICTURE_FRACTION = 0.4;
 /** Lowest height in meters of the camera above the floor. */
 const LOWEST = 0.05;
 /** Rendered pixels per displayed pixel if there is no graphics card. */
@@ -202,7 +202,7 @@ export class Stage {
     }
     const area = (each: THREE.Box2) => (each.isEmpty() ? 0 : (each.max.x - each.min.x) * (each.max.y - each.min.y));
     const seen = area(shadow.clone().intersect(new THREE.Box2(new THREE.Vector2(), new THREE.Vector2(width, height))));
-    return seen > Math.min(MOST_OF_BOX * area(shadow), MUCH_OF_PICTURE * width * height);
+    return seen > Math.min(BOX_FRACTION * area(shadow), PICTURE_FRACTION * width * height);
   }
 
   /** Return the ray under a pointer event. */

@@ -19,7 +19,7 @@ export class Tracks {
   constructor(private readonly host: HTMLElement, private readonly app: App) {
     host.append(this.canvas, this.said);
     host.hidden = true;
-    app.history.keep("offsets", { read: () => [...app.offsets], write: (state) => this.put(state as [string, number][]) });
+    app.history.registerState("offsets", { read: () => [...app.offsets], write: (state) => this.put(state as [string, number][]) });
     for (const signal of [app.motionsChanged, app.selectionChanged, app.scale.changed, app.playback.changed]) signal.on(() => this.draw());
     app.infoChanged.on(() => this.draw());
     app.themes.changed.on(() => this.draw());
@@ -118,7 +118,7 @@ export class Tracks {
   private up(): void {
     const { drag, app } = this;
     this.drag = null;
-    if (drag?.moved) app.history.note("Move clip in time");
+    if (drag?.moved) app.history.recordChange("Move clip in time");
     else if (drag && app.motions.has(drag.id)) app.select(drag.id);
   }
 
@@ -141,7 +141,7 @@ export class Tracks {
     const shot = this.shots[row];
     if (!shot || shot === this.app.selected) return;
     this.set(shot.info.motion, offset);
-    this.app.history.note("Move clip in time", `offset ${shot.info.motion}`);
+    this.app.history.recordChange("Move clip in time", `offset ${shot.info.motion}`);
   }
 
   private set(id: string, offset: number): void {

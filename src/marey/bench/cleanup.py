@@ -72,22 +72,22 @@ def bench_stream(path: str) -> Iterator[BenchResult]:
     motion = plant_all_limbs(3_000)
     assert motion.contacts is not None
     stream, fresh = (clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0) for _ in range(2))
-    coming = _endless(motion)
-    took = 1e3 * _pushed([stream], coming, STREAMED)
+    coming = _repeat_frames(motion)
+    took = 1e3 * _time_pushes([stream], coming, STREAMED)
     yield at_most("stream", f"one frame, 99th percentile of {STREAMED:,}", float(np.quantile(took, 0.99)), "ms", 0.5)
     # Both get the same frames in turn, so that both see the same load.
-    last, first = np.median(1e3 * _pushed([stream, fresh], coming, STREAMED // 10), axis=0).tolist()
+    last, first = np.median(1e3 * _time_pushes([stream, fresh], coming, STREAMED // 10), axis=0).tolist()
     yield against_floor("stream", f"one frame after {STREAMED:,}, median", "ms", "a new stream", (last, first), 1.25)
     tracemalloc.start()
     try:
-        _pushed([stream], coming, _WATCHED)
+        _time_pushes([stream], coming, _WATCHED)
         held_bytes = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
     yield at_most("stream", f"memory held after {_WATCHED:,} more frames", held_bytes / 1024, "kB", 16)
 
 
-def _endless(motion: Motion) -> Iterator[tuple[Any, Any, Any]]:
+def _repeat_frames(motion: Motion) -> Iterator[tuple[Any, Any, Any]]:
     """Yield the frames of a motion over and over."""
     assert motion.contacts is not None
     frames = list(zip(motion.root_positions, motion.rotations, motion.contacts.mask, strict=True))
@@ -95,7 +95,7 @@ def _endless(motion: Motion) -> Iterator[tuple[Any, Any, Any]]:
         yield from frames
 
 
-def _pushed(streams: Sequence[CleanStream], frames: Iterator[tuple[Any, Any, Any]], n: int) -> Floats:
+def _time_pushes(streams: Sequence[CleanStream], frames: Iterator[tuple[Any, Any, Any]], n: int) -> Floats:
     """Push n frames through each of m streams in turn, and return the processor time (n, m) of each in seconds."""
     took = np.empty((n, len(streams)))
     for k, frame in enumerate(islice(frames, n)):

@@ -17,9 +17,9 @@ from marey.find.build import web_clouds
 from marey.samples import sample
 
 # Number of frames in the data set of Kovar 6.2.4, and the maximum size of its web relative to the motion.
-FRAMES, MOST_SIZE = 37_000, 3.0
+FRAMES, MAX_SIZE = 37_000, 3.0
 # The query: its duration in seconds, its threshold in meters, and about the milliseconds that it took Kovar.
-SECONDS, THRESHOLD, MOST_MS = 1.5, 0.1, 25.0
+SECONDS, THRESHOLD, MAX_MS = 1.5, 0.1, 25.0
 TILE = 512
 
 
@@ -39,7 +39,7 @@ def bench_find(path: str) -> Iterator[BenchResult]:
     what = f"match web of {n_frames:,} frames at 60 Hz, one thread"
     yield against_floor("find", what, "s", "the matrix products of the same grids", (seconds, floor), 12.0)
     what = f"its size relative to the motion's, extrapolated to {FRAMES:,} frames of such clips"
-    yield at_most("find", what, _size_ratio(built), "x", MOST_SIZE)
+    yield at_most("find", what, _size_ratio(built), "x", MAX_SIZE)
     yield from _searches(built)
 
 
@@ -57,7 +57,7 @@ def _searches(web: MatchWeb) -> Iterator[BenchResult]:
     sizes = [sum(len(clip) for clip in each.clips) for each in (alone, web)]
     n_found = _matches(web, start, start + n_frames)
     what = f"a {SECONDS:g} s query with {n_found} matches among {sizes[1]:,} frames, extrapolated to {FRAMES:,}"
-    yield at_most("find", what, 1e3 * all_of_it * FRAMES / sizes[1], "ms", MOST_MS)
+    yield at_most("find", what, 1e3 * all_of_it * FRAMES / sizes[1], "ms", MAX_MS)
     what = f"its time for each frame among {sizes[1]:,}, relative to that among {sizes[0]:,}"
     yield at_most("find", what, all_of_it / few * sizes[0] / sizes[1], "x", 1.2)
 

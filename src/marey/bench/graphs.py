@@ -42,22 +42,22 @@ def bench_graph(path: str) -> Iterator[BenchResult]:
     `path` is ignored.
     """
     yield from _minima()
-    yield from _coarsely()
+    yield from _compare_coarse_search()
     graph = MotionGraph.build(walks(), 0.06)
-    course = _wave()
+    course = _make_wave()
     graph.follow(course)
-    searched, found = _timed(lambda: graph.follow(course))
+    searched, found = _run_timed(lambda: graph.follow(course))
     percent = 100.0 * searched / (len(found.walk) / graph.fps)
     yield at_most("graph", "searching for a walk along 16 m of curves, relative to its duration", percent, "%", 3)
 
     graph.direction_table(16)
-    built, _ = _timed(lambda: graph.direction_table(16))
+    built, _ = _run_timed(lambda: graph.direction_table(16))
     yield at_most("graph", "direction table of 100 s of data", built, "s", 1.5)
 
     stream = graph.stream(feet="clean")
     stream.frame()
     n = 1_500
-    steered, _ = _timed(lambda: [stream.frame() for _ in range(n)])
+    steered, _ = _run_timed(lambda: [stream.frame() for _ in range(n)])
     yield at_most("graph", "a steered and cleaned frame (over 500 a second)", 1e3 * steered / n, "ms", 2)
 
 
@@ -76,7 +76,7 @@ def _minima() -> Iterator[BenchResult]:
     yield against_floor("graph", what, "s", "the matrix products of half a grid", (seconds, floor), 2.0)
 
 
-def _coarsely() -> Iterator[BenchResult]:
+def _compare_coarse_search() -> Iterator[BenchResult]:
     """Compare the coarse search with the full one on several kinds of clips: time, and minima missed."""
     kinds = ("walk", "run", "sneak", "carry_box", "carry_cup")
     clouds = [point_clouds(sample(kind, rng=1, fps=30, seconds=60).motion) for kind in kinds]
@@ -107,12 +107,12 @@ def _half_products(clouds: Clouds, out: Floats) -> None:
         np.matmul(y[rows], y[start:].T, out=part)
 
 
-def _wave() -> Floats:
+def _make_wave() -> Floats:
     z = np.linspace(0.0, 15.0, 200)
     return np.stack([1.2 * np.sin(z / 15.0 * 2.0 * np.pi), z], axis=1)
 
 
-def _timed(work: Callable[[], T]) -> tuple[float, T]:
+def _run_timed(work: Callable[[], T]) -> tuple[float, T]:
     begin = time.perf_counter()
     result = work()
     return time.perf_counter() - begin, result

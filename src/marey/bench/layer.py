@@ -20,9 +20,9 @@ from marey.samples import sample
 # Pentium 4. Below: frames and rate used here, and the limits in ms and us.
 _HECK, _HECK_FRAME = 0.67, 0.0008
 _N_FRAMES, _FPS = 110, 60.0
-_MOST_MS, _MOST_US = 20.0, 50.0
+_MAX_MS, _MAX_US = 20.0, 50.0
 # Limit for a frame of a splice, relative to forward kinematics of one pose, the minimum work of any playback.
-_MOST_POSES = 12.0
+_MAX_POSES = 12.0
 
 
 def bench_splice(path: str) -> Iterator[BenchResult]:
@@ -44,12 +44,12 @@ def bench_splice(path: str) -> Iterator[BenchResult]:
         [lambda: splice(lower, upper), lambda: splice(lower, upper, times=times), play, poses], rounds=25
     )
     what = f"splice of {_N_FRAMES} frames"
-    yield at_most("splice", f"{what}, with alignment", 1e3 * whole, "ms", _MOST_MS)
-    yield at_most("splice", f"{what}, alignment given", 1e3 * given, "ms", _MOST_MS)
+    yield at_most("splice", f"{what}, with alignment", 1e3 * whole, "ms", _MAX_MS)
+    yield at_most("splice", f"{what}, alignment given", 1e3 * given, "ms", _MAX_MS)
     yield against_peer("splice", what, "ms", "Heck 2007", (1e3 * whole, 1e3 * _HECK), 10.0)
     frame = 1e6 * played / _N_FRAMES
-    yield at_most("splice", "a frame while it plays", frame, "us", _MOST_US)
-    yield at_most("splice", "a frame while it plays, in poses of forward kinematics", played / floor, "", _MOST_POSES)
+    yield at_most("splice", "a frame while it plays", frame, "us", _MAX_US)
+    yield at_most("splice", "a frame while it plays, in poses of forward kinematics", played / floor, "", _MAX_POSES)
     yield against_peer("splice", "a frame while it plays", "us", "Heck 2007", (frame, 1e6 * _HECK_FRAME), 10.0)
 
 

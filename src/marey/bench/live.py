@@ -24,7 +24,7 @@ _TRIALS, _SECONDS = 6, 40.0
 # Limit relative to forward kinematics of one pose, which takes 2 us.
 _MAX_POSES = 120.0
 # A tenth of a core at 60 frames per second.
-_MOST_US = 1667.0
+_MAX_US = 1667.0
 _NOTHING = 0.01
 # T_GOOD and T_BAD in meters, as in the walker.
 _SETTINGS = {"parametric motion graph": {"good": 0.10, "bad": 0.15}}
@@ -58,14 +58,14 @@ def bench_live(path: str) -> Iterator[BenchResult]:
     given = sample_walks(n_turns=_CURVES, speeds=(1.1,))
     walks = [*given, *(mirror(walk) for walk in given)]
     makers = baseline_streams(walks, settings=_SETTINGS)
-    times = time_functions([*(_steered(make()) for make in makers.values()), _poses(walks)], rounds=3)
+    times = time_functions([*(_make_steering(make()) for make in makers.values()), _make_posing(walks)], rounds=3)
     floor = 1e6 * times[-1] / _FRAMES
     for name, spent in zip(makers, times, strict=False):
         mine = 1e6 * spent / _FRAMES
         yield against_floor("live", f"a frame of {name}", "us", "kinematics of one pose", (mine, floor), _MAX_POSES)
     slowest = max(range(len(makers)), key=lambda k: times[k])
     what = f"a frame of {list(makers)[slowest]}, the slowest"
-    yield at_most("live", what, 1e6 * times[slowest] / _FRAMES, "us", _MOST_US)
+    yield at_most("live", what, 1e6 * times[slowest] / _FRAMES, "us", _MAX_US)
     clips = clip_metrics(walks)
     for name, metrics in evaluate_streams(makers, n_turns=_TRIALS, seconds=_SECONDS).items():
         yield from _rows(name, metrics, clips)
@@ -82,7 +82,7 @@ def _rows(name: str, metrics: StreamMetrics, clips: StreamMetrics) -> Iterator[B
         yield BenchResult("live", what, scale * own[key], unit, "the clips", scale * reference[key], ratio, "", None)
 
 
-def _steered(stream: Stream) -> Callable[[], None]:
+def _make_steering(stream: Stream) -> Callable[[], None]:
     def play() -> None:
         for i in range(_FRAMES):
             if i % 60 == 0:
@@ -92,7 +92,7 @@ def _steered(stream: Stream) -> Callable[[], None]:
     return play
 
 
-def _poses(walks: list[Motion]) -> Callable[[], None]:
+def _make_posing(walks: list[Motion]) -> Callable[[], None]:
     reel = make_reel(walks)
 
     def pose() -> None:

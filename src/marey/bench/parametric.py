@@ -18,14 +18,14 @@ from marey.core.motion import Motion
 from marey.parametric import ParametricMotion, position
 from marey.samples import sample
 
-_SAMPLES, _MOST_SECONDS = 1000, 5.0
+_SAMPLES, _MAX_SECONDS = 1000, 5.0
 _FEW, _MANY = 10, 100
 # Limit of the growth from few to many examples: a motion blends a few examples around its target, not all of them.
 _GROWTH = 1.5
 _TARGETS = 12
 # Limit relative to the time that blending the samples one by one would take.
 _ONE_BY_ONE = 0.6
-_MOST_MS = 33.0
+_MAX_MS = 33.0
 
 
 def bench_parametric(path: str) -> Iterator[BenchResult]:
@@ -47,7 +47,7 @@ def bench_parametric(path: str) -> Iterator[BenchResult]:
         clock=time.process_time,
     )
     what = f"build from {len(built)} reaches with {_SAMPLES:,} samples"
-    yield at_most("parametric", f"{what}, processor time", whole, "s", _MOST_SECONDS)
+    yield at_most("parametric", f"{what}, processor time", whole, "s", _MAX_SECONDS)
     yield against_floor("parametric", what, "s", "as many blends one by one", (whole, one * _SAMPLES), _ONE_BY_ONE)
     few, many = (ParametricMotion.build(motions[:n], feature, samples=_SAMPLES) for n in (_FEW, _MANY))
     # Use the same targets for both, near samples but not on them, because a sample itself needs fewer examples.
@@ -62,7 +62,7 @@ def bench_parametric(path: str) -> Iterator[BenchResult]:
     slow, quick = time_functions([lambda: make(many), lambda: make(few)], rounds=5, clock=time.process_time)
     scale = 1e3 / len(targets)
     what = f"motion from a space of {_MANY} reaches, with foot cleanup, processor time"
-    yield at_most("parametric", what, scale * slow, "ms", _MOST_MS)
+    yield at_most("parametric", what, scale * slow, "ms", _MAX_MS)
     yield against_floor(
         "parametric",
         f"motion from a space of {_MANY} reaches",

@@ -100,7 +100,7 @@ def list_clip_files(paths: Iterable[StrPath]) -> list[str]:
 
 
 def _check_file(path: str, reading: LoadSettings) -> list[tuple[CheckedFile, ClipDigest | None]]:
-    """Check every clip of a file. Defined at module level, for processes."""
+    """Check every clip of a file. At module level, so that worker processes can call it."""
     known = (*MOTION_SUFFIXES, *MARKER_SUFFIXES)
     if not os.path.exists(path):
         return _report_unreadable(path, "no such file", "check its name")

@@ -277,22 +277,22 @@ class _Holder:
         if part.kind in ("knee", "elbow"):
             bone = world.positions[:, joint] - world.positions[:, part.base]
             outward = swing_out(bone, moved, self.stretch, options.lift) - moved
-            moved = moved + outward * self._leave(self.held[:, k])[:, None]
+            moved = moved + outward * self._weigh_free(self.held[:, k])[:, None]
         return moved
 
     def _lift(self, depth: Floats, held: Bools) -> Floats:
         """Return the lift (F,) in meters, smooth over time, of a part at `depth` (F,) below the floor; 0 in held
         frames."""
         half = 4 * self.options.lift // 3
-        wanted = smooth_peak(np.clip(depth, 0.0, self.options.pull), half, self.options.pull / self._rise)
-        return wanted * self._leave(held)
+        wanted = smooth_peak(np.clip(depth, 0.0, self.options.pull), half, self.options.pull / self._n_rise_frames)
+        return wanted * self._weigh_free(held)
 
-    def _leave(self, held: Bools) -> Floats:
+    def _weigh_free(self, held: Bools) -> Floats:
         """Return weights (F,): 0 in held frames, rising to 1 in the free frames beside them."""
         return 1.0 - fade_out(np.ones((len(held), 1)), held, 2 * self.options.lift // 3)[:, 0]
 
     @property
-    def _rise(self) -> float:
+    def _n_rise_frames(self) -> float:
         """Return the number of frames over which a part may rise by `max_pull`."""
         return max(0.5 * self.options.fade, 1.0)
 
@@ -336,7 +336,7 @@ class _Holder:
             return
         wanted = follow - fade_out(follow, planted, options.fade)
         # A free foot that was lifted out of the floor need not follow a body that is lifted, too.
-        lifted = self.lifted[:, e] * self._leave(planted)
+        lifted = self.lifted[:, e] * self._weigh_free(planted)
         wanted[:, 1] -= np.clip(np.minimum(wanted[:, 1], lifted), 0.0, None)
         below = [j for j in range(len(self.motion.skeleton)) if end in self.motion.skeleton.chain(j)]
         lowest = np.minimum(
@@ -392,7 +392,7 @@ class _Holder:
         out = np.sqrt(np.maximum(upper**2 - along**2, 0.0))
         foot = hip + along[:, None] * line
         rise = np.where(held, -np.inf, least - foot[:, 1])
-        pole = swivel_up(pole, line, out, rise, self.options.lift, self.options.pull / self._rise, near[:, 0])
+        pole = swivel_up(pole, line, out, rise, self.options.lift, self.options.pull / self._n_rise_frames, near[:, 0])
         place = foot + out[:, None] * pole
         self._move_joint(base, mid, np.where(held[:, None], 0.0, place - knee), stretch)
 

@@ -99,7 +99,7 @@ def clean_with_report(motion: Motion, settings: CleanSettings) -> CleanResult:
     pipeline = Pipeline(motion.skeleton, limbs, options, capacity=len(motion))
     offsets = motion.skeleton.offsets if motion.bone_offsets is None else motion.bone_offsets
     rows = pipeline.put(motion.root_positions, motion.rotations, offsets, held.mask)
-    pipeline.ask(rows, 0, slots, targets)
+    pipeline.set_targets(rows, 0, slots, targets)
     pipeline.run(ended=True)
     _check_floor(pipeline, motion)
     return _collect_result(motion, held, limbs, pipeline, targets)

@@ -27,8 +27,8 @@ from marey.io.files import MARKER_SUFFIXES
 Plane = float | tuple[float, float, float]
 
 # A foot leaves its plant faster if the body travels faster, so keep_speed scales with the body's speed. It applies to
-# _TRAVEL (m/s), measured over _TRAVEL_SECONDS on either side; its factor is clamped to _PACE_LEAST and _PACE_MOST.
-_TRAVEL, _TRAVEL_SECONDS, _PACE_LEAST, _PACE_MOST = 1.5, 0.25, 0.9, 1.35
+# _TRAVEL (m/s), measured over _TRAVEL_SECONDS on either side; its factor is clamped to _MIN_PACE and _MAX_PACE.
+_TRAVEL, _TRAVEL_SECONDS, _MIN_PACE, _MAX_PACE = 1.5, 0.25, 0.9, 1.35
 # A plant lasts while a point's speed stays near the plant's own: a base speed (m/s) for computed and for recorded
 # paths, plus a multiple of the 25th percentile of its speeds. Recorded feet jitter inside shoes and under markers.
 _OWN_COMPUTED, _OWN_RECORDED, _OWN_FACTOR = 2e-6, 0.05, 12.0
@@ -218,7 +218,7 @@ def _find_plants(track: PointTrack, speed: Floats, clearance: Floats, spread: Fl
         each[:, 0] = np.minimum(_OWN_HEIGHT * length + _OWN_SPREAD * spread, each[:, 0])
     base = _OWN_RECORDED if track.is_recorded else _OWN_COMPUTED
     pace, mask = np.empty(len(track.speed)), np.zeros(track.speed.shape, dtype=bool)
-    contact_kernels.measure_paces(track.hips, lag, _TRAVEL * root * 2 * lag / track.fps, _PACE_LEAST, _PACE_MOST, pace)
+    contact_kernels.measure_paces(track.hips, lag, _TRAVEL * root * 2 * lag / track.fps, _MIN_PACE, _MAX_PACE, pace)
     rules = PlantRules(
         ContactLimits(
             enter_speed=limits.enter_speed * root,

@@ -73,7 +73,7 @@ def aim_limbs(
             change = find_easing_rotation(up, down, hinge, vec.norm(vec.sub(target, hip)), options.damping)
             row[layout.KNEE] = row[layout.SIGN] * change
             spare = find_swivel(LimbPose(hip, up, down, hinge, source), change, target, orientation, options.stretch)
-            row[layout.SWIVEL] = options.swivel * _turn_least(spare)
+            row[layout.SWIVEL] = options.swivel * _fold_angle(spare)
 
 
 @helper
@@ -93,10 +93,10 @@ def _follow_axis(frames: SourceFrames, state: CleanState, t: int, e: int, base: 
 
 
 @helper
-def _turn_least(angle: float) -> float:
-    """Return an angle in radians up to a quarter turn; beyond, it falls to 0 at half a turn, where both ways are equal.
+def _fold_angle(angle: float) -> float:
+    """Return an angle unchanged up to a quarter turn; beyond that, decrease it linearly to 0 at half a turn. Radians.
 
-    A foot that flips by half a turn does not say which way the knee should swivel.
+    A foot that flips by half a turn does not show to which side the knee should swivel.
     """
     if abs(angle) <= 0.5 * math.pi:
         return angle

@@ -28,7 +28,7 @@ _SEEN_SECONDS = 0.008
 _LIFT_SECONDS = 0.05
 # Half of the time over which the rotation of a knee, its swivel and the bend of toes are smoothed.
 _CALM_SECONDS = 0.05
-# Meters per second, about the speed of a slow step: toes that swing to their other side may be faster than in the #
+# Meters per second, about the speed of a slow step: toes that swing to their other side may be faster than in the
 # source by this much.
 _SWING_SPEED = 1.0
 # Time in which a foot that stood lower than in the source rises back to it: it must clear the floor.
@@ -172,7 +172,7 @@ class Pipeline:
         self.n = rows.stop
         return rows
 
-    def ask(
+    def set_targets(
         self, rows: slice, first: int, plants: Sequence[tuple[int, int, PlantAt]], targets: Sequence[Target]
     ) -> None:
         """Store the given plants and targets for the frames in `rows`; `first` is the number of the first of them."""

@@ -129,7 +129,7 @@ class CleanStream:
             first = self._gone + self._pipeline.n
             given = bones[part] if len(bones) == n else bones
             rows = self._pipeline.put(root[part], local[part], given, mask[part])
-            self._pipeline.ask(rows, first, self._plants, self._targets)
+            self._pipeline.set_targets(rows, first, self._plants, self._targets)
             self._pipeline.run(ended=False)
             out += self._take()
         return out

@@ -22,7 +22,7 @@ MIN_FRAMES = 4
 # The noise that may remain in a speed, m/s along each axis: a tenth of the speed at which a plant begins.
 _SPEED_NOISE = 0.03
 # Minimum smoothing of recorded motion and maximum smoothing, in seconds.
-_LEAST, _MOST = 0.012, 0.040
+_MIN_WIDTH, _MAX_WIDTH = 0.012, 0.040
 # Paths with less noise than this (meters, for the reference body) were computed, not recorded, and are not smoothed.
 _EXACT = 1e-5
 # A Gaussian of t seconds converts white noise s at rate f into a speed noise v with v^2 = s^2 / (4 sqrt(pi) f t^3).
@@ -180,7 +180,7 @@ def _choose_width(noise: float, fps: float, scale: Scale) -> float:
     if noise < _EXACT * scale.length:
         return 0.0
     wanted = math.cbrt(noise**2 / (_SPREAD * fps * (_SPEED_NOISE * scale.root) ** 2))
-    return min(max(wanted, _LEAST * scale.root), _MOST * scale.root)
+    return min(max(wanted, _MIN_WIDTH * scale.root), _MAX_WIDTH * scale.root)
 
 
 def _estimate_speed_noise(noise: float, width: float, fps: float) -> float:

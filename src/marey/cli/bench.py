@@ -72,13 +72,13 @@ def _table(results: list[BenchResult]) -> None:
     for result in results:
         floor = "" if result.floor is None else f" {result.floor:.3g} {result.unit}"
         ratio = "" if result.ratio is None else f"{result.ratio:.2f}"
-        verdict = {True: "met", False: "MISSED", None: "not judged"}[result.ok]
+        outcome = {True: "met", False: "MISSED", None: "not judged"}[result.ok]
         table.add_row(
             result.what,
             f"{result.value:.3g} {result.unit}",
             f"{result.against}{floor}",
             ratio,
             result.goal,
-            verdict,
+            outcome,
         )
     Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 150).print(table)

@@ -12,13 +12,13 @@ import click
 
 from marey.cli.files import check_output, make_plot_folder, plural, print_report, read_rows, write_report
 from marey.cli.options import (
+    add_reading_options,
     joint_limits_option,
     markers_option,
     read_joint_limits,
     read_motion,
-    reading,
-    reading_options,
     renamed_option,
+    take_reading_options,
 )
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
@@ -101,7 +101,7 @@ def _is_numbers(text: str) -> bool:
 )  # fmt: skip
 @add_settings("marey.blend.settings:ComparisonSettings", skip=("markers", "crop"), prefix="compare_")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@reading
+@add_reading_options
 def command(
     files: tuple[str, ...],
     output: str,
@@ -161,9 +161,9 @@ def command(
             _save_blends(found, report["compare"], into, Path(output).suffix)
     if into is not None:
         first = int(np.argmax(Weighting.of(given, len(files)).at(np.zeros(1))[0]))
-        report["pictures"] = _pictures(reg, result, first, into)
+        report["pictures"] = _draw_plots(reg, result, first, into)
         write_report(report, into)
-    print_report(report, as_json, _text)
+    print_report(report, as_json, _format_report)
 
 
 def _save_blends(found: Comparison, report: dict[str, Any], into: Path, suffix: str) -> None:
@@ -228,7 +228,7 @@ def _blend_files(
     place = None if start is None else [math.radians(start[0]), *start[1:]]
     limits = read_joint_limits(options["joint_limits"])
     settings = read_settings(BlendSettings, options, start=place, name=None, joint_limits=limits)
-    how = reading_options(options)
+    how = take_reading_options(options)
     with clock("load"):
         motions = [read_motion(path, how) for path in files]
     with clock("register"):
@@ -320,7 +320,7 @@ def result_report(result: Motion, inputs: Sequence[Motion], shown: Sequence[str]
     return {"frames": len(result), "fps": result.fps, "seconds": result.duration, "metrics": metrics}
 
 
-def _pictures(reg: RegistrationCurve, result: Motion, first: int, into: Path) -> list[str]:
+def _draw_plots(reg: RegistrationCurve, result: Motion, first: int, into: Path) -> list[str]:
     """Plot the distance grids, paths from above, foot heights and matched contacts to the folder `into`.
 
     `first` is the index of the motion with the largest weight at the start. Returns the file names.
@@ -371,7 +371,7 @@ def draw_grids(reg: RegistrationCurve, into: Path) -> list[str]:
 # Text -----------------------------------------------------------------------------------------------------------------
 
 
-def written(report: Mapping[str, Any]) -> str:
+def describe_written(report: Mapping[str, Any]) -> str:
     """Describe the written file and its length."""
     frames = plural(report["frames"], "frame")
     return f"wrote {report['written']}: {frames} at {report['fps']:.6g} Hz ({report['seconds']:.2f} s)"
@@ -389,10 +389,10 @@ def describe_notes(report: Mapping[str, Any]) -> list[str]:
     return [f"  {word_options(note)}" for note in notes]
 
 
-def _text(report: Mapping[str, Any]) -> str:
+def _format_report(report: Mapping[str, Any]) -> str:
     """Format a report as text."""
     lines = [
-        written(report),
+        describe_written(report),
         f"  from {', '.join(_describe_frames(each, report['cyclic']) for each in report['inputs'])}",
         f"  distance after registration {report['distance_m']:.3f} m (root mean square), "
         f"{plural(report['matches'], 'matched contact')}",
@@ -417,19 +417,19 @@ def _describe_frames(used: Mapping[str, Any], is_loop: bool) -> str:
 
 def format_metrics(metrics: Mapping[str, Any], names: Sequence[str], what: str) -> list[str]:
     """Format a table of the metrics of the inputs and of the result."""
-    from marey.measure.display import shown_metric
+    from marey.measure.display import get_metric_format
 
     rows = [["metric", *(name[:16] for name in names), what, "unit"]]
     for name, metric in metrics.items():
         values = [*metric["inputs"], metric["result"]]
-        shown = shown_metric(name, metric["unit"])
+        shown = get_metric_format(name, metric["unit"])
         rows.append([shown.title, *(shown.format(value) for value in values), shown.unit])
     return format_table(rows)
 
 
 def _comparison(tables: Mapping[str, Any]) -> list[str]:
     """Format the tables that compare the path finders and the blending methods."""
-    from marey.measure.display import format_number, shown_metric
+    from marey.measure.display import format_number, get_metric_format
 
     known = "the proven minimum" if tables["proven"] else "the lowest cost found"
     lines = [
@@ -446,7 +446,7 @@ def _comparison(tables: Mapping[str, Any]) -> list[str]:
         return lines
     units = tables["units"]
     lines += ["", "blends; performance is the time of the discrete timewarp divided by the method's time"]
-    metrics = {name: shown_metric(name, units[name]) for name in units}
+    metrics = {name: get_metric_format(name, units[name]) for name in units}
     heads = [", ".join(filter(None, (each.title, each.unit))) for each in metrics.values()]
     rows = [["method", "seconds", "performance, %", *heads, "note"]]
     for row in (*tables["inputs"], *tables["blends"]):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import plural, print_json
-from marey.cli.options import reading, reading_options
+from marey.cli.options import add_reading_options, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings, word_options
 from marey.cli.tables import format_table
 from marey.errors import format_list
@@ -36,7 +36,7 @@ _ORDER = (
 @click.command("check", cls=SettingsCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="FILE|FOLDER...")
 @add_settings("marey.check.settings:CheckSettings")
-@reading
+@add_reading_options
 @click.option("--full", is_flag=True, help="Explain each finding, and print the commands that fix a clip, in order.")
 @click.option("--jobs", type=click.IntRange(1), help="Number of processes.  [default: all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per clip.")
@@ -59,7 +59,7 @@ def command(paths: tuple[str, ...], full: bool, jobs: int | None, as_json: bool,
     from marey.cli.progress import bar
     from marey.store import run_on
 
-    settings, how = read_settings(CheckSettings, options), reading_options(options)
+    settings, how = read_settings(CheckSettings, options), take_reading_options(options)
     files = list_clip_files(paths)
     is_small = jobs is None and sum(os.path.getsize(file) for file in files if os.path.isfile(file)) < _SMALL
     with bar("checking") as progress:

@@ -10,13 +10,13 @@ import click
 
 from marey.cli.files import check_output, check_plot, plural, print_report, warn_of_rate
 from marey.cli.options import (
+    add_reading_options,
     joint_limits_option,
     note_rest_pose,
     output_argument,
     read_joint_limits,
     read_motion,
-    reading,
-    reading_options,
+    take_reading_options,
 )
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
@@ -43,7 +43,7 @@ _AT_LIMIT = 0.999
 @click.command("clean", cls=SettingsCommand)
 @click.argument("file", metavar="IN")
 @output_argument
-@reading
+@add_reading_options
 @add_settings("marey.clean.settings:CleanSettings")
 @click.option(
     "--plane", "planes", type=Plane(), multiple=True, metavar="H|H,A,B",
@@ -100,7 +100,7 @@ def command(
         raise click.UsageError("--plant, --target and --plot apply to a single file, and IN is a folder")
     if not is_folder:
         check_output(output)
-    how = reading_options(options)
+    how = take_reading_options(options)
     if options["planes"] and options["floor_only"]:
         raise click.UsageError("--plane and --floor-only contradict each other; give one of them")
     check_plot(picture)
@@ -121,11 +121,11 @@ def command(
     )
     result = clean_with_report(motion, settings=settings)
     save(result.motion, output, rigid=rigid)
-    before = _before(motion, result)
+    before = _annotate_input(motion, result)
     if picture is not None:
         _draw(before, result.motion, picture)
     report = _report(file, output, before, result, settings)
-    print_report(report, as_json, _text)
+    print_report(report, as_json, _format_report)
     return 1 if report["residue_max_m"] > _HELD else 0
 
 
@@ -155,7 +155,7 @@ def _clean_folder(
         note_rest_pose(path, motion)
         warn_of_rate(path, motion)
         result = clean_with_report(motion, settings=settings)
-        cleaned.setdefault(path, []).append(_report(path, "", _before(motion, result), result, settings))
+        cleaned.setdefault(path, []).append(_report(path, "", _annotate_input(motion, result), result, settings))
         return result.motion
 
     done = convert_folder(folder, output, None, reading=how, saving=SaveSettings(rigid=rigid), edit=clean)
@@ -176,9 +176,9 @@ def _clean_folder(
 
 def _folder_text(report: dict[str, Any]) -> str:
     """Format the report of a folder as text."""
-    from marey.measure.display import shown_metric
+    from marey.measure.display import get_metric_format
 
-    shown = shown_metric("slide_contact", "m/s")
+    shown = get_metric_format("slide_contact", "m/s")
     rows = [["file", "frames", "plants", f"{shown.title}, {shown.unit}", "result"]]
     for file in report["files"]:
         if file["status"] != "cleaned":
@@ -215,7 +215,7 @@ def _frames(stay: Stay, motion: Motion) -> tuple[int, int]:
     return to_frame(stay.begin, motion.fps), to_frame(stay.end, motion.fps)
 
 
-def _before(motion: Motion, result: CleanResult) -> Motion:
+def _annotate_input(motion: Motion, result: CleanResult) -> Motion:
     """Return the input with the contacts and floor of the cleanup, to measure both motions in the same way."""
     from dataclasses import replace
 
@@ -268,9 +268,9 @@ def _plant(plant: PlantUsed | None) -> dict[str, Any] | None:
     return None if plant is None else {"point": plant.point, "start": plant.start, "stop": plant.stop}
 
 
-def _text(report: dict[str, Any]) -> str:
+def _format_report(report: dict[str, Any]) -> str:
     """Format a report as text."""
-    from marey.measure.display import shown_metric
+    from marey.measure.display import get_metric_format
 
     scaling = report["limb_scaling"]
     lines = [
@@ -307,7 +307,7 @@ def _text(report: dict[str, Any]) -> str:
     for name, metric in report["metrics"].items():
         if name in _HIDDEN:
             continue
-        shown = shown_metric(name, metric["unit"])
+        shown = get_metric_format(name, metric["unit"])
         rows.append([shown.title, shown.format(metric["before"]), shown.format(metric["after"]), shown.unit])
     lines += format_table(rows)
     lines.append(f"wrote {report['written']}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, plural, print_json, warn_of_rate
-from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.options import add_reading_options, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Plane
 from marey.errors import InvalidValue, UnwritableFile
@@ -40,7 +40,7 @@ _WIDTH = 110
     help="Format the sidecar with one line per point, for editing by hand. Without --write or -o, print it.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@reading
+@add_reading_options
 def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options: Any) -> None:
     """Detect when heels and balls of the feet touch the floor, a step or a platform in FILE.
 
@@ -54,7 +54,7 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
       marey contacts walk.bvh --write --edit-friendly
       marey contacts stairs.bvh --file-fps 60 --plane 0.18 --plane 0.36 -o stairs.glb
     """
-    how = reading_options(options)
+    how = take_reading_options(options)
     write, output = options["write"], options["output"]
     if edit_friendly and as_json and not (write or output):
         raise click.UsageError("--edit-friendly and --json cannot be printed together; choose one, or add --write")
@@ -80,9 +80,9 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
     if as_json:
         print_json({**report, "written": written})
     elif edit_friendly and not written:
-        click.echo(_friendly(_sidecar(annotated, file)))
+        click.echo(_format_json(_sidecar(annotated, file)))
     else:
-        click.echo(_text(report))
+        click.echo(_format_report(report))
         for path in written:
             click.echo(f"wrote {path}")
 
@@ -179,7 +179,7 @@ def _write(motion: Motion, file: str, write: bool, output: str | None, edit_frie
     if edit_friendly:
         from marey.io.files import write_bytes
 
-        write_bytes(side, [_friendly(json.loads(side.read_bytes())).encode(), b"\n"])
+        write_bytes(side, [_format_json(json.loads(side.read_bytes())).encode(), b"\n"])
     return [str(side)] if output is None else [output, str(side)]
 
 
@@ -197,12 +197,14 @@ def _sidecar(motion: Motion, file: str) -> dict[str, Any]:
     }
 
 
-def _friendly(value: Any, depth: int = 0) -> str:
+def _format_json(value: Any, depth: int = 0) -> str:
     """Format JSON for editing by hand: one line per entry where it fits, down to single points; wrap long lists."""
     plain = json.dumps(value, ensure_ascii=False)
     inner, too_long = " " * (depth + 1), len(plain) + depth > _WIDTH
     if isinstance(value, dict) and value and ((depth < 3 and any(map(_is_nested, value.values()))) or too_long):
-        rows = [f"{inner}{json.dumps(key, ensure_ascii=False)}: {_friendly(v, depth + 1)}" for key, v in value.items()]
+        rows = [
+            f"{inner}{json.dumps(key, ensure_ascii=False)}: {_format_json(v, depth + 1)}" for key, v in value.items()
+        ]
         return "{\n" + ",\n".join(rows) + "\n" + " " * depth + "}"
     if isinstance(value, list) and too_long:
         lines = [inner]
@@ -219,7 +221,7 @@ def _is_nested(value: Any) -> bool:
     return isinstance(value, dict | list)
 
 
-def _text(report: dict[str, Any]) -> str:
+def _format_report(report: dict[str, Any]) -> str:
     """Format a report as text."""
     fps = report["fps"]
     lines = [f"{report['file']}: {plural(report['frames'], 'frame')} at {fps:.6g} Hz"]

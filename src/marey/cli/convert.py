@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, plural, print_json, print_report
-from marey.cli.options import output_option, read_motion, reading, reading_options, renamed_option, take_output
+from marey.cli.options import (
+    add_reading_options,
+    output_option,
+    read_motion,
+    renamed_option,
+    take_output,
+    take_reading_options,
+)
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
 
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
 @click.argument("inputs", nargs=-1, metavar="IN...")
 @click.argument("output", required=False, metavar="OUT")
 @output_option
-@reading
+@add_reading_options
 @add_settings("marey.io.settings:SaveSettings", skip=("unit", "up"))
 @click.option("--to-unit", help="Unit of the BVH file to write.  [default: the input's, else cm]")
 @click.option("--to-up", help="Up axis of the BVH file to write.  [default: the input's, else y]")
@@ -46,9 +53,9 @@ def command(
 ) -> int:
     """Convert IN to OUT; the suffixes determine the formats, which --list shows.
 
-    If OUT is a GLB file, there may be several inputs. If its name ends in .amass.npz, it is written for programs that
-    read AMASS, retargeted to a SMPL-H skeleton. If IN is a folder, all motions in it are converted to --to FORMAT in
-    the folder OUT; the exit code is 1 if some files could not be converted.
+    If OUT is an FBX or GLB file, there may be several inputs. If its name ends in .amass.npz, it is written for
+    programs that read AMASS, retargeted to a SMPL-H skeleton. If IN is a folder, all motions in it are converted to
+    --to FORMAT in the folder OUT; the exit code is 1 if some files could not be converted.
 
     \b
     Example:
@@ -67,7 +74,7 @@ def command(
         inputs, output = (inputs if output is None else (*inputs, output)), given
     if output is None or not inputs:
         raise click.UsageError("expected IN and OUT, such as walk.bvh walk.glb")
-    how = reading_options(options)
+    how = take_reading_options(options)
     saving = read_settings(SaveSettings, options, unit=to_unit, up=to_up)
     if len(inputs) == 1 and os.path.isdir(inputs[0]):
         if to is None:

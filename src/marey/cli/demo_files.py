@@ -73,7 +73,7 @@ def find_contacts(folder: Path, clips: dict[str, Motion]) -> DemoFile:
 
     hits = wrong = 0
     for clip in clips.values():
-        found = detect_contacts(_bare(clip)).contacts
+        found = detect_contacts(_strip_truth(clip)).contacts
         if clip.contacts is None or found is None:
             continue
         truth = np.stack([clip.contacts.mask[:, clip.contacts.index(name)] for name in found.names], axis=1)
@@ -81,14 +81,14 @@ def find_contacts(folder: Path, clips: dict[str, Motion]) -> DemoFile:
         wrong += int((truth ^ found.mask).sum())
     f1 = 2 * hits / (2 * hits + wrong)
     path = folder / "contacts.bvh"
-    save(detect_contacts(_bare(clips["walk"])), path)
+    save(detect_contacts(_strip_truth(clips["walk"])), path)
     click.echo(f"Detected contacts from the joints alone: F1 score {f1:.3f} over {len(clips)} clips.\n")
     return DemoFile(
         path, "the walk with detected contacts", f"F1 {f1:.3f}", "marey contacts contacts.bvh", f1 >= CONTACT_F1
     )
 
 
-def _bare(clip: Motion) -> Motion:
+def _strip_truth(clip: Motion) -> Motion:
     """Return the clip without the ground truth of the sample (contacts and floor)."""
     from dataclasses import replace
 
@@ -97,11 +97,11 @@ def _bare(clip: Motion) -> Motion:
 
 def print_metrics(walk: Motion) -> None:
     from marey.measure import measure
-    from marey.measure.display import shown_metric
+    from marey.measure.display import get_metric_format
 
     report = measure(walk)
     shown = ("slide_contact", "skate_ratio", "penetration_max", "jitter", "speed_mean", "stride_rate")
-    metrics = {name: shown_metric(name, report[name].unit) for name in shown if report[name].value is not None}
+    metrics = {name: get_metric_format(name, report[name].unit) for name in shown if report[name].value is not None}
     lines = [f"  {each.title}: {each.format(report[name].value)} {each.unit}" for name, each in metrics.items()]
     click.echo("\n".join(["Metrics of the walk:", *lines, ""]))
 

@@ -107,7 +107,7 @@ def find_kicks(folder: Path) -> Iterator[DemoFile]:
     kicks = [(clip.name, label) for clip in clips for label in clip.labels if label.name == "kick"]
     name, one = kicks[0]
     found = web.search(name, one.start, one.stop, KICKS)
-    right = [any(_same(match, where, label) for where, label in kicks) for match in found]
+    right = [any(_is_same_action(match, where, label) for where, label in kicks) for match in found]
     result = f"{sum(right)} of {len(kicks)} kicks, {len(found) - sum(right)} false matches"
     matches(found, folder / "found.png", most=8)
     yield DemoFile(folder / "found.png", "a kick and its matches", result, "any image viewer", sum(right) == len(kicks))
@@ -187,7 +187,7 @@ def add_layers(folder: Path, left: Motion, settings: dict[str, Any]) -> Iterator
     )
 
 
-def _same(match: Match, where: str, label: Label) -> bool:
+def _is_same_action(match: Match, where: str, label: Label) -> bool:
     """Return whether a match and a label of the clip `where` share most of their frames."""
     shared = min(match.stop, label.stop) - max(match.start, label.start)
     return match.clip == where and shared > 0.7 * max(len(match), label.stop - label.start)

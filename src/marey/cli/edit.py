@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, plural, read_rows
-from marey.cli.options import frames_between, output_argument, read_motion, reading, reading_options, renamed_option
+from marey.cli.options import (
+    add_reading_options,
+    frames_between,
+    output_argument,
+    read_motion,
+    renamed_option,
+    take_reading_options,
+)
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import KeyParam, Moment, MomentPair, to_frame, to_seconds
 from marey.errors import InvalidValue
@@ -52,13 +59,13 @@ def _edit(
             files = [options.pop(f"input{k}") for k in range(len(inputs))]
             check_output(output)
             kept = {name: options.pop(name) for name in own if name in options}
-            how = reading_options(options)
+            how = take_reading_options(options)
             character = _find_character(kept, output)
             result = function(*(read_motion(file, how) for file in files), {**options, **kept})
             return _write(result, output, character)
 
         run.__doc__ = function.__doc__
-        decorated: Any = add_settings(settings)(reading(run)) if settings else reading(run)
+        decorated: Any = add_settings(settings)(add_reading_options(run)) if settings else add_reading_options(run)
         decorated.__click_params__ += params
         decorated = output_argument(decorated)
         for k, metavar in reversed(list(enumerate(inputs))):

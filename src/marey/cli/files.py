@@ -48,7 +48,7 @@ def check_output(
     """
     from marey.io.files import SIDECAR_SUFFIX, check_file_name
 
-    inputs, outputs = _named_files()
+    inputs, outputs = _list_named_files()
     for name in dict.fromkeys([output, *outputs]):
         target = Path(name)
         if target.exists() and any(_is_input(target, path) for path in inputs):
@@ -67,7 +67,7 @@ def check_output(
         raise UnwritableFile(f"the folder {str(target.parent)!r} does not exist; create it first", path=output)
 
 
-def _named_files() -> tuple[list[str], list[str]]:
+def _list_named_files() -> tuple[list[str], list[str]]:
     """Return the existing files and folders that the running command line names, except outputs; and its outputs."""
     context = click.get_current_context(silent=True)
     inputs: list[str] = []

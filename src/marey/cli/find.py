@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, check_plot, make_folder, plural, print_json
-from marey.cli.options import clip_set_options, markers_option, open_clip_set, renamed_option, running, running_options
+from marey.cli.options import (
+    add_running_options,
+    clip_set_options,
+    markers_option,
+    open_clip_set,
+    renamed_option,
+    take_running_options,
+)
 from marey.cli.query import (
     AS_JSON,
     DROP,
     LABELS,
     OVERLAPS,
-    NumbersToo,
+    NegativeNumbersCommand,
     Query,
     dropped_matches,
     make_query,
@@ -55,7 +62,7 @@ def command() -> None:
 @renamed_option("--limit", "--max-distance", type=float)
 @click.option("--label", "only", multiple=True, help="Use only frames with this label. May be repeated.")
 @clip_set_options
-@running
+@add_running_options
 @AS_JSON
 def build(files: tuple[str, ...], output: str, only: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Build a match web from clips: files, and folders with their subfolders.
@@ -72,7 +79,7 @@ def build(files: tuple[str, ...], output: str, only: tuple[str, ...], as_json: b
     settings = read_settings(WebSettings, options, markers=options["markers"], labels=only or None)
     clips = open_clip_set(files, options, output)
     address = options["cluster"]
-    here, run = running_options(options)
+    here, run = take_running_options(options)
     runner = _RecordingRunner(run)
     with bar("reading") as progress:
         clips.prepare(run=here, progress=progress)
@@ -118,7 +125,7 @@ def info(file: str, as_json: bool) -> None:
     _print_web(MatchWeb.load(file), as_json)
 
 
-@command.command("search", cls=NumbersToo)
+@command.command("search", cls=NegativeNumbersCommand)
 @click.argument("file", metavar="WEB")
 @click.argument("clip")
 @click.argument("start", type=Moment(), required=False)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.blend import Clock, describe_saved, save_as, written
+from marey.cli.blend import Clock, describe_saved, describe_written, save_as
 from marey.cli.files import check_output, make_plot_folder, plural, print_report, warn_of_rate, write_report
 from marey.cli.gaze_params import Forward, Look, Point, Take, read_takes
-from marey.cli.options import output_argument, read_motion, reading, reading_options
+from marey.cli.options import add_reading_options, output_argument, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
 from marey.cli.values import Moment, to_seconds
 from marey.errors import FileError, InvalidValue, MareyError, NoResult
@@ -80,7 +80,7 @@ def _goal_option(flag: str, name: str, kind: Look | Point, text: str) -> Callabl
     "direction in the head's axes.  [default: clip]",
 )
 @click.option("--eyes", metavar="NAMES", help="Eye joints, separated by commas; or the word add, to add one.")
-@reading
+@add_reading_options
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option("--report", "folder", metavar="DIR", help="Write plots of the looks, and report.json, to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -103,7 +103,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
         )
     check_output(output)
     into = make_plot_folder(folder)
-    how = reading_options(options)
+    how = take_reading_options(options)
     clock = Clock()
     with clock("load"):
         motion = read_motion(file, how)
@@ -128,9 +128,9 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
         "timings_s": clock.times,
     }
     if into is not None:
-        report["pictures"] = _pictures(track, into)
+        report["pictures"] = _draw_plots(track, into)
         write_report(report, into)
-    print_report(report, as_json, _text)
+    print_report(report, as_json, _format_report)
 
 
 @command.command("map", cls=SettingsCommand)
@@ -139,7 +139,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
 @click.option("--triads", metavar="FILE", help="For C3D files: a JSON file that maps body parts to markers.")
 @add_settings("marey.layer.settings:GazeExampleSettings", skip=("start", "stop"))
 @add_settings("marey.layer.settings:GazeMapSettings")
-@reading
+@add_reading_options
 @click.option(
     "--report", "folder", metavar="DIR", help="Write a plot of each example, and report.json, to this folder."
 )
@@ -169,7 +169,7 @@ def map_command(
     check_output(output)
     into = make_plot_folder(folder)
     marked = None if triads is None else load_triads(triads)
-    how = reading_options(options)
+    how = take_reading_options(options)
     settings = read_settings(GazeMapSettings, options)
     examples, left_out = _examples(takes, read_settings(GazeExampleSettings, options, triads=marked), how)
     gaze = GazeMap.build((shift for _, shift in examples), settings=settings)
@@ -214,7 +214,7 @@ def _examples(
     for take in takes:
         try:
             shift = gaze_example(
-                _recording(take.file, settings.triads, how),
+                _load_recording(take.file, settings.triads, how),
                 (math.radians(take.yaw), math.radians(take.pitch)),
                 settings.triads if take.file.lower().endswith(".c3d") else None,
                 start=take.start,
@@ -237,7 +237,7 @@ def _examples(
     return examples, left_out
 
 
-def _recording(path: str, triads: Any, how: LoadSettings) -> Any:
+def _load_recording(path: str, triads: Any, how: LoadSettings) -> Any:
     """Load the markers or the motion of a look."""
     import warnings
 
@@ -291,7 +291,7 @@ def _looks(track: GazeTrack) -> list[dict[str, Any]]:
     return out
 
 
-def _pictures(track: GazeTrack, into: Path) -> list[str]:
+def _draw_plots(track: GazeTrack, into: Path) -> list[str]:
     from marey.plot.gaze import gaze_shift, gaze_track
 
     names = []
@@ -306,8 +306,8 @@ def _pictures(track: GazeTrack, into: Path) -> list[str]:
     return names
 
 
-def _text(report: dict[str, Any]) -> str:
-    lines = [written(report)]
+def _format_report(report: dict[str, Any]) -> str:
+    lines = [describe_written(report)]
     for look in report["looks"]:
         goal = look["goal"]
         if goal is None:

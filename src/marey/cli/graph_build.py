@@ -12,7 +12,14 @@ import click
 from marey.cli.files import check_output
 from marey.cli.graph_params import Limit, Pair, Weight
 from marey.cli.graph_report import JSON, print_graph
-from marey.cli.options import clip_set_options, markers_option, open_clip_set, renamed_option, running, running_options
+from marey.cli.options import (
+    add_running_options,
+    clip_set_options,
+    markers_option,
+    open_clip_set,
+    renamed_option,
+    take_running_options,
+)
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
 from marey.cli.values import NumberList
 
@@ -57,7 +64,7 @@ _LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="second
     help="Weight of a marker such as left_foot or, with --similarity, of a joint; 1 by default. May be repeated.",
 )
 @clip_set_options
-@running
+@add_running_options
 @JSON
 @click.pass_context
 def build(ctx: click.Context, /, files: tuple[str, ...], output: str, as_json: bool, **options: Any) -> int:
@@ -82,7 +89,7 @@ def build(ctx: click.Context, /, files: tuple[str, ...], output: str, as_json: b
     check_output(output, what="a graph", suffixes=(".npz",))
     began = time.monotonic()
     clips = open_clip_set(files, options, output)
-    here, run = running_options(options)
+    here, run = take_running_options(options)
     with bar("reading") as progress:
         clips.prepare(run=here, progress=progress)
     n_frames = sum(clips.lengths)

@@ -81,14 +81,14 @@ def print_graph(
     clips = plural(found.clips + len(found.left_out), "clip")
     click.echo(f"the graph uses {found.seconds_kept:.1f} of {found.seconds:.1f} s of {clips} at {graph.fps:g} Hz")
     if found.left_out:
-        click.echo(f"  not used, because no transitions lead there and away again: {_listed(found.left_out)}")
+        click.echo(f"  not used, because no transitions lead there and away again: {_format_names(found.left_out)}")
     if hint and found.seconds_kept < _LITTLE * found.seconds:
         click.echo(f"  hint: this is only a small part of the clips; {hint}")
     click.echo(
         f"{plural(found.nodes, 'node')}, {plural(found.edges, 'edge')} (mean length {found.mean_edge:.2f} s), "
         f"{plural(found.transitions, 'transition')} (mean distance {100 * found.mean_distance:.1f} cm)"
     )
-    parts = "; ".join(f"{length:.1f} s of {_listed(labels)}" for length, labels in found.parts[:_LISTED])
+    parts = "; ".join(f"{length:.1f} s of {_format_names(labels)}" for length, labels in found.parts[:_LISTED])
     click.echo(f"{plural(len(found.parts), 'connected component')}: {parts}")
     latency = "" if answer is None else f"; median response time to a new direction {answer[0]:.1f} s"
     click.echo(f"{found.choices_per_second:.1f} transition points per second{latency}")
@@ -162,7 +162,7 @@ def _findings(graph: MotionGraph) -> list[str]:
     out = []
     gone = [each.label for each in components if not each.n_frames]
     if gone:
-        out.append(f"{_listed(gone)} cannot be played forever: no transitions lead back; {remedy}")
+        out.append(f"{_format_names(gone)} cannot be played forever: no transitions lead back; {remedy}")
     out += [finding for finding in graph.findings if finding.startswith("only ")]
     alive = [each for each in components if each.n_frames]
     groups: dict[frozenset[str], list[str]] = {}
@@ -171,13 +171,13 @@ def _findings(graph: MotionGraph) -> list[str]:
         if lost:
             groups.setdefault(lost if len(lost) < len(alive) - 1 else frozenset(), []).append(each.label)
     for lost, labels in groups.items():
-        to = _listed(sorted(lost)) if lost else "any other label"
+        to = _format_names(sorted(lost)) if lost else "any other label"
         pair = ", or that of the pair" if graph.build_info.kind == "distance" else ""
-        out.append(f"no route from {_listed(labels, 'or')} to {to}; {remedy}{pair}")
+        out.append(f"no route from {_format_names(labels, 'or')} to {to}; {remedy}{pair}")
     return out
 
 
-def _listed(names: Any, word: str = "and") -> str:
+def _format_names(names: Any, word: str = "and") -> str:
     """Format names as ``"a, b and c"``; if there are more than 12, list the first 12 and count the rest."""
     given = list(names)
     if not given:

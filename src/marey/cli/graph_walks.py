@@ -30,7 +30,7 @@ _AVOID = click.option("--avoid", type=CIRCLE, multiple=True, help="Circle to avo
 _START = click.option("--start", type=START, help="Start node, with the position and direction of its clip.")
 
 
-def _writing(function: Callable[..., Any]) -> Callable[..., Any]:
+def _add_writing_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments and options of every command that writes a walk."""
     options = (
         click.argument("file", metavar="GRAPH"),
@@ -44,7 +44,7 @@ def _writing(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _landing(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _add_landing_options(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add --land and the options of the landing."""
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,10 +84,10 @@ def _count_frames(seconds: float, graph: MotionGraph) -> int:
 
 
 @click.command("walk", cls=SettingsCommand)
-@_writing
+@_add_writing_options
 @add_settings(f"{_SETTINGS}GraphWalkSettings")
 @renamed_option("--between", "--transition-interval", type=float)
-@_landing("Then go to this position (meters) and end there exactly, facing DEG degrees to the left of +Z.")
+@_add_landing_options("Then go to this position (meters) and end there exactly, facing DEG degrees to the left of +Z.")
 def walk(file: str, output: str, **options: Any) -> int:
     """Generate a random walk through a graph.
 
@@ -112,7 +112,7 @@ def walk(file: str, output: str, **options: Any) -> int:
 
 
 @click.command("path", cls=SettingsCommand)
-@_writing
+@_add_writing_options
 @click.option("--path", "path_file", metavar="FILE", help="The path: CSV lines x,z in meters, or an SVG drawing.")
 @click.option("--length", type=float, help="Scale the path of FILE to this length in meters; required for drawings.")
 @click.option("--word", help="Walk along this handwritten word instead of a file.")
@@ -132,7 +132,7 @@ def walk(file: str, output: str, **options: Any) -> int:
 @_START
 @add_settings(f"{_SETTINGS}GraphPathSettings", skip=("start",))
 @renamed_option("--beam", "--beam-width", type=int)
-@_landing("Exact end position near the end of the path, facing DEG degrees to the left of +Z.")
+@_add_landing_options("Exact end position near the end of the path, facing DEG degrees to the left of +Z.")
 @click.option("--plot", "picture", metavar="PNG", help="Plot the requested and the walked path.")
 def path(file: str, output: str, path_file: str | None, word: str | None, **options: Any) -> int:
     """Generate a walk along a path.
@@ -195,7 +195,7 @@ def _read_others(files: tuple[str, ...], fps: float) -> Floats:
 
 
 @click.command("reach", cls=SettingsCommand, short_help="Go to a position or a clip.")
-@_writing
+@_add_writing_options
 @click.option("--at", type=POSITION_OR_POSE, help="Target position in meters, facing DEG degrees to the left of +Z.")
 @add_settings(f"{_SETTINGS}GraphReachSettings")
 @renamed_option("--from", "--start-clip")
@@ -264,7 +264,7 @@ def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: Any) -
 
 
 @click.command("search", cls=SettingsCommand, short_help="Minimize an objective.")
-@_writing
+@_add_writing_options
 @click.option("--path", "path_file", metavar="FILE", help="Follow a path: CSV lines x,z in meters.")
 @click.option("--point", type=POSITION, help="Go to a point, in meters.")
 @click.option("--clip", metavar="NAME", help="Enter this clip, placed by --at.")
@@ -331,7 +331,7 @@ def _make_objective(graph: MotionGraph, options: dict[str, Any]) -> Any:
 
 
 @click.command("steer", cls=SettingsCommand, short_help="Steer with timed commands.")
-@_writing
+@_add_writing_options
 @click.option("--seconds", type=float, default=20.0, show_default=True, help="Length in seconds.")
 @click.option(
     "--command", type=Command("label"), multiple=True, help="A timed command; see the examples. May be repeated."
@@ -363,11 +363,10 @@ def steer(file: str, output: str, **options: Any) -> int:
 
 
 @click.command("crowd", cls=SettingsCommand, short_help="Many characters, each on its own path.")
-@_writing
+@_add_writing_options
 @click.option("--paths", "folder", metavar="DIR", help="A folder of CSV paths, one per character.")
 @click.option(
     "--characters",
-    "--figures",
     type=int,
     default=20,
     show_default=True,
@@ -376,6 +375,7 @@ def steer(file: str, output: str, **options: Any) -> int:
 @click.option("--radius", type=float, default=8.0, show_default=True, help="Radius of that circle in meters.")
 @add_settings(f"{_SETTINGS}GraphCrowdSettings")
 @renamed_option("--apart", "--min-distance", type=float)
+@renamed_option("--figures", "--characters", type=int)
 def crowd(file: str, output: str, folder: str | None, as_json: bool, **options: Any) -> int:
     """Generate many characters from one graph, each on its own path and avoiding the others.
 

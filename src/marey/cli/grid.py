@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from marey.cli.files import check_output, check_plot, print_report
-from marey.cli.options import contacts_option, markers_option, note_rest_pose, reading, reading_options
+from marey.cli.options import add_reading_options, contacts_option, markers_option, note_rest_pose, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import NamedNumbers
 from marey.errors import NoTimewarp
@@ -59,7 +59,7 @@ _LISTED = 5  # minima in the text report; --json lists all
 )
 @contacts_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@reading
+@add_reading_options
 def command(
     first: str,
     second: str | None,
@@ -87,7 +87,7 @@ def command(
     from marey.compare import GridSettings, distance_grid
     from marey.io import load
 
-    how = reading_options(options)
+    how = take_reading_options(options)
     if not with_path and (end is not None or slope_limit is not None):
         raise click.UsageError("--end and --slope require --path")
     files = [first] if second is None else [first, second]
@@ -115,7 +115,7 @@ def command(
         written.append(npz_file)
     report = {"files": files, "notes": notes, **_report(grid, minima, path, threshold), "no_path": no_path}
     report["written"] = written
-    print_report(report, as_json, _text)
+    print_report(report, as_json, _format_report)
     return 0 if no_path is None else 1
 
 
@@ -215,7 +215,7 @@ def _cell(grid: DistanceGrid, i: int, j: int) -> dict[str, Any]:
     }
 
 
-def _text(report: dict[str, Any]) -> str:
+def _format_report(report: dict[str, Any]) -> str:
     a, b, distances = report["a"], report["b"], report["distance_m"]
     lines = list(report["notes"])
     lines.append(

@@ -9,7 +9,7 @@ import click
 
 from marey.cli.check import describe_finding, suggest_commands
 from marey.cli.files import plural, report_each
-from marey.cli.options import reading, reading_options
+from marey.cli.options import add_reading_options, take_reading_options
 from marey.cli.settings import SettingsCommand, word_options
 from marey.errors import collect_warnings
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("info", cls=SettingsCommand)
 @click.argument("files", nargs=-1, required=True)
-@reading
+@add_reading_options
 @click.option("--full", is_flag=True, help="List every joint with its role and offset.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per file.")
 def command(files: tuple[str, ...], full: bool, as_json: bool, **options: Any) -> int:
@@ -33,8 +33,10 @@ def command(files: tuple[str, ...], full: bool, as_json: bool, **options: Any) -
       marey info walk.bvh
       marey info --full --unit cm *.bvh
     """
-    how = reading_options(options)
-    reports, exit_code = report_each(files, lambda path: _report(path, how), as_json, lambda each: _text(each, full))
+    how = take_reading_options(options)
+    reports, exit_code = report_each(
+        files, lambda path: _report(path, how), as_json, lambda each: _format_report(each, full)
+    )
     severe = any(finding["severity"] == "severe" for report in reports for finding in report["findings"])
     return max(exit_code, 1 if severe or any(report["warnings"] for report in reports) else 0)
 
@@ -70,7 +72,7 @@ def _first_clip(path: str, how: LoadSettings) -> LoadSettings:
     return LoadSettings(settings=how, clip=0)
 
 
-def _text(report: dict[str, Any], full: bool) -> str:
+def _format_report(report: dict[str, Any], full: bool) -> str:
     """Format a report as text."""
     kind = "markers" if report["kind"] == "markers" else "joints"
     lines = [

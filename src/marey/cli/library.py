@@ -48,7 +48,7 @@ def command() -> None:
     """
 
 
-def _scanning(function: Callable[..., Any]) -> Callable[..., Any]:
+def _add_scanning_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments that all subcommands share."""
     options = [
         click.argument("folder", metavar="FOLDER"),
@@ -102,7 +102,7 @@ def is_small(clips: MotionSet) -> bool:
 
 
 @command.command("stats", short_help="Index a folder and show what it contains.")
-@_scanning
+@_add_scanning_options
 def stats(as_json: bool, **options: Any) -> None:
     """Index the clips in FOLDER and show what they contain. `marey library FOLDER` does the same.
 
@@ -135,7 +135,7 @@ def stats(as_json: bool, **options: Any) -> None:
 
 
 @command.command("list", cls=SettingsCommand, short_help="List the clips of a folder.")
-@_scanning
+@_add_scanning_options
 @add_settings("marey.store.summary:ClipSearchSettings", skip=("words",))
 def list_clips(as_json: bool, **options: Any) -> int:
     """List the clips in FOLDER, or those that the options choose.
@@ -151,7 +151,7 @@ def list_clips(as_json: bool, **options: Any) -> int:
 
 
 @command.command("search", cls=SettingsCommand, short_help="Find clips by words, and motion by example.")
-@_scanning
+@_add_scanning_options
 @click.argument("words", nargs=-1, metavar="[WORD...]")
 @click.option("--descriptions", metavar="CSV", help="A CSV file with the columns file and description.")
 @click.option("--like", metavar="CLIP|FILE", help="Find motion like this clip of FOLDER, or like another file.")

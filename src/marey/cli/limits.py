@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output, plural
-from marey.cli.options import read_motion, reading, reading_options
+from marey.cli.options import add_reading_options, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.tables import format_table
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("-o", "--output", required=True, metavar="JSON", help="The file of joint limits to write.")
 @add_settings("marey.core.joint_limits:JointLimitSettings")
-@reading
+@add_reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the limits as JSON.")
 def command(files: tuple[str, ...], output: str, as_json: bool, **options: Any) -> None:
     """Learn how far joints bend and twist from the motions in FILEs, or read the limits of an ASF file.
@@ -39,7 +39,7 @@ def command(files: tuple[str, ...], output: str, as_json: bool, **options: Any) 
 
     check_output(output, what="a file of joint limits", suffixes=(".json",))
     settings = read_settings(JointLimitSettings, options)
-    how = reading_options(options)
+    how = take_reading_options(options)
     stated = [path for path in files if path.lower().endswith(".asf")]
     if stated and len(files) > 1:
         raise click.UsageError("an ASF file contains its own joint limits; give it alone, or give only motion files")
@@ -49,7 +49,9 @@ def command(files: tuple[str, ...], output: str, as_json: bool, **options: Any) 
         motions = [read_motion(path, how) for path in files]
         limits, origin = learn_joint_limits(motions, settings=settings), plural(sum(map(len, motions)), "frame")
     save_joint_limits(limits, output)
-    click.echo(json.dumps(_report(limits, output), indent=1, ensure_ascii=False) if as_json else _text(limits, origin))
+    click.echo(
+        json.dumps(_report(limits, output), indent=1, ensure_ascii=False) if as_json else _format_limits(limits, origin)
+    )
     if not as_json:
         click.echo(f"wrote {output}")
 
@@ -59,7 +61,7 @@ def _report(limits: JointLimits, output: str) -> dict[str, Any]:
     return {"written": output, "joints": {name: {"low_rad": low, "high_rad": high} for name, low, high in ranges}}
 
 
-def _text(limits: JointLimits, origin: str) -> str:
+def _format_limits(limits: JointLimits, origin: str) -> str:
     """Format the ranges as a table."""
     import numpy as np
 

@@ -7,7 +7,13 @@ from typing import Any
 import click
 
 from marey.cli.files import plural, report_each
-from marey.cli.options import joint_limits_option, read_joint_limits, read_motion, reading, reading_options
+from marey.cli.options import (
+    add_reading_options,
+    joint_limits_option,
+    read_joint_limits,
+    read_motion,
+    take_reading_options,
+)
 from marey.cli.settings import SettingsCommand
 from marey.cli.tables import format_table
 
@@ -20,7 +26,7 @@ from marey.cli.tables import format_table
     "are.",
 )  # fmt: skip
 @joint_limits_option
-@reading
+@add_reading_options
 @click.option("--full", is_flag=True, help="Show the key, definition and source of each metric.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per file.")
 def command(
@@ -39,7 +45,7 @@ def command(
     """
     from marey.measure import measure
 
-    how = reading_options(options)
+    how = take_reading_options(options)
     source = None if against is None else read_motion(against, how)
     limits = read_joint_limits(joint_limits)
 
@@ -50,12 +56,12 @@ def command(
             report["against"] = {"file": against, **report["against"]}
         return report
 
-    return report_each(files, measure_file, as_json, lambda report: _text(report, full))[1]
+    return report_each(files, measure_file, as_json, lambda report: _format_report(report, full))[1]
 
 
-def _text(report: dict[str, Any], full: bool) -> str:
+def _format_report(report: dict[str, Any], full: bool) -> str:
     """Format a report as a table; with `full`, include the definition of each metric."""
-    from marey.measure.display import shown_metric
+    from marey.measure.display import get_metric_format
 
     lines = [f"{report['file']}: {_about(report)}"]
     source = report["against"]
@@ -67,7 +73,7 @@ def _text(report: dict[str, Any], full: bool) -> str:
         note = metric["note"]
         if source and metric["against"] is None and metric["against_note"] != note:
             note = f"{note}; source: {metric['against_note']}" if note else f"source: {metric['against_note']}"
-        shown = shown_metric(name, metric["unit"])
+        shown = get_metric_format(name, metric["unit"])
         rows.append([shown.title, *map(shown.format, values), shown.unit, note])
     names = ["", *report["metrics"]]
     for name, line in zip(names, format_table(rows, n_text=2), strict=True):

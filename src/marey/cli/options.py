@@ -16,6 +16,8 @@ from marey.errors import InvalidValue, format_list
 
 __all__ = [
     "Moment",
+    "add_reading_options",
+    "add_running_options",
     "clip_set_options",
     "contacts_option",
     "feet_option",
@@ -28,12 +30,10 @@ __all__ = [
     "output_option",
     "read_joint_limits",
     "read_motion",
-    "reading",
-    "reading_options",
     "renamed_option",
-    "running",
-    "running_options",
     "take_output",
+    "take_reading_options",
+    "take_running_options",
 ]
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def output_option(function: Command) -> Command:
 
 
 def take_output() -> str | None:
-    """Return the value of the option -o of the command that runs."""
+    """Return the value of the option -o of the running command."""
     given: str | None = click.get_current_context().meta.get(_OUTPUT)
     return given
 
@@ -130,8 +130,8 @@ def output_argument(function: Command) -> Command:
     return click.argument("output", cls=_Output, metavar="OUT")(output_option(function))
 
 
-def reading(function: Command) -> Command:
-    """Add the options for reading an input file. `reading_options` turns them into the settings for `read_motion`.
+def add_reading_options(function: Command) -> Command:
+    """Add the options for reading an input file. `take_reading_options` turns them into the settings for `read_motion`.
 
     A command that has its own --fps, for its result, does not get the --fps for reading.
     """
@@ -187,7 +187,7 @@ def removed_option(name: str, **settings: Any) -> Callable[[Command], Command]:
     return click.option(name, hidden=True, expose_value=False, callback=note, **settings)
 
 
-def reading_options(values: dict[str, Any]) -> LoadSettings:
+def take_reading_options(values: dict[str, Any]) -> LoadSettings:
     """Take the options for reading files out of a command's arguments, and return them as settings."""
     from marey.io.settings import LoadSettings
 
@@ -195,7 +195,7 @@ def reading_options(values: dict[str, Any]) -> LoadSettings:
 
 
 def read_motion(path: str, settings: LoadSettings | None = None) -> Motion:
-    """Load a motion with the settings from `reading_options`, and note whether a rest pose was skipped."""
+    """Load a motion with the settings from `take_reading_options`, and note whether a rest pose was skipped."""
     from marey.io import load_motion
 
     motion = load_motion(path, settings=settings)
@@ -303,8 +303,8 @@ def open_clip_set(files: tuple[str, ...], values: dict[str, Any], output: str) -
     return opened
 
 
-def running(function: Command) -> Command:
-    """Add the options for parallel execution. `running_options` uses them."""
+def add_running_options(function: Command) -> Command:
+    """Add the options for parallel execution. `take_running_options` uses them."""
     options = [
         click.option("--jobs", type=int, default=1, show_default=True, help="Number of processes."),
         click.option(
@@ -317,8 +317,8 @@ def running(function: Command) -> Command:
     return function
 
 
-def running_options(values: dict[str, Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Remove the options of `running` from a command's arguments. Returns the runners for reading and for comparing.
+def take_running_options(values: dict[str, Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Take the options of `add_running_options` out of `values`; return the runners for reading and for comparing.
 
     Files are always read on this machine, because other machines may not have access to them.
     """

@@ -12,7 +12,7 @@ import click
 
 from marey.cli.files import check_output, check_plot, plural, print_json, read_rows
 from marey.cli.options import markers_option, read_motion
-from marey.cli.query import AS_JSON, DROP, LABELS, OVERLAPS, NumbersToo, make_query, search_web
+from marey.cli.query import AS_JSON, DROP, LABELS, OVERLAPS, NegativeNumbersCommand, make_query, search_web
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import POSE_2D, Moment, NumberList
 from marey.errors import MareyWarning
@@ -40,7 +40,7 @@ def command() -> None:
     """
 
 
-@command.command("build", cls=NumbersToo)
+@command.command("build", cls=NegativeNumbersCommand)
 @click.argument("sources", nargs=-1, required=True, metavar="WEB CLIP START STOP | FILE FILE...")
 @click.option("--feature", help="The parameters of the space, such as position:right_hand@farthest or turn,speed.")
 @click.option(
@@ -116,7 +116,7 @@ def _read_space_settings(options: dict[str, Any]) -> SpaceSettings:
         for name in ("redundant", "scale"):
             if options[name] is not None and len(options[name]) in (1, len(units)):
                 numbers = options[name] if len(options[name]) == len(units) else options[name] * len(units)
-                options[name] = [value / _shown(unit)[1] for value, unit in zip(numbers, units, strict=True)]
+                options[name] = [value / _get_display_unit(unit)[1] for value, unit in zip(numbers, units, strict=True)]
     else:
         options["values"] = _read_values(options["values"])
         options["names"] = None if options["names"] is None else options["names"].split(",")
@@ -247,13 +247,13 @@ def _target(space: ParametricMotion, given: tuple[str, ...]) -> list[float]:
     numbers = [_number(text) for text in given]
     if len(numbers) != space.n_dims:
         wanted = (
-            f"{name} in {_shown(unit)[0]}" if unit else name
+            f"{name} in {_get_display_unit(unit)[0]}" if unit else name
             for name, unit in zip(space.names, space.units, strict=True)
         )
         raise click.UsageError(
             f"a target must have {plural(space.n_dims, 'number')} ({', '.join(wanted)}), not {len(numbers)}"
         )
-    return [value / _shown(unit)[1] for value, unit in zip(numbers, space.units, strict=True)]
+    return [value / _get_display_unit(unit)[1] for value, unit in zip(numbers, space.units, strict=True)]
 
 
 def _number(text: str) -> float:
@@ -266,7 +266,7 @@ def _number(text: str) -> float:
     return value
 
 
-def _shown(unit: str) -> tuple[str, float]:
+def _get_display_unit(unit: str) -> tuple[str, float]:
     """Return the unit to print (degrees for radians), and the factor that converts to it."""
     return (unit.replace("rad", "degrees"), math.degrees(1.0)) if unit.startswith("rad") else (unit, 1.0)
 
@@ -275,14 +275,14 @@ def _print_space(space: ParametricMotion, as_json: bool, written: list[str]) -> 
     region = space.reachable()
     rows = []
     for k, (name, unit) in enumerate(zip(region.names, region.units, strict=True)):
-        shown, factor = _shown(unit)
+        shown, factor = _get_display_unit(unit)
         low, high = (factor * float(values[k]) for values in (region.low, region.high))
         rows.append({"name": name, "unit": shown, "low": low, "high": high})
     if as_json:
         report = {
             "parameters": rows,
             "examples": [motion.name for motion in space.registration.motions],
-            "example_parameters": (region.examples * [_shown(unit)[1] for unit in region.units]).tolist(),
+            "example_parameters": (region.examples * [_get_display_unit(unit)[1] for unit in region.units]).tolist(),
             "samples": len(region.samples),
             "notes": list(space.notes),
             "written": written,
@@ -331,7 +331,7 @@ def _rounding_notes(space: ParametricMotion, reached: ReachResult) -> list[str]:
 
 def _print_result(space: ParametricMotion, result: ReachResult, written: list[str], as_json: bool) -> None:
     n_frames = len(result.motion())
-    factors = [_shown(unit)[1] for unit in space.units]
+    factors = [_get_display_unit(unit)[1] for unit in space.units]
 
     def in_shown_units(values: Any) -> list[float]:
         return [factor * float(value) for factor, value in zip(factors, values, strict=True)]
@@ -340,7 +340,7 @@ def _print_result(space: ParametricMotion, result: ReachResult, written: list[st
         "written": written,
         "frames": n_frames,
         "parameters": list(space.names),
-        "units": [_shown(unit)[0] for unit in space.units],
+        "units": [_get_display_unit(unit)[0] for unit in space.units],
         "target": in_shown_units(result.target),
         "aimed": in_shown_units(result.aimed),
         "projected": result.projected,

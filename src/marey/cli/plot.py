@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_plot, plural, warn_of_rate
-from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
+from marey.cli.options import Moment, add_reading_options, frames_between, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand
 from marey.errors import InvalidValue, UnknownName, similar
 
@@ -50,7 +50,7 @@ _SEVERAL = ("path", "parameters")
 _OPTIONS = {"poses": "filmstrip", "front": "filmstrip", "joints": "joints", "align": "path"}
 
 
-def _listed() -> str:
+def _list_kinds() -> str:
     lines = []
     for kind, (what, example) in KINDS.items():
         lines += [f"{kind:<12} {what}", f"{'':<12} {example}"]
@@ -59,14 +59,14 @@ def _listed() -> str:
 
 def _show_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        click.echo(_listed())
+        click.echo(_list_kinds())
         ctx.exit()
 
 
 @click.command(
     "plot",
     cls=SettingsCommand,
-    epilog="\b\nKinds, each with an example:\n" + "\n".join(f"  {line}" for line in _listed().split("\n")),
+    epilog="\b\nKinds, each with an example:\n" + "\n".join(f"  {line}" for line in _list_kinds().split("\n")),
 )
 @click.argument("kind")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
@@ -85,7 +85,7 @@ def _show_list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     callback=_show_list,
     help="List the kinds of plots and exit.",
 )
-@reading
+@add_reading_options
 def command(
     kind: str,
     files: tuple[str, ...],
@@ -101,7 +101,7 @@ def command(
       marey plot filmstrip walk.bvh -o walk.png
       marey plot path walk.bvh run.bvh -o paths.svg --align
     """
-    how = reading_options(options)
+    how = take_reading_options(options)
     _check(kind, files, output, options)
     assert output is not None
     check_plot(output)

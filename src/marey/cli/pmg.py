@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from marey.cli.files import check_output, check_plot
-from marey.cli.options import reading, reading_options
+from marey.cli.options import add_reading_options, take_reading_options
 from marey.cli.pmg_export import export
 from marey.cli.pmg_play import go, reach, steer, walk
 from marey.cli.pmg_report import info, open_character, plot, print_character, print_edge
@@ -101,7 +101,7 @@ def new(char: str, as_json: bool, **options: Any) -> None:
     "--high", type=_LIMITS, help="Largest parameters that can be requested.  [default: all that the clips cover]"
 )
 @click.option("--fps", type=float, help="Frames per second.  [default: the character's rate, or 60]")
-@reading
+@add_reading_options
 @AS_JSON
 def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Add a node to a character, from clips or from a saved space.
@@ -149,7 +149,7 @@ def _from_clips(graph: ParametricMotionGraph, clips: tuple[str, ...], options: d
     width = None if options["feature"] else to_internal_units(options["bandwidth"], units, "--bandwidth")
     settings = read_settings(GaitSettings, options, parameters=names, bandwidth=width)
     fps = options["fps"] or (graph.fps if graph.nodes else 60.0)
-    how = reading_options(options)
+    how = take_reading_options(options)
     motions = [read_clip(path, fps, how) for path in _files(clips)]
     warn_of_findings(motions)
     if options["feature"] is None:

@@ -212,8 +212,8 @@ def _print_result(stream: CharacterStream, played: Motion, output: str, as_json:
             f"{plural(len(shown) + 1, 'clip')}, worst transition at {100 * worst:.0f} % of the bad threshold"
         )
         if "missed" in extra:
-            verdict = "arrived" if extra["reached"] else "did not arrive"
-            line = f"  {verdict}: {format_distance(extra['missed'])} from the point"
+            outcome = "arrived" if extra["reached"] else "did not arrive"
+            line = f"  {outcome}: {format_distance(extra['missed'])} from the point"
             if "heading_off_degrees" in extra:
                 line += f", {extra['heading_off_degrees']:.0f} degrees from the heading"
             click.echo(line)

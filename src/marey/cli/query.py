@@ -36,7 +36,7 @@ Query = tuple["int | str | Motion", "int | None", "int | None"]
 """A clip of a match web (number or name) or another motion, and its half-open frames; None for all frames."""
 
 
-class NumbersToo(SettingsCommand):
+class NegativeNumbersCommand(SettingsCommand):
     """A command whose arguments may be negative numbers."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from marey.cli.files import check_output
-from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
+from marey.cli.options import Moment, add_reading_options, frames_between, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import to_frame
 
@@ -19,7 +19,7 @@ from marey.cli.values import to_frame
 @click.option("--from", "begin", type=Moment(), help="Start time in seconds (1.2) or start frame (36f).")
 @click.option("--to", "end", type=Moment(), help="End time in seconds or end frame, exclusive.")
 @click.option("--at", type=Moment(), help="Time or frame of a .png picture.  [default: the middle]")
-@reading
+@add_reading_options
 def command(
     files: tuple[str, ...],
     output: str,
@@ -45,7 +45,7 @@ def command(
     from marey.studio.render_settings import RenderSettings
 
     check_output(output)
-    how = reading_options(options)
+    how = take_reading_options(options)
     motions = [read_motion(path, how) for path in files]
     if begin is not None or end is not None:
         motions = [motion[slice(*frames_between(motion, begin, end))] for motion in motions]

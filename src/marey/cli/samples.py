@@ -81,7 +81,7 @@ def command(
     from marey.io import save
     from marey.io.files import SIDECAR_SUFFIX, write_bytes
     from marey.samples import sample, sample_names
-    from marey.samples.catalogue import entry
+    from marey.samples.catalog import entry
 
     if n_frames is not None:
         if names or settings or listing or truth:
@@ -156,7 +156,7 @@ def _clear(outputs: list[Path], force: bool) -> None:
 
 def _parameters(sample: str, settings: tuple[str, ...]) -> dict[str, Any]:
     """Parse the NAME=VALUE parameters of a sample. Angles are given in degrees and returned in radians."""
-    from marey.samples.catalogue import entry
+    from marey.samples.catalog import entry
 
     known = {parameter.name: parameter for parameter in entry(sample).parameters}
     values = {}
@@ -174,7 +174,7 @@ def _parameters(sample: str, settings: tuple[str, ...]) -> dict[str, Any]:
 
 def _format_list(names: tuple[str, ...]) -> str:
     """Format the list of samples."""
-    from marey.samples.catalogue import entry
+    from marey.samples.catalog import entry
 
     lines = []
     for name in names:
@@ -190,7 +190,7 @@ def _format_list(names: tuple[str, ...]) -> str:
 
 
 def _describe_sample(name: str) -> dict[str, Any]:
-    from marey.samples.catalogue import entry
+    from marey.samples.catalog import entry
 
     parameters = []
     for one in (parameter.in_degrees() for parameter in entry(name).parameters):
@@ -203,7 +203,7 @@ def _in_degrees(name: str, one: Sample) -> dict[str, Any]:
     """Return the sample's parameters with angles in degrees."""
     from math import degrees
 
-    from marey.samples.catalogue import entry
+    from marey.samples.catalog import entry
 
     angles = {parameter.name for parameter in entry(name).parameters if parameter.unit.startswith("rad")}
     return {

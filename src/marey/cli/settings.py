@@ -202,7 +202,7 @@ def _make_option(each: Option, prefix: str = "") -> click.Option:
 
 def _describe_default(each: Option, name: str) -> str:
     facts = [each.describe_range(lambda limit: _show(each, limit))]
-    if each.default is not None and each.kind != "flag":
+    if each.default not in (None, "") and each.kind != "flag":
         facts.append(f"default: {each.default if isinstance(each.default, str) else _show(each, each.default)}")
     elif each.default is True:
         facts.append(f"default: {name[2:]}")
@@ -213,7 +213,7 @@ def _describe_default(each: Option, name: str) -> str:
 def _show(each: Option, value: float) -> str:
     if each.kind == "integer":
         return str(value)
-    return f"{math.degrees(value) if each.unit == 'rad' else value:g}"
+    return f"{math.degrees(value):.4g}" if each.unit == "rad" else f"{value:g}"
 
 
 def _convert(each: Option, value: Any) -> Any:

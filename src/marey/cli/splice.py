@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.blend import Clock, describe_saved, save_as, written
+from marey.cli.blend import Clock, describe_saved, describe_written, save_as
 from marey.cli.files import check_output, make_plot_folder, plural, print_report, warn_of_rate, write_report
-from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
+from marey.cli.options import Moment, add_reading_options, frames_between, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--upper-to", type=Moment(), help="End of the part of UPPER to use.")
 @click.option("--naive", is_flag=True, help="For comparison, copy UPPER's joint angles frame by frame.")
 @add_settings("marey.layer.settings:NaiveSpliceSettings", prefix="naive_")
-@reading
+@add_reading_options
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option(
     "--report", "folder", metavar="DIR", help="Write a plot of the neck's path, and report.json, to this folder."
@@ -53,7 +53,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
 
     check_output(output)
     into = make_plot_folder(folder)
-    how = reading_options(options)
+    how = take_reading_options(options)
     clock = Clock()
     with clock("load"):
         legs, arms = (read_motion(path, how) for path in (lower, upper))
@@ -86,9 +86,9 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
         "timings_s": clock.times,
     }
     if into is not None:
-        report["pictures"] = _pictures(legs, result, copied, into)
+        report["pictures"] = _draw_plots(legs, result, copied, into)
         write_report(report, into)
-    print_report(report, as_json, _text)
+    print_report(report, as_json, _format_report)
 
 
 def _splice(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion, TimeMap | None]:
@@ -137,7 +137,7 @@ def _compute_metrics(
     return out
 
 
-def _pictures(legs: Motion, result: Motion, copied: Motion, into: Path) -> list[str]:
+def _draw_plots(legs: Motion, result: Motion, copied: Motion, into: Path) -> list[str]:
     from marey.plot.layer import neck
 
     paths = {"lower clip": legs[: len(result)], "copied angles": copied}
@@ -145,12 +145,12 @@ def _pictures(legs: Motion, result: Motion, copied: Motion, into: Path) -> list[
     return ["neck.png"]
 
 
-def _text(report: dict[str, Any]) -> str:
+def _format_report(report: dict[str, Any]) -> str:
     """Format a report as text."""
     import math
 
     legs, arms = (each["name"] for each in report["inputs"])
-    lines = [written(report)]
+    lines = [describe_written(report)]
     if report["op"] == "splice":
         lines.append(
             f"  {arms!r} from {report['start']:.2f} to {report['stop']:.2f} s on {legs!r}, mean distance of hips and "

@@ -92,7 +92,7 @@ class Schedule:
         return schedule(self._commands, self.seconds)[1]
 
 
-class _Commanded:
+class _CommandedSource:
     """The frames of a stream, with each command sent just before the frame at its time.
 
     A player that cleans feet takes frames from its source long before it returns them, so commands that are sent when
@@ -125,7 +125,7 @@ class _Observers:
                 layer.request(**own)
 
 
-class _Replayed:
+class _ReplayedSource:
     """The frames of a stream that were recorded before."""
 
     def __init__(self, stream: Any, frames: Sequence[Any]) -> None:
@@ -148,8 +148,8 @@ def record_steered(
 
     layers = list(_make_layers(make, options))
     n_frames = count_frames(timing.seconds, stream.fps)
-    commanded = _Commanded(stream, timing.make_sender(stream))
-    stream.player.source = commanded if frames is None else _Replayed(stream, frames)
+    commanded = _CommandedSource(stream, timing.make_sender(stream))
+    stream.player.source = commanded if frames is None else _ReplayedSource(stream, frames)
     if not layers:
         return record(stream, n_frames)
     layered, send, observers = LayeredStream(stream, layers), timing.make_sender(stream), _Observers(layers, stream.fps)

@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.blend import Clock, describe_notes, format_metrics, result_report, save_as, written
+from marey.cli.blend import Clock, describe_notes, describe_written, format_metrics, result_report, save_as
 from marey.cli.files import check_output, make_plot_folder, print_report, write_report
-from marey.cli.options import contacts_option, markers_option, read_motion, reading, reading_options, renamed_option
+from marey.cli.options import (
+    add_reading_options,
+    contacts_option,
+    markers_option,
+    read_motion,
+    renamed_option,
+    take_reading_options,
+)
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Moment, to_seconds
 
@@ -44,7 +51,7 @@ _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitt
     "--report", "folder", metavar="DIR", help="Write plots of grid and feet, and report.json, to this folder."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@reading
+@add_reading_options
 def command(first: str, second: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
     """Blend from A into B, and write A, the transition and B as one motion.
 
@@ -60,7 +67,7 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
 
     check_output(output)
     into = make_plot_folder(folder)  # before long computations and before anything is written
-    how = reading_options(options)
+    how = take_reading_options(options)
     clock = Clock()
     with clock("load"):
         a, b = (read_motion(path, how) for path in (first, second))
@@ -93,9 +100,9 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
         "timings_s": clock.times,
     }
     if into is not None:
-        report["pictures"] = _pictures(a, b, result, step, into)
+        report["pictures"] = _draw_plots(a, b, result, step, into)
         write_report(report, into)
-    print_report(report, as_json, _text)
+    print_report(report, as_json, _format_report)
 
 
 def _seconds(
@@ -107,7 +114,7 @@ def _seconds(
     return to_seconds(moments[0], first.fps), to_seconds(moments[1], second.fps)
 
 
-def _pictures(a: Motion, b: Motion, result: Motion, step: Mapping[str, Any], into: Path) -> list[str]:
+def _draw_plots(a: Motion, b: Motion, result: Motion, step: Mapping[str, Any], into: Path) -> list[str]:
     """Plot the distance grid with the warp path of the transition, and the feet of all three motions around it.
 
     Returns the file names.
@@ -131,12 +138,12 @@ def _pictures(a: Motion, b: Motion, result: Motion, step: Mapping[str, Any], int
     return names
 
 
-def _text(report: dict[str, Any]) -> str:
+def _format_report(report: dict[str, Any]) -> str:
     """Format a report as text."""
     start, stop = report["transition_frames"]
     a, b = (each["name"] for each in report["inputs"])
     lines = [
-        written(report),
+        describe_written(report),
         f"  {a!r} until {report['from']:.2f} s, transition in frames {start} to {stop - 1}, then {b!r} from "
         f"{report['to']:.2f} s",
     ]

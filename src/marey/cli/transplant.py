@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from marey.cli.blend import describe_saved, save_as, written
+from marey.cli.blend import describe_saved, describe_written, save_as
 from marey.cli.files import check_output, print_report, warn_of_rate
-from marey.cli.options import Moment, frames_between, read_motion, reading, reading_options
+from marey.cli.options import Moment, add_reading_options, frames_between, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import to_seconds
 
@@ -26,7 +26,7 @@ from marey.cli.values import to_seconds
 @add_settings("marey.layer.settings:TransplantSettings", skip=("at",))
 @click.option("--donor-from", type=Moment(), help="Start of the part of DONOR to use.")
 @click.option("--donor-to", type=Moment(), help="End of the part of DONOR to use.")
-@reading
+@add_reading_options
 @click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -> None:
@@ -42,13 +42,13 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
     from marey.layer import TransplantSettings, transplant
 
     check_output(output)
-    how = reading_options(options)
+    how = take_reading_options(options)
     body, limb = (read_motion(path, how) for path in (base, donor))
     for path, motion in ((base, body), (donor, limb)):
         warn_of_rate(path, motion)
     start, stop = frames_between(limb, options["donor_from"], options["donor_to"], "donor")
     at = None if options["at"] is None else to_seconds(options["at"], body.fps)
-    settings = read_settings(TransplantSettings, options, at=at, joints=_joints(options["joints"]))
+    settings = read_settings(TransplantSettings, options, at=at, joints=_parse_joints(options["joints"]))
     result = transplant(body, limb[start:stop], settings=settings)
     step = result.source.provenance[-1]
     saved = save_as(result, output, options["rigid"])
@@ -59,10 +59,10 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
         "weights": step["weights"],
         "notes": step["notes"],
     }
-    print_report(report, as_json, _text)
+    print_report(report, as_json, _format_report)
 
 
-def _joints(text: str) -> list[str] | dict[str, float]:
+def _parse_joints(text: str) -> list[str] | dict[str, float]:
     """Parse names, or names with weights."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     if "=" not in text:
@@ -73,12 +73,15 @@ def _joints(text: str) -> list[str] | dict[str, float]:
         raise click.UsageError(f"--joints must be names, or NAME=WEIGHT for all of them, not {text!r}") from None
 
 
-def _text(report: dict[str, Any]) -> str:
+def _format_report(report: dict[str, Any]) -> str:
     """Format a report as text."""
     replaced = [name for name, weight in report["weights"].items() if weight == 1.0]
     graded = [f"{name} {weight:.2f}" for name, weight in report["weights"].items() if weight < 1.0]
     first, stop = report["transplanted_frames"]
-    lines = [written(report), f"  frames {first} to {stop}: {', '.join(replaced) or 'no joint'} from the donor"]
+    lines = [
+        describe_written(report),
+        f"  frames {first} to {stop}: {', '.join(replaced) or 'no joint'} from the donor",
+    ]
     if graded:
         lines.append(f"  blended, with the donor's weight: {', '.join(graded)}")
     lines += [f"  {word_options(note)}" for note in report["notes"]]

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from marey.cli.files import check_output, plural
-from marey.cli.options import note_rest_pose, reading, reading_options
+from marey.cli.options import add_reading_options, note_rest_pose, take_reading_options
 from marey.cli.settings import SettingsCommand
 
 
@@ -15,7 +15,7 @@ from marey.cli.settings import SettingsCommand
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("-o", "--output", required=True, metavar="PAGE.html", help="HTML file to write.")
 @click.option("--title", default="", help="Title of the page.  [default: the first motion's name]")
-@reading
+@add_reading_options
 def command(files: tuple[str, ...], output: str, title: str, **options: Any) -> None:
     """Write an HTML page that plays the motions of FILE... in any browser, offline and without a server.
 
@@ -31,7 +31,7 @@ def command(files: tuple[str, ...], output: str, title: str, **options: Any) -> 
 
     check_page_name(output)
     check_output(output)
-    how = reading_options(options)
+    how = take_reading_options(options)
     motions = [load(path, settings=how) for path in files]
     for path, motion in zip(files, motions, strict=True):
         note_rest_pose(path, motion)

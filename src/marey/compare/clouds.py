@@ -152,7 +152,7 @@ def point_clouds(
     if isinstance(recording, Markers):
         if per_joint != 1:
             raise InvalidValue(f"per_joint must be 1, not {per_joint}, because recorded markers are single points")
-        names, points = _recorded(recording, markers)
+        names, points = _take_recorded(recording, markers)
         joint_weights = _weights(weights, names, 1)
         return Clouds(points, joint_weights, recording.fps, recording.name, names)
     if not isinstance(recording, Motion):
@@ -341,7 +341,7 @@ def _square_arms(skeleton: Skeleton, joint: int) -> Floats:
     return np.stack([first, np.cross(axis, first)])
 
 
-def _recorded(recording: Markers, markers: str | Sequence[str]) -> tuple[tuple[str, ...], Floats]:
+def _take_recorded(recording: Markers, markers: str | Sequence[str]) -> tuple[tuple[str, ...], Floats]:
     """Return names and positions of recorded markers, with gaps filled."""
     if isinstance(markers, str):
         if markers != "body":

@@ -77,12 +77,12 @@ def span_minima(
     if pairing.align and pairing.penalty is None and pairing.is_triangle(n_columns + 2 * half):
         sides = make_sides(pairing.frame_weights) if sides is None else sides
         return _swept(pairing, (start, stop, first, last), inner, limit, lag, sides)
-    return _filled(pairing, (start, min(stop, last - lag), max(first, start + lag), last), inner, limit, lag)
+    return _find_in_cells(pairing, (start, min(stop, last - lag), max(first, start + lag), last), inner, limit, lag)
 
 
-def _filled(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int) -> Ints:
+def _find_in_cells(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int) -> Ints:
     """Find the same minima for any window, from cells that are computed first."""
-    rows, columns = _around(own[:2], inner[:2]), _around(own[2:], inner[2:])
+    rows, columns = _extend_run(own[:2], inner[:2]), _extend_run(own[2:], inner[2:])
     values = np.empty((rows[1] - rows[0], columns[1] - columns[0]))
     pairing.fill(values, (*rows, *columns), 1)
     inside = (own[0] - rows[0], own[1] - rows[0], own[2] - columns[0], own[3] - columns[0])
@@ -90,7 +90,7 @@ def _filled(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int
     return np.asarray(cells[cells[:, 1] - cells[:, 0] >= min_lag])
 
 
-def _around(run: tuple[int, int], inner: tuple[int, int]) -> tuple[int, int]:
+def _extend_run(run: tuple[int, int], inner: tuple[int, int]) -> tuple[int, int]:
     """Extend a run by one cell on each side, within `inner`, because minima at the edge need their neighbors."""
     return max(run[0] - 1, inner[0]), min(run[1] + 1, inner[1])
 
@@ -101,10 +101,10 @@ def _swept(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int,
     a, b = pairing.a, pairing.b
     bands = []
     for rows in even_runs(own[0], own[1], TILE_ROWS):
-        tall = _around(rows, inner[:2])
+        tall = _extend_run(rows, inner[:2])
         bands.append((rows, tall, sides(a, b, tall, None)))
     for columns in even_runs(own[2], own[3], TILE_COLUMNS):
-        wide = _around(columns, inner[2:])
+        wide = _extend_run(columns, inner[2:])
         if columns[1] - min_lag <= own[0]:
             continue
         right = sides(a, b, wide, sweeper.strip)

@@ -385,7 +385,7 @@ def _add_second_difference(
 
 @helper
 def _add_path(dots: Any, crosses: Any, us: Any, vs: Any, ours: Any) -> None:
-    """Do the same for dot and cross of the paths: `us` and `vs` are x and z of columns at the three times."""
+    """Do the same as `_add_second_difference` for dot and cross of the paths; `us`, `vs`: x, z of the columns."""
     (dot, dot_1, dot_2), (cross, cross_1, cross_2) = dots, crosses
     (u, u_1, u_2), (v, v_1, v_2), (x, z, x_1, z_1, x_2, z_2) = us, vs, ours
     for k in range(len(dot)):
@@ -427,7 +427,9 @@ def screen_rows(
     rows: tuple[int, int],
     bounds: Bounds,
 ) -> int:
-    """Do the same in single precision: find all cells that may be minima, and their rivals. -1: no room.
+    """Do the same as `sweep_rows` in single precision: find cells that may be minima, and their rivals.
+
+    Returns the number of cells in `state.found`, or -1 if there is no room for more.
 
     products : (3, N, 2 half + 2 + C) in `tile.units`.
     """

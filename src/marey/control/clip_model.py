@@ -123,7 +123,7 @@ class ClipModel:
         # The first clip of a stream has no predecessor; a change within a clip does not move the character.
         if option.range.leave > 0.0 and not option.inside:
             before = np.tile(state.parameters, (n, 1))
-            here = self.join(state.node, option.node.name).entered(before, parameters, here)
+            here = self.join(state.node, option.node.name).predict_entry(before, parameters, here)
         return ClipStarts(np.ascontiguousarray(parameters), np.full(n, option.range.enter), here)
 
     def follow(
@@ -147,7 +147,7 @@ class ClipModel:
         chosen = move_inside(self.graph[target].region, tried, found[before, 2 * e : 3 * e])
         here = np.zeros((len(chosen), 3))
         if places is not None:
-            here = self.join(node, target).entered(parameters[before], chosen, places[before])
+            here = self.join(node, target).predict_entry(parameters[before], chosen, places[before])
         return ClipStarts(chosen, np.ascontiguousarray(found[before, -1]), here)
 
     def join(self, source: str, target: str) -> Join:

@@ -268,7 +268,7 @@ def _request_speed(stream: Stream, speed: float | None) -> None:
         stream.request(speed=speed)
 
 
-def _timed_frame(stream: Stream, timed: list[float]) -> Motion:
+def _time_frame(stream: Stream, timed: list[float]) -> Motion:
     start = time.thread_time()
     frame = stream.frame()
     timed.append(time.thread_time() - start)
@@ -285,13 +285,13 @@ def _record_turns(
     stream.request(direction=direction)
     for _ in range(n_turns):
         before = round((_BEFORE + generator.uniform(0.0, 1.0)) * stream.fps)
-        frames += [_timed_frame(stream, timed) for _ in range(before)]
+        frames += [_time_frame(stream, timed) for _ in range(before)]
         direction = float(rigid2d.wrap_angle(direction + side * turn))
         # Left, right, right, left: otherwise each turn would undo the one before.
         side = -side if len(requests) % 2 == 0 else side
         stream.request(direction=direction)
         requests.append((len(frames), direction))
-        frames += [_timed_frame(stream, timed) for _ in range(round(timeout * stream.fps))]
+        frames += [_time_frame(stream, timed) for _ in range(round(timeout * stream.fps))]
     return _join_frames(frames), requests
 
 
@@ -312,7 +312,7 @@ def _response_times(motion: Motion, requests: list[tuple[int, float]], timeout: 
 def _follow_path(stream: Stream, path: Floats, seconds: float, timed: list[float]) -> Motion:
     """Steer the stream along a path, moved to start at the character's first position, until the path or time ends."""
     length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
-    frames = [_timed_frame(stream, timed)]
+    frames = [_time_frame(stream, timed)]
     shift = frames[0].travel[0, [0, 2]] - path[0]
     passed, every = 0.0, max(1, round(_STEER * stream.fps))
     for i in range(round(seconds * stream.fps)):
@@ -323,7 +323,7 @@ def _follow_path(stream: Stream, path: Floats, seconds: float, timed: list[float
                 break
             goal = _point_at(path, length, passed + _LOOK)
             stream.request(direction=float(np.arctan2(goal[0] - here[0], goal[1] - here[1])))
-        frames.append(_timed_frame(stream, timed))
+        frames.append(_time_frame(stream, timed))
     motion = _join_frames(frames)
     return motion.moved([0.0, -shift[0], -shift[1]])
 

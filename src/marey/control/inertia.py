@@ -78,7 +78,7 @@ class InertialPlayer:
         """
         return self._x.copy(), self._v.copy()
 
-    def shown(self) -> SourceFrame:
+    def get_frame(self) -> SourceFrame:
         """Return the current frame."""
         return SourceFrame(*self._pose, self.reel.contacts[self.row], self._bones(), self._labels)
 
@@ -91,7 +91,7 @@ class InertialPlayer:
         if self.reel.bones is not None:
             decay(self._longer, self._longer_rate, self._y, 1.0 / self.reel.fps)
         self._pose = self._read(self.reel.root[self.row], self.reel.rotations[self.row], self._x)
-        return self.shown()
+        return self.get_frame()
 
     def jump(self, row: int, place: ArrayLike | None = None) -> None:
         """Jump to another row, which replaces the current frame.
@@ -106,9 +106,9 @@ class InertialPlayer:
         at = self.row
         extrapolate(_moving_frame(reel, at), dt, root, turned)
         coming = self._read(set_readonly(root), set_readonly(turned), x)
-        shown = self._bones()
-        if reel.bones is not None and shown is not None:
-            self._longer, self._longer_rate = shown - reel.bones[to], np.zeros_like(shown)
+        get_frame = self._bones()
+        if reel.bones is not None and get_frame is not None:
+            self._longer, self._longer_rate = get_frame - reel.bones[to], np.zeros_like(get_frame)
         given = None if place is None else freeze_array(place, "place", (3,))
         self.place = _place_over(self.place, reel.ground[at], reel.ground[to]) if given is None else given
         self.row = to

@@ -38,7 +38,7 @@ class Join:
     scale: Floats
     fitted: Floats
 
-    def entered(self, before: Floats, after: Floats, here: Floats) -> Floats:
+    def predict_entry(self, before: Floats, after: Floats, here: Floats) -> Floats:
         """Return rigid2d (N, 3), heading and hips, at which clips with parameters `after` (N, e) start.
 
         before : (N, d) parameters of the preceding clips. here : (N, 3) rigid2d at which the character leaves them.

@@ -147,7 +147,7 @@ class MotionMatching(PlayedStream):
         """Return the next frame; its label is the name of the clip."""
         if not self._begun:
             self._begun = True
-            return self._frames.shown()
+            return self._frames.get_frame()
         if self._wait <= 0 or not self._frames.remaining:
             self._boost_speed(self._every - max(self._wait, 0))
             self._search()

@@ -30,7 +30,7 @@ _SWAY = 0.2
 _MIN_SPREAD = 0.01
 # Radians per second. No person moves a joint faster than the first, so a faster change is a glitch or the end of a
 # calibration pose. The second is the minimum of the turn limits, for clips that hardly turn.
-_WILD, _LEAST_TURN = 40.0, 0.2
+_WILD, _MIN_TURN = 40.0, 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +91,7 @@ def make_features(reel: Reel, *, path_times: Sequence[float], weights: Mapping[s
     paces, turn_rates = _measure_rates(reel)
     facing = groups["facing"][rows, -2:]
     far = np.arctan2(facing[:, 0], facing[:, 1]) / times[-1]
-    limits = np.array([min(float(far.min()), -_LEAST_TURN), max(float(far.max()), _LEAST_TURN)])
+    limits = np.array([min(float(far.min()), -_MIN_TURN), max(float(far.max()), _MIN_TURN)])
     return FeatureTable(
         rows=set_readonly(rows),
         values=set_readonly(everything[rows]),

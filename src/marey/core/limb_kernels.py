@@ -25,7 +25,7 @@ _TRUSTED, _TRUSTED_BACK = 0.12, 0.5
 _CANCELED = 0.06
 # Damping decreases from the first of these changes of the limb's length, which Kovar calls invisible, to zero at the
 # second, as fractions.
-_SCALED, _SCALED_MOST = 0.03, 0.15
+_SCALED, _SCALED_MAX = 0.03, 0.15
 
 
 @kernel
@@ -78,7 +78,7 @@ def find_easing_rotation(up: Vec, down: Vec, hinge: Vec, distance: float, dampin
     damped = find_knee_rotation(up, down, hinge, distance, damping)
     knee = vec.from_axis_angle(hinge, min(damped, math.pi - knee_angle(up, down, hinge)))
     scale = distance / max(vec.norm(vec.sub(vec.rotate(knee, down), up)), 1e-9)
-    hold = vec.fade(max(abs(scale - 1.0) - _SCALED, 0.0) / (_SCALED_MOST - _SCALED))
+    hold = vec.fade(max(abs(scale - 1.0) - _SCALED, 0.0) / (_SCALED_MAX - _SCALED))
     if hold == 1.0:
         return damped
     angle = knee_angle(up, down, hinge)

@@ -48,7 +48,7 @@ _LEG_BONES = {
 }  # fmt: skip
 
 
-def _both(bones: Mapping[str, _Bone]) -> dict[str, _Bone]:
+def _add_right_side(bones: Mapping[str, _Bone]) -> dict[str, _Bone]:
     """Return the bones of both sides from those of the left side."""
     return {
         f"{side}_{key}": _Bone(bone.parent.replace("*", f"{side}_"), (sign * bone.direction[0], *bone.direction[1:]))
@@ -61,7 +61,7 @@ def _both(bones: Mapping[str, _Bone]) -> dict[str, _Bone]:
 BODY: dict[str, _Bone] = {
     "hips": _Bone("", _UP), "spine": _Bone("hips", _UP), "spine2": _Bone("spine", _UP), "chest": _Bone("spine2", _UP),
     "neck": _Bone("chest", _UP), "head": _Bone("neck", _UP), "head_tip": _Bone("head", _UP),
-    "nose": _Bone("head", _FORWARD), **_both(_ARM_BONES), **_both(_LEG_BONES),
+    "nose": _Bone("head", _FORWARD), **_add_right_side(_ARM_BONES), **_add_right_side(_LEG_BONES),
 }  # fmt: skip
 _NEEDED = tuple(f"{side}_{part}" for side in _SIDES for part in ("upper_leg", "lower_leg"))
 # Limbs that bend about one axis in the rest pose: (upper joint, lower joint, axis on the left side).
@@ -86,7 +86,7 @@ _SHORT = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solved:
+class FittedSkeleton:
     """A skeleton whose joints are named after their roles, and its pose in F frames.
 
     keys : the joints that were given, and those derived from them, with the joint's index.
@@ -98,7 +98,7 @@ class Solved:
     keys: Mapping[str, int]
 
 
-def fit_skeleton(points: Mapping[str, Floats], noise: float, fps: float) -> Solved:
+def fit_skeleton(points: Mapping[str, Floats], noise: float, fps: float) -> FittedSkeleton:
     """Fit a skeleton to positions (F, 3) of joints, keyed by the names in `BODY`.
 
     Positions may have any unit and axes, and should be smooth. noise : their remaining noise. fps : frames per second.
@@ -114,7 +114,8 @@ def fit_skeleton(points: Mapping[str, Floats], noise: float, fps: float) -> Solv
     clusters = [_fit_cluster(places, index, parents, key, _SOLID * size + _SOLID_NOISE * noise) for key in _BRANCHES]
     body = _Body(keys, parents, places, clusters, size)
     placed = places
-    for k in range(_N_ROUNDS):  # after the first round, back to what was measured, and again to a valid pose
+    # Each later round moves halfway back to the measured positions, then projects to a valid pose again.
+    for k in range(_N_ROUNDS):
         placed = body.project(placed if k == 0 else placed + 0.5 * (places - placed))
     return body.to_pose(placed, fps)
 
@@ -305,7 +306,7 @@ class _Body:
         rotations = _align(places[:, members] - center, shape - middle, cluster.guess)
         places[:, members] = center + (shape - middle) @ rotations.transpose(0, 2, 1)
 
-    def to_pose(self, places: Floats, fps: float) -> Solved:
+    def to_pose(self, places: Floats, fps: float) -> FittedSkeleton:
         """Return the skeleton and its pose at these positions."""
         names: list[str] = []
         parents: list[int] = []
@@ -335,7 +336,7 @@ class _Body:
                 offset = cluster.template[int(np.flatnonzero(cluster.children == k)[0])]
             elif above in branches and self.lengths[k] > self.short:
                 bone = places[:, k] - places[:, above]
-                turned = _swing(world[parent], offset, bone)
+                turned = _align_bone(world[parent], offset, bone)
                 parent = add(_name_between(key, names), parent, np.zeros(3), turned)
             if k in branches:
                 rotation = quat.from_matrix(_branch_rotations(places, branches[k]))
@@ -344,7 +345,7 @@ class _Body:
                 child = next((c for c in below[k] if self.lengths[c] > self.short), None)
                 if child is not None:
                     rest = np.array(BODY[self.keys[child]].direction)
-                    rotation = _swing(rotation, rest, places[:, child] - places[:, k])
+                    rotation = _align_bone(rotation, rest, places[:, child] - places[:, k])
                     rotation = self._twist(key, k, rotation, places, index, fps)
             joint_of[k] = add(key, parent, offset, rotation)
         rotations = np.stack(world, axis=1)
@@ -352,7 +353,7 @@ class _Body:
         local[:, 1:] = quat.inv_mul(rotations[:, parents[1:]], rotations[:, 1:])
         skeleton = Skeleton(tuple(names), np.array(parents), np.array(offsets))
         roles = {role: role for role in names if role in _ROLE_KEYS}
-        return Solved(
+        return FittedSkeleton(
             skeleton.with_roles(roles),
             places[:, index["hips"]].copy(),
             quat.unroll(quat.normalize(local)),
@@ -406,13 +407,13 @@ def _branch_rotations(places: Floats, cluster: _Cluster) -> Floats:
     return _align(vectors, cluster.template[cluster.solid], cluster.guess)
 
 
-def _swing(rotation: Floats, rest: Floats, bone: Floats) -> Floats:
-    """Rotate on, by the shortest way, so that the rest direction (3,) points along the bone (F, 3)."""
+def _align_bone(rotation: Floats, rest: Floats, bone: Floats) -> Floats:
+    """Add the smallest rotation that makes the rest direction (3,) point along the bone (F, 3)."""
     now = quat.rotate(rotation, np.broadcast_to(rest, bone.shape))
     return np.asarray(quat.mul(quat.between(now, bone), rotation))
 
 
-def pose_points(solved: Solved) -> dict[str, Floats]:
+def pose_points(solved: FittedSkeleton) -> dict[str, Floats]:
     """Return the positions (F, 3) of the joints that were given, in the solved pose."""
     world = forward_kinematics(solved.skeleton, solved.root_positions, solved.rotations)
     return {key: world.positions[:, joint] for key, joint in solved.keys.items()}

@@ -169,7 +169,7 @@ class MatchGraph:
         return clip, start, stop
 
     def known(self, new: float) -> KnownMatches:
-        """Return the nodes as known matches. `new` : smallest overlap that a new match may not have."""
+        """Return the nodes as known matches. A new match overlaps each of them by less than the fraction `new`."""
         # Two intervals of at least l frames that end d frames apart overlap by at least 1 - d / l.
         return KnownMatches(self._intervals[: self.n].copy(), int((1.0 - new) * self.lengths[0]))
 

@@ -1,4 +1,4 @@
-"""An index of motion: find what is like an example in hours of clips, without comparing all of them in advance.
+"""An index of motion: find motions similar to an example in hours of clips, without comparing all clips in advance.
 
 A search has two steps. First, a few frames of the query, the anchors, are aligned with every clip by features of their
 poses (`marey.compare.embedding`). Around the ends of these alignments, the frames are then compared as in a match web.
@@ -282,7 +282,7 @@ def _list_spans(ends: Ints, starts: Ints, n: int) -> Ints:
 
 
 def _split_spans(spans: Ints, n: int) -> Ints:
-    """Split spans into such that have at most `_MAX_WIDTH` frames where matches may end; n is the length of a query."""
+    """Split spans so that matches may end at no more than `_MAX_WIDTH` frames of each; n is the length of a query."""
     parts = [
         (clip, max(first, end - 2 * n), min(end + _MAX_WIDTH, last), end)
         for clip, first, last, begin in spans.tolist()

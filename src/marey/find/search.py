@@ -114,7 +114,7 @@ class External(Protocol):
 
 
 class Searchable(Protocol):
-    """What a search needs: a `MatchWeb` or a `MotionIndex`."""
+    """Protocol of what can be searched: a `MatchWeb` or a `MotionIndex`."""
 
     @property
     def clips(self) -> Sequence[Motion]: ...

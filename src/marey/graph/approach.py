@@ -206,7 +206,7 @@ def replan_end(walk: Walk, position: ArrayLike, settings: ApproachSettings) -> W
     True
     """
     goal = _position_goal(walk.graph, position, settings)
-    best = _off(walk, goal.goal.position), walk
+    best = _measure_end_error(walk, goal.goal.position), walk
     played = np.cumsum(walk.graph.edges.n_frames[walk.edges])
     for seconds in _REPLANNED_SECONDS if best[0] <= _FAR else ():
         if best[0] <= _WELL:
@@ -218,7 +218,7 @@ def replan_end(walk: Walk, position: ArrayLike, settings: ApproachSettings) -> W
             other = _extend(walk.graph.walk(walk.edges[:n_edges], walk.start), goal)
         except NoResult:
             continue
-        best = min(best, (_off(other, goal.goal.position), other), key=lambda each: each[0])
+        best = min(best, (_measure_end_error(other, goal.goal.position), other), key=lambda each: each[0])
     _warn_of_detour(walk, best[1], goal.goal.position[:2])
     return best[1]
 
@@ -241,7 +241,7 @@ def _warn_of_detour(walk: Walk, replanned: Walk, goal: Floats) -> None:
         )
 
 
-def _off(walk: Walk, at: Floats) -> float:
+def _measure_end_error(walk: Walk, at: Floats) -> float:
     """Return how far a walk's end is from the target `at` (3,) x, z, heading: the larger of the distance and the
     heading error, in meters."""
     turn, x, z = walk.end

@@ -69,12 +69,12 @@ def make_coarse_search(
 def _side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
     offset = len(frame_weights) // 2 % coarse
     markers, centers, squares = center_clip(clouds, 0, len(clouds))
-    means, spreads = _windowed(centers, squares, frame_weights)
+    means, spreads = _average_windows(centers, squares, frame_weights)
     few = replace(clouds, points=set_readonly(clouds.points[offset::coarse]), fps=clouds.fps / coarse, contacts=None)
     return Side(few, offset, WindowedClip(markers, centers, means, spreads, _slack(clouds, frame_weights, coarse)))
 
 
-def _windowed(centers: Floats, squares: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def _average_windows(centers: Floats, squares: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return the mean (F, 2) and the squared spread (F,) of the window around each frame. Frames without a complete
     window keep their own values."""
     half = len(weights) // 2

@@ -203,7 +203,7 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
         listed = [] if styles is None or isinstance(styles, str) else [label for _, label in styles]
         what = "" if styles is None else " in these styles"
         scarce = explain_styles(graph, listed) if listed and not len(circles) else ""
-        why = f": {scarce}" if scarce else _why(course, circles, graph)
+        why = f": {scarce}" if scarce else _explain_no_walk(course, circles, graph)
         raise NoResult(f"no walk covers this path of {total:.1f} m{what}{why}")
     found = measure_path(best[1], path, best[0])
     if styles is None:
@@ -261,7 +261,7 @@ def resample_path(path: ArrayLike) -> tuple[Floats, float]:
     return np.stack([np.interp(at, gone, points[:, k]) for k in (0, 1)], axis=1), total
 
 
-def _why(course: Floats, circles: Floats, graph: MotionGraph) -> str:
+def _explain_no_walk(course: Floats, circles: Floats, graph: MotionGraph) -> str:
     """Compose the end of an error message: why no walk exists along a path, and how to fix it."""
     for place, where in ((course[0], "begins"), (course[-1], "ends")):
         inside = np.flatnonzero(np.hypot(*(circles[:, :2] - place).T) < circles[:, 2])

@@ -152,7 +152,7 @@ class ReachPoint(FrozenRecord):
         return _sum_distances(walk.memo, self.max_distance, edge_paths(walk.graph).max_step) / walk.graph.fps
 
 
-class _Wanted(NamedTuple):
+class _ClipTarget(NamedTuple):
     """The target of `ReachClip`: the clip, the point (2,) where it should begin, and the shortest time (N,) in seconds
     from each node to an edge into it."""
 
@@ -187,13 +187,13 @@ class ReachClip(FrozenRecord):
     clip: int | str
     place: ArrayLike
     max_error: float = 0.5
-    _goal: _Wanted | None = field(init=False, repr=False, default=None)
+    _goal: _ClipTarget | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         _check_least("max_error", self.max_error, "m")
         self._put(place=freeze_array(self.place, "the place", (3,)))
 
-    def begin(self, walk: PartialWalk) -> tuple[_Wanted, float, float]:
+    def begin(self, walk: PartialWalk) -> tuple[_ClipTarget, float, float]:
         """Return the initial memo: the target, and an infinite distance and error."""
         graph = walk.graph
         number = graph.index(self.clip) if isinstance(self.clip, str) else int(self.clip)
@@ -205,11 +205,11 @@ class ReachClip(FrozenRecord):
         if goal is None or goal.graph is not graph:
             there = rigid2d.apply(np.asarray(self.place), graph.clips[number].travel[0, [0, 2]])
             times = count_frames_to(graph, np.unique(edges.tails[enters]), np.ones(len(edges), dtype=bool))
-            goal = _Wanted(graph, number, there, times / graph.fps)
+            goal = _ClipTarget(graph, number, there, times / graph.fps)
             self._put(_goal=goal)
         return goal, np.inf, np.inf
 
-    def add(self, walk: PartialWalk, edge: int) -> tuple[float, tuple[_Wanted, float, float]]:
+    def add(self, walk: PartialWalk, edge: int) -> tuple[float, tuple[_ClipTarget, float, float]]:
         """Return the edge's cost and the new memo: the target, the distance to it in meters, and the position error
         of the clip, which is infinite unless the edge leads into the clip."""
         graph, edges = walk.graph, walk.graph.edges
@@ -220,7 +220,7 @@ class ReachClip(FrozenRecord):
         if edges.clips[edge, 1] != goal.clip:
             return cost, (goal, float(away[-1]), np.inf)
         place = rigid2d.compose(walk.place, edges.moves[edge])
-        off = self._off(points[-1], place)
+        off = self._measure_placement_error(points[-1], place)
         return cost + off**2, (goal, float(away[-1]), off)
 
     def complete(self, walk: PartialWalk) -> bool:
@@ -231,7 +231,7 @@ class ReachClip(FrozenRecord):
         """Return the cost of the shortest time to an edge into the clip."""
         return float(_HURRY * walk.memo[0].seconds[walk.node])
 
-    def _off(self, here: Floats, place: Floats) -> float:
+    def _measure_placement_error(self, here: Floats, place: Floats) -> float:
         """Return the error in meters between the character at `here` (2,) with its clip at `place` (3,), and where it
         would be if the clip were at its target; a radian of rotation counts as a meter."""
         local = rigid2d.apply(rigid2d.invert(place), here)

@@ -59,7 +59,7 @@ def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> F
         raise UnknownFormat(f"a path must be a .csv or .svg file, not {suffix or 'a file without a suffix'}", path=name)
     if len(points) < 2:
         raise ParseError("the path must have at least 2 different points", path=name)
-    return points if length is None else _scaled(points, length)
+    return points if length is None else _scale_path(points, length)
 
 
 def word_path(word: str, width: float) -> Floats:
@@ -92,14 +92,14 @@ def word_path(word: str, width: float) -> Floats:
         strokes.append(stroke + [at, 0.0])
         at += float(stroke[:, 0].max()) + 0.15
     points = np.concatenate(strokes)
-    points = _rounded(points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 1e-9])])
+    points = _round_corners(points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 1e-9])])
     points -= points[0]
     scale = width / float(np.ptp(points[:, 0]))
     # Writing runs to the right along -X: seen from above with +Z up the page, +X is to the left.
     return np.stack([-points[:, 0], points[:, 1]], axis=1) * scale
 
 
-def _rounded(points: Floats) -> Floats:
+def _round_corners(points: Floats) -> Floats:
     """Round corners by cutting them twice (Chaikin 1974). Long strokes are subdivided first, so they stay straight."""
     pieces = np.maximum(np.ceil(np.hypot(*np.diff(points, axis=0).T) / 0.4).astype(int), 1)
     at = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(pieces))])
@@ -118,7 +118,7 @@ def _check_meters(value: float, name: str) -> None:
         )
 
 
-def _scaled(points: Floats, length: float) -> Floats:
+def _scale_path(points: Floats, length: float) -> Floats:
     _check_meters(length, "length")
     return np.asarray((points - points[0]) * (length / float(np.hypot(*np.diff(points, axis=0).T).sum())))
 

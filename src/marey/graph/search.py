@@ -306,7 +306,7 @@ class _BranchAndBound:
         found: list[tuple[float, PartialWalk]] = []
         least, n_before, limits = np.inf, self.n_expanded, self.limits
         # Depth first; the cheapest child is on top of the stack.
-        stack = self._ranked(heads)
+        stack = self._rank_walks(heads)
         while stack:
             value, walk = stack.pop()
             if value > least + self.tolerance or (value >= least and self.tolerance <= 0.0):
@@ -326,11 +326,11 @@ class _BranchAndBound:
                 self.is_cut = True
                 break
             self.n_expanded += 1
-            stack += self._ranked(self._children(walk))
+            stack += self._rank_walks(self._children(walk))
         near = [each for each in found if each[0] <= least + self.tolerance]
         return [walk for _, walk in sorted(near, key=lambda each: each[0])]
 
-    def _ranked(self, walks: Iterable[PartialWalk]) -> list[tuple[float, PartialWalk]]:
+    def _rank_walks(self, walks: Iterable[PartialWalk]) -> list[tuple[float, PartialWalk]]:
         """Pair walks with a lower bound on their total cost and sort them, best last."""
         valued = [(w.cost + (0.0 if self.objective.complete(w) else self.bound(w)), w) for w in walks]
         return sorted(valued, key=lambda each: -each[0])

@@ -274,7 +274,7 @@ class LandingSettings(Settings):
     max_shift: float = option(0.3, "Largest distance by which the end may be moved.", unit="m", min=0)
     max_turn: float = option(0.5, "Largest angle by which the end may be rotated.", unit="rad", min=0, max=math.pi)
     feet: Literal["clean"] | None = feet_option("the adjustment puts them")
-    name: str | None = option(None, "Name of the motion. By default that of the given motion.")
+    name: str | None = option(None, "Name of the result. By default that of the motion before.")
 
 
 class GraphSearchSettings(LabelSettings):

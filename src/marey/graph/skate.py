@@ -67,14 +67,16 @@ def foot_skate(walk: Walk, motion: Motion | None = None) -> FootSkate:
     played = np.zeros(len(graph.clips))
     np.add.at(played, graph.edges.clips[runs, 0], frames)
     planted, low = (
-        _sliding(measured, graph.clips, played, *motions) for measured in (slide_contact, slide_weighted_speed)
+        _measure_sliding(metric, graph.clips, played, *motions) for metric in (slide_contact, slide_weighted_speed)
     )
     return FootSkate(planted, Sliding(*(None if value is None else value / 1000.0 for value in low)))
 
 
-def _sliding(measured: Measure, clips: tuple[Motion, ...], played: Floats, before: Motion, after: Motion) -> Sliding:
-    values = [(float(played[k]), measured(clips[k]).value) for k in np.flatnonzero(played)]
+def _measure_sliding(
+    metric: Measure, clips: tuple[Motion, ...], played: Floats, before: Motion, after: Motion
+) -> Sliding:
+    values = [(float(played[k]), metric(clips[k]).value) for k in np.flatnonzero(played)]
     known = [(frames, value) for frames, value in values if value is not None]
     total = sum(frames for frames, _ in known)
     sources = sum(frames * value for frames, value in known) / total if known else None
-    return Sliding(sources, measured(before).value, measured(after).value)
+    return Sliding(sources, metric(before).value, metric(after).value)

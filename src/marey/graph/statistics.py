@@ -183,7 +183,7 @@ def connectivity(graph: MotionGraph) -> Connectivity:
     >>> table.limits.shape, table.seconds.shape
     ((41,), (41, 3))
     """
-    limits, nodes, edges = _beyond(graph) or _within(graph)
+    limits, nodes, edges = _find_beyond(graph) or _list_within(graph)
     seconds = np.zeros((len(limits), len(graph.label_names)))
     counts, ways = np.zeros((2, len(limits)), dtype=np.int64)
     for row, limit in enumerate(limits):
@@ -204,11 +204,11 @@ def own_threshold(graph: MotionGraph) -> float:
     return float(graph.edges.distances[blends if blends.any() else graph.edges.blends].max(initial=0.0))
 
 
-def _within(graph: MotionGraph) -> tuple[Floats, Ints, Edges]:
+def _list_within(graph: MotionGraph) -> tuple[Floats, Ints, Edges]:
     return np.linspace(0.0, float(graph.edges.distances.max()), _N_LIMITS), graph.nodes, graph.edges
 
 
-def _beyond(graph: MotionGraph) -> tuple[Floats, Ints, Edges] | None:
+def _find_beyond(graph: MotionGraph) -> tuple[Floats, Ints, Edges] | None:
     """Return thresholds up to twice the graph's own, and the nodes and edges of all clips with all transitions up to
     the largest. Return None if that would take too long, or if the graph's own transitions are not among them."""
     edges, half = graph.edges, graph.half_width

@@ -33,7 +33,7 @@ from marey.io.asf import (
     bone_key,
     ordered_rotation,
     parse_number,
-    shown,
+    quote,
     stated_unit,
 )
 from marey.io.files import decode_text
@@ -161,7 +161,7 @@ def _read_head(lines: Sequence[str], degrees: bool, path: str) -> _Head:
         if not keyword.startswith(":"):
             if not (len(tokens) == 1 and _FRAME.fullmatch(tokens[0])):
                 raise ParseError(
-                    f"expected a keyword or frame number, got {shown(line.strip())}; is this an AMC file?",
+                    f"expected a keyword or frame number, got {quote(line.strip())}; is this an AMC file?",
                     path=path,
                     line=number,
                 )
@@ -173,7 +173,7 @@ def _read_head(lines: Sequence[str], degrees: bool, path: str) -> _Head:
             head.fps = parse_number(tokens[1], "samples per second", path, number)
             if not 0 < head.fps <= 100_000:
                 raise ParseError(
-                    f"expected a frame rate greater than 0 and up to 100000 Hz, got {shown(tokens[1])}",
+                    f"expected a frame rate greater than 0 and up to 100000 Hz, got {quote(tokens[1])}",
                     path=path,
                     line=number,
                 )
@@ -303,7 +303,7 @@ def _read_frame(
         try:
             bone = _read_bone(tokens, columns, row, path, i + 1)
             if bone in seen:
-                message = f"bone {shown(tokens[0])} occurs twice in frame {_content(lines[start])}"
+                message = f"bone {quote(tokens[0])} occurs twice in frame {_content(lines[start])}"
                 raise ParseError(message, path=path, line=i + 1)
         except ParseError:
             if may_break_off and i == stop - 1:
@@ -319,13 +319,13 @@ def _read_bone(tokens: list[str], columns: _Columns, row: Floats, path: str, lin
     if bone is None:
         if tokens[0].startswith(":"):
             raise ParseError(
-                f"expected a bone or a frame number, got the keyword {shown(tokens[0])}; keywords must come before "
+                f"expected a bone or a frame number, got the keyword {quote(tokens[0])}; keywords must come before "
                 "the frames",
                 path=path,
                 line=line,
             )
         raise ParseError(
-            f"bone {shown(tokens[0])} is not in the skeleton{similar(tokens[0][:80], columns.names)}; "
+            f"bone {quote(tokens[0])} is not in the skeleton{similar(tokens[0][:80], columns.names)}; "
             "check that this is the right ASF file",
             path=path,
             line=line,
@@ -333,7 +333,7 @@ def _read_bone(tokens: list[str], columns: _Columns, row: Floats, path: str, lin
     dofs = columns.dofs[bone]
     if len(tokens) - 1 != len(dofs):
         what = f"{len(dofs)} value{'' if len(dofs) == 1 else 's'}{' (' + ' '.join(dofs) + ')' if dofs else ''}"
-        raise ParseError(f"expected {what} for bone {shown(tokens[0])}, got {len(tokens) - 1}", path=path, line=line)
+        raise ParseError(f"expected {what} for bone {quote(tokens[0])}, got {len(tokens) - 1}", path=path, line=line)
     at = columns.first[bone]
     row[at : at + len(dofs)] = _numbers(tokens, path, line)
     return bone
@@ -348,7 +348,7 @@ def _numbers(tokens: list[str], path: str, line: int) -> list[float]:
     is_plain = bool(values) and all(abs(value) <= MAX_NUMBER for value in values)  # False for NaN too
     if is_plain and not any("_" in token for token in tokens):
         return values
-    return [parse_number(token, f"bone {shown(tokens[0])}", path, line) for token in tokens[1:]]
+    return [parse_number(token, f"bone {quote(tokens[0])}", path, line) for token in tokens[1:]]
 
 
 def _check_counts(counts: Sequence[tuple[int, int]], warnings: list[str]) -> None:
@@ -364,7 +364,7 @@ def _check_counts(counts: Sequence[tuple[int, int]], warnings: list[str]) -> Non
 
 def _warn_missing(missing: dict[int, list[int]], columns: _Columns, n_frames: int, warnings: list[str]) -> None:
     for i, frames in sorted(missing.items())[:5]:
-        name = shown(columns.names[i])
+        name = quote(columns.names[i])
         if len(frames) == n_frames:
             warnings.append(f"bone {name} is in no frame; it keeps its rest pose")
         elif frames[0] == 0:

@@ -246,11 +246,11 @@ def parse_number(token: str, what: str, path: str, line: int) -> float:
     except ValueError:
         value = math.nan
     if "_" in token or not abs(value) <= MAX_NUMBER:
-        raise ParseError(f"expected a number for {what}, got {shown(token)}", path=path, line=line)
+        raise ParseError(f"expected a number for {what}, got {quote(token)}", path=path, line=line)
     return value
 
 
-def shown(token: str) -> str:
+def quote(token: str) -> str:
     """Format a token for a message: quoted, and shortened if long."""
     return repr(token if len(token) <= 40 else token[:37] + "...")
 
@@ -272,11 +272,11 @@ def _split_sections(text: str, path: str) -> dict[str, _Section]:
         if tokens[0].startswith(":"):
             keyword = tokens[0].lower()
             if keyword in sections:
-                raise ParseError(f"section {shown(keyword)} occurs twice", path=path, line=number)
+                raise ParseError(f"section {quote(keyword)} occurs twice", path=path, line=number)
             current = sections[keyword] = _Section(number, tokens[1:])
         elif current is None:
             raise ParseError(
-                f"expected a section such as :units, got {shown(tokens[0])}; is this an ASF file?",
+                f"expected a section such as :units, got {quote(tokens[0])}; is this an ASF file?",
                 path=path,
                 line=number,
             )
@@ -295,7 +295,7 @@ def _read_units(section: _Section | None, path: str) -> tuple[float, bool]:
         elif key.lower() == "angle":
             word = values[0].lower() if values else ""
             if word not in ("deg", "degree", "degrees", "rad", "radian", "radians"):
-                raise ParseError(f"expected deg or rad after angle, got {shown(word)}", path=path, line=line)
+                raise ParseError(f"expected deg or rad after angle, got {quote(word)}", path=path, line=line)
             degrees = word.startswith("deg")
     return factor, degrees
 
@@ -330,7 +330,7 @@ def _read_bones(section: _Section, path: str) -> dict[str, _Bone]:
                 raise ParseError(message, path=path, line=line)
             bone = _Bone(line)
         elif bone is None:
-            raise ParseError(f"expected 'begin' of a bone, got {shown(key)}", path=path, line=line)
+            raise ParseError(f"expected 'begin' of a bone, got {quote(key)}", path=path, line=line)
         elif word == "end":
             _check_bone(bone, bones, path)
             bones[bone.name] = bone
@@ -378,10 +378,10 @@ def _check_bone(bone: _Bone, bones: dict[str, _Bone], path: str) -> None:
         needed["axis"] = bone.axis
     missing = [what for what, value in needed.items() if value is None]
     if missing:
-        label = f"bone {shown(bone.name)}" if bone.name else "the bone"
+        label = f"bone {quote(bone.name)}" if bone.name else "the bone"
         raise ParseError(f"{label} has no {' and no '.join(missing)}", path=path, line=bone.line)
     if bone.name in bones or bone_key(bone.name) == ROOT:
-        raise ParseError(f"bone name {shown(bone.name)} occurs twice", path=path, line=bone.line)
+        raise ParseError(f"bone name {quote(bone.name)} occurs twice", path=path, line=bone.line)
 
 
 def _read_hierarchy(section: _Section, bones: dict[str, _Bone], path: str) -> tuple[list[str], list[int]]:
@@ -395,7 +395,7 @@ def _read_hierarchy(section: _Section, bones: dict[str, _Bone], path: str) -> tu
         for name in names:
             if name not in children:
                 raise ParseError(
-                    f"bone {shown(name)} is not in :bonedata{similar(name[:80], bones)}", path=path, line=line
+                    f"bone {quote(name)} is not in :bonedata{similar(name[:80], bones)}", path=path, line=line
                 )
         for child in names[1:]:
             if child == ROOT:
@@ -404,7 +404,7 @@ def _read_hierarchy(section: _Section, bones: dict[str, _Bone], path: str) -> tu
                 )
             if child in placed:
                 raise ParseError(
-                    f"bone {shown(child)} already has a parent, which is given on line {placed[child]}",
+                    f"bone {quote(child)} already has a parent, which is given on line {placed[child]}",
                     path=path,
                     line=line,
                 )
@@ -427,10 +427,10 @@ def _read_hierarchy(section: _Section, bones: dict[str, _Bone], path: str) -> tu
 def _refuse_loose(loose: set[str], placed: dict[str, int], bones: dict[str, _Bone], path: str) -> None:
     orphan = next((name for name in bones if name in loose and name not in placed), None)
     if orphan is not None:
-        message = f"bone {shown(orphan)} has no parent; add it to the :hierarchy section"
+        message = f"bone {quote(orphan)} has no parent; add it to the :hierarchy section"
         raise ParseError(message, path=path, line=bones[orphan].line)
     name = next(name for name in bones if name in loose)
-    message = f"the :hierarchy section has a cycle through bone {shown(name)} that is not connected to the root"
+    message = f"the :hierarchy section has a cycle through bone {quote(name)} that is not connected to the root"
     raise ParseError(message, path=path, line=placed[name])
 
 
@@ -477,7 +477,7 @@ def _numbers(values: Sequence[str], count: int, what: str, path: str, line: int)
 def _axis_word(word: str, path: str, line: int) -> str:
     axis = word.lower()
     if sorted(axis) != ["x", "y", "z"]:
-        raise ParseError(f"expected an axis order such as XYZ, got {shown(word)}", path=path, line=line)
+        raise ParseError(f"expected an axis order such as XYZ, got {quote(word)}", path=path, line=line)
     return axis
 
 
@@ -486,7 +486,7 @@ def _dof_words(values: Iterable[str], allowed: Sequence[str], path: str, line: i
     for i, word in enumerate(words):
         if word not in allowed:
             raise ParseError(
-                f"expected degrees of freedom among {' '.join(allowed)}, got {shown(word)}",
+                f"expected degrees of freedom among {' '.join(allowed)}, got {quote(word)}",
                 path=path,
                 line=line,
             )

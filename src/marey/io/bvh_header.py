@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from marey.errors import ParseError, format_list
 from marey.io import limits
-from marey.io.text_numbers import complaint, parse_numbers, shown
+from marey.io.text_numbers import complaint, parse_numbers, quote
 
 _WORD = re.compile(rb"[{}]|(?i:offset)(?=[-+.\d])|[^\s{}]+")  # a number may directly follow OFFSET
 _LINE_REST = re.compile(rb"[^\r\n]*")
@@ -128,7 +128,7 @@ class _Parser:
 
     def got(self) -> str:
         """Format the last word for a message."""
-        return shown(self.data[self.word_at : self.at]) if self.word_at < self.at else "the end of the file"
+        return quote(self.data[self.word_at : self.at]) if self.word_at < self.at else "the end of the file"
 
     def error(self, message: str) -> ParseError:
         return ParseError(message, path=self.path, line=line_number(self.data, self.word_at))
@@ -202,7 +202,7 @@ class _Parser:
             self.at = self.word_at
             given = self.name()
         if self.take_keyword() != b"{":
-            what = END_SITE if is_end else shown(given)
+            what = END_SITE if is_end else quote(given)
             raise self.error(f"expected '{{' after {what}, got {self.got()}")
         tree.append(Joint(parent, is_end, at, column=self.n_columns, given=given))
         limits.check_joints(len(tree), self.path)
@@ -333,4 +333,4 @@ def _name_joints(tree: list[Joint]) -> list[Joint]:
 
 
 def _who(joint: Joint) -> str:
-    return shown(joint.given) if joint.given or not joint.is_end else END_SITE
+    return quote(joint.given) if joint.given or not joint.is_end else END_SITE

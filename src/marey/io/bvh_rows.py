@@ -17,7 +17,7 @@ from marey.errors import ParseError
 from marey.io import limits
 from marey.io.bvh_header import line_number
 from marey.io.bvh_kernels import parse_rows
-from marey.io.text_numbers import LARGEST, complaint, number_fault, parse_numbers, shown
+from marey.io.text_numbers import LARGEST, complaint, number_fault, parse_numbers, quote
 from marey.io.threads import run_in_halves
 
 # Minimum number of bytes for which two threads are faster than one.
@@ -111,7 +111,7 @@ def _preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re
         return None, time, at
     integer, _, decimals = count.lstrip(b"+-").partition(b".")
     if not integer.isdigit() or len(integer) > 18 or decimals.strip(b"0"):
-        warnings.append(f"the number of frames is not a whole number: {shown(count)}")
+        warnings.append(f"the number of frames is not a whole number: {quote(count)}")
         return None, time, at
     return int(float(count)), time, at
 
@@ -232,7 +232,7 @@ def _check_last_word(section: _Section, at: int, n_before: int, has_rows: bool) 
         column = at - max(data.rfind(b"\n", 0, at), data.rfind(b"\r", 0, at))
         raise section.error(f"number {n_before + 1} of the line (column {column}): {complaint(word)}", at)
     if is_junk:
-        section.warnings.append(f"text after the last row was ignored: {shown(word)} on line {line_number(data, at)}")
+        section.warnings.append(f"text after the last row was ignored: {quote(word)} on line {line_number(data, at)}")
 
 
 def _has_row(section: _Section, at: int) -> bool:

@@ -84,11 +84,11 @@ def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview
 
     Raises `FileExistsError` if there is a file already, unless `replace`.
     """
-    with Writing() as files:
+    with FileTransaction() as files:
         files.commit(files.stage(path, parts), replace=replace)
 
 
-class Staged(NamedTuple):
+class StagedFile(NamedTuple):
     """A complete file under a temporary name in the folder of its `target`."""
 
     target: str
@@ -100,7 +100,7 @@ class Staged(NamedTuple):
         return file_digest(self.temporary)
 
 
-class Writing:
+class FileTransaction:
     """Context manager that writes files which belong together: `stage` all of them, then `commit` them in order.
 
     Staged files are complete and on the disk before the first is renamed, so a full disk changes nothing. Readers of
@@ -109,12 +109,12 @@ class Writing:
     """
 
     def __init__(self) -> None:
-        self._staged: list[Staged] = []
+        self._staged: list[StagedFile] = []
 
-    def __enter__(self) -> Writing:
+    def __enter__(self) -> FileTransaction:
         return self
 
-    def stage(self, path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> Staged:
+    def stage(self, path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> StagedFile:
         """Write a file under a temporary name, with the mode of the file that it will replace."""
         target = os.fspath(path)
         check_file_name(target)
@@ -128,7 +128,7 @@ class Writing:
             temporary = os.path.join(folder, f".{name[:_MAX_BASE]}.{os.urandom(4).hex()}{PART_SUFFIX}")
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)  # follows no link
             handle = os.open(temporary, flags, 0o666)
-            self._staged.append(Staged(target, temporary))
+            self._staged.append(StagedFile(target, temporary))
             with os.fdopen(handle, "wb") as stream:
                 for part in parts:
                     stream.write(part)
@@ -138,7 +138,7 @@ class Writing:
                 os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
         return self._staged[-1]
 
-    def commit(self, *staged: Staged, replace: bool = True) -> None:
+    def commit(self, *staged: StagedFile, replace: bool = True) -> None:
         """Rename staged files to their targets in order; each rename reaches the disk before the next."""
         for k, file in enumerate(staged):
             with _reporting(file.target):
@@ -189,7 +189,7 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
 def sweep_parts(folder: str) -> None:
     """Remove temporary files and folders that killed processes left in a folder more than an hour ago.
 
-    Looks into each folder once per process. Only names that `Writing` and `hidden_folder` give are removed.
+    Looks into each folder once per process. Only names that `FileTransaction` and `hidden_folder` give are removed.
     """
     try:
         with os.scandir(folder) as entries:

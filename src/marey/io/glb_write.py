@@ -59,10 +59,10 @@ def write_glb(motions: Sequence[Motion], *, body: bool = True, compact: bool = F
         check_float32(motion)
     file = GlbContent()
     groups = _by_skeleton(motions)
-    tracks: dict[int, tuple[int, _Moving]] = {}
+    tracks: dict[int, tuple[int, _MovingJoints]] = {}
     for number, group in enumerate(groups, start=1):
         members = [motions[i] for i in group]
-        moving = _Moving.of(members)
+        moving = _MovingJoints.of(members)
         first = _add_skeleton(file, members[0].skeleton, moving, number, body)
         tracks.update((i, (first, moving)) for i in group)
     names = unique_names(motion.name or "motion" for motion in motions)
@@ -123,7 +123,7 @@ def _by_skeleton(motions: Sequence[Motion]) -> list[list[int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Moving:
+class _MovingJoints:
     """Masks (J,): which joints rotate, which move relative to their parents, and which are rigid enough to be drawn."""
 
     rotates: Bools
@@ -131,7 +131,7 @@ class _Moving:
     rigid: Bools
 
     @staticmethod
-    def of(motions: Sequence[Motion]) -> _Moving:
+    def of(motions: Sequence[Motion]) -> _MovingJoints:
         """Find which joints move in any of `motions`, which all have the same skeleton.
 
         An End Site that never rotates needs no channel. Every other joint gets one; otherwise it would keep its pose
@@ -146,7 +146,7 @@ class _Moving:
                 gap = np.linalg.norm(motion.bone_offsets - skeleton.offsets, axis=2).max(axis=0)
                 stray = np.maximum(stray, gap)
         stray[0] = 0.0
-        return _Moving(rotates, stray > SAME_OFFSETS, stray <= LOOSE * skeleton.bone_lengths)
+        return _MovingJoints(rotates, stray > SAME_OFFSETS, stray <= LOOSE * skeleton.bone_lengths)
 
 
 @dataclass(slots=True)
@@ -240,7 +240,7 @@ class GlbContent:
         return pack_glb(document, b"".join(self.parts))
 
 
-def _add_skeleton(file: GlbContent, skeleton: Skeleton, moving: _Moving, number: int, body: bool) -> int:
+def _add_skeleton(file: GlbContent, skeleton: Skeleton, moving: _MovingJoints, number: int, body: bool) -> int:
     """Add nodes, skin and body; return the node of joint 0. The node of joint j is that plus j."""
     first = len(file.nodes)
     prefix = "" if number == 1 else f"character{number}:"
@@ -286,7 +286,7 @@ def _add_body(file: GlbContent, skeleton: Skeleton, rigid: Bools) -> None:
     file.nodes.append({"name": name, "mesh": len(file.meshes) - 1, "skin": len(file.skins) - 1})
 
 
-def _channels(motion: Motion, moving: _Moving) -> dict[tuple[int, str], NDArray[Any]]:
+def _channels(motion: Motion, moving: _MovingJoints) -> dict[tuple[int, str], NDArray[Any]]:
     """Return the values (F, C) of each (joint, path) that needs a channel."""
     channels: dict[tuple[int, str], NDArray[Any]] = {(0, "translation"): motion.root_positions.astype(np.float32)}
     rotations: Floats = quat.unroll(quat.normalize(motion.rotations))

@@ -180,7 +180,7 @@ class Gltf:
         asset = document.get("asset")
         version = asset.get("version") if isinstance(asset, dict) else None
         if not (isinstance(version, str) and version.split(".")[0] == "2"):
-            self.fail(f"expected asset.version '2.0', got {shown(version)}")
+            self.fail(f"expected asset.version '2.0', got {quote(version)}")
         return document
 
     # The JSON document.
@@ -192,10 +192,10 @@ class Gltf:
         value = (self.document if of is None else of).get(key, [])
         name = f"{where}.{key}" if where else key
         if not isinstance(value, list):
-            self.fail(f"'{name}' must be an array, not {shown(value)}")
+            self.fail(f"'{name}' must be an array, not {quote(value)}")
         for i, entry in enumerate(value):
             if not isinstance(entry, dict):
-                self.fail(f"'{name}[{i}]' must be an object, not {shown(entry)}")
+                self.fail(f"'{name}[{i}]' must be an object, not {quote(entry)}")
         if of is None:
             self._lists[key] = value
         return value
@@ -204,7 +204,7 @@ class Gltf:
         """Return the object under `key`; {} if it is missing."""
         value = of.get(key, {})
         if not isinstance(value, dict):
-            self.fail(f"'{where}.{key}' must be an object, not {shown(value)}")
+            self.fail(f"'{where}.{key}' must be an object, not {quote(value)}")
         return value
 
     def integer(self, of: Json, key: str, where: str, default: int | None = None) -> int:
@@ -213,21 +213,21 @@ class Gltf:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _HUGE:
-            self.fail(f"'{where}.{key}' must be a whole number of at least 0, not {shown(value)}")
+            self.fail(f"'{where}.{key}' must be a whole number of at least 0, not {quote(value)}")
         return value
 
     def index(self, of: Json, key: str, where: str, count: int) -> int:
         """Return a required whole number below `count`."""
         value = self.integer(of, key, where)
         if value >= count:
-            self.fail(f"'{where}.{key}' is {shown(value)}, but there are only {count} of them")
+            self.fail(f"'{where}.{key}' is {quote(value)}, but there are only {count} of them")
         return value
 
     def indices(self, of: Json, key: str, where: str, count: int) -> list[int]:
         """Return an array of whole numbers below `count`; [] if it is missing."""
         value = of.get(key, [])
         if not isinstance(value, list):
-            self.fail(f"'{where}.{key}' must be an array, not {shown(value)}")
+            self.fail(f"'{where}.{key}' must be an array, not {quote(value)}")
         return [self.index({key: entry}, key, where, count) for entry in value]
 
     def numbers(self, of: Json, key: str, n: int, where: str) -> Floats | None:
@@ -236,22 +236,22 @@ class Gltf:
         if value is None:
             return None
         if not isinstance(value, list) or len(value) != n:
-            self.fail(f"'{where}.{key}' must be an array of {n} numbers, not {shown(value)}")
+            self.fail(f"'{where}.{key}' must be an array of {n} numbers, not {quote(value)}")
         if any(isinstance(entry, bool) or not isinstance(entry, int | float) for entry in value):
-            self.fail(f"'{where}.{key}' must hold numbers only, not {shown(value)}")
+            self.fail(f"'{where}.{key}' must hold numbers only, not {quote(value)}")
         try:
             array = np.array([float(entry) for entry in value])
         except OverflowError:
             array = np.array([np.inf])
         if not np.isfinite(array).all():
-            self.fail(f"'{where}.{key}' must hold finite numbers, not {shown(value)}")
+            self.fail(f"'{where}.{key}' must hold finite numbers, not {quote(value)}")
         return array
 
     def text(self, of: Json, key: str, where: str, default: str = "") -> str:
         """Return a string that can be encoded as UTF-8."""
         value = of.get(key, default)
         if not isinstance(value, str):
-            self.fail(f"'{where}.{key}' must be a string, not {shown(value)}")
+            self.fail(f"'{where}.{key}' must be a string, not {quote(value)}")
         return value.encode("utf-8", "replace").decode("utf-8")
 
     # Accessors.
@@ -270,7 +270,7 @@ class Gltf:
         interpolation = self.text(sampler, "interpolation", where, "LINEAR")
         if interpolation not in INTERPOLATIONS:
             expected = " or ".join(INTERPOLATIONS)
-            self.fail(f"{what} has interpolation {shown(interpolation)}; expected {expected}")
+            self.fail(f"{what} has interpolation {quote(interpolation)}; expected {expected}")
         n_accessors = len(self.objects("accessors"))
         clock = self.index(sampler, "input", where, n_accessors)
         times = self.accessor(clock, 1)
@@ -290,7 +290,7 @@ class Gltf:
         kind = entry.get("type")
         if not isinstance(kind, str) or WIDTHS.get(kind) != width:
             wanted = next(name for name, n in WIDTHS.items() if n == width)
-            self.fail(f"'{where}.type' must be {wanted!r} here, not {shown(kind)}")
+            self.fail(f"'{where}.type' must be {wanted!r} here, not {quote(kind)}")
         component = self._component(entry, where)
         count = self.integer(entry, "count", where)
         if count == 0:
@@ -314,7 +314,7 @@ class Gltf:
     def _component(self, entry: Json, where: str) -> np.dtype[Any]:
         code = self.integer(entry, "componentType", where)
         if code not in COMPONENTS:
-            self.fail(f"'{where}.componentType' must be one of {sorted(COMPONENTS)}, not {shown(code)}")
+            self.fail(f"'{where}.componentType' must be one of {sorted(COMPONENTS)}, not {quote(code)}")
         return np.dtype(COMPONENTS[code])
 
     def _elements(
@@ -331,7 +331,7 @@ class Gltf:
         needed = offset + stride * (count - 1) + element
         if needed > length:
             self.fail(
-                f"'{where}' reaches to byte {shown(needed)} of bufferViews[{view}], which has {length}; "
+                f"'{where}' reaches to byte {quote(needed)} of bufferViews[{view}], which has {length}; "
                 "the file is cut short or its counts are wrong"
             )
         return np.ndarray((count, width), component, self.binary, start + offset, strides=(stride, component.itemsize))
@@ -352,17 +352,17 @@ class Gltf:
             )
         held = self.integer(buffers[0], "byteLength", "buffers[0]")
         if held > len(self.binary):
-            self.fail(f"'buffers[0].byteLength' is {shown(held)}, but the BIN chunk has {len(self.binary)} bytes")
+            self.fail(f"'buffers[0].byteLength' is {quote(held)}, but the BIN chunk has {len(self.binary)} bytes")
         start = self.integer(view, "byteOffset", where, 0)
         length = self.integer(view, "byteLength", where)
         if start + length > held:
-            self.fail(f"'{where}' ends at byte {shown(start + length)}, but the buffer has only {held} bytes")
+            self.fail(f"'{where}' ends at byte {quote(start + length)}, but the buffer has only {held} bytes")
         return start, length, self.integer(view, "byteStride", where, 0)
 
     def _replace_sparse(self, sparse: Json, where: str, values: Floats, component: np.dtype[Any]) -> None:
         count = self.integer(sparse, "count", where)
         if not 0 < count <= len(values):
-            self.fail(f"'{where}.count' must be 1 to {len(values)}, the accessor's count, not {shown(count)}")
+            self.fail(f"'{where}.count' must be 1 to {len(values)}, the accessor's count, not {quote(count)}")
         places = self.child(sparse, "indices", where)
         kind = self._component(places, f"{where}.indices")
         if kind.kind != "u":
@@ -387,7 +387,7 @@ def read_nodes(gltf: Gltf) -> Nodes:
     return build_nodes(children, gltf.fail)
 
 
-def shown(value: object) -> str:
+def quote(value: object) -> str:
     """Format a value for a message."""
     if value is None:
         return "nothing"

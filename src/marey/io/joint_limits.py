@@ -14,7 +14,7 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.core.joint_limits import JointLimits
 from marey.errors import ParseError, warn_user
-from marey.io.asf import AsfSkeleton, asf_motion, read_asf, shown
+from marey.io.asf import AsfSkeleton, asf_motion, quote, read_asf
 from marey.io.axes import rotation_between
 from marey.io.canonical import to_motion
 from marey.io.files import read_bytes
@@ -108,7 +108,7 @@ def _read_ranges(words: tuple[str, ...], bone: int, skeleton: AsfSkeleton) -> Fl
     if (ranges[:, 0] <= ranges[:, 1]).all():
         return np.clip(ranges * (math.pi / 180.0 if skeleton.degrees else 1.0), -_NO_LIMIT, _NO_LIMIT)
     warn_user(
-        f"{skeleton.path}: the limits of bone {shown(skeleton.names[bone])} are ignored; expected a pair of numbers, "
-        f"low and high, for each of its degrees of freedom ({' '.join(dofs) or 'none'}), got {shown(' '.join(words))}"
+        f"{skeleton.path}: the limits of bone {quote(skeleton.names[bone])} are ignored; expected a pair of numbers, "
+        f"low and high, for each of its degrees of freedom ({' '.join(dofs) or 'none'}), got {quote(' '.join(words))}"
     )
     return None

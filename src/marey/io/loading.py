@@ -180,7 +180,7 @@ def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
         if skeleton is None and not split_name(path)[0].startswith(split_name(asf_path)[0]):
             raw.warnings.append(
                 f"the skeleton is that of {os.path.basename(os.fspath(asf_path))}, the only ASF file next to it, "
-                "though its name does not fit; `skeleton=` names another"
+                "although its name does not match; `skeleton=` chooses another"
             )
         return raw
     if suffix == ".asf":

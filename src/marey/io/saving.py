@@ -16,7 +16,7 @@ from marey.io.files import (
     GLTF_SUFFIXES,
     MULTI_CLIP_SUFFIXES,
     SAVE_SUFFIXES,
-    Writing,
+    FileTransaction,
     check_file_name,
     read_bytes,
     split_name,
@@ -77,7 +77,7 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
     elif any(motion.contacts is not None or motion.labels for motion in motions):
         warn_user(f"{os.fspath(path)}: contacts and labels were not saved, because a sidecar describes only one motion")
     parts = own or _parts(motions, suffix, is_amass_name(path), settings)
-    with Writing() as writing:
+    with FileTransaction() as writing:
         staged = writing.stage(path, parts)
         if len(motions) == 1:
             commit_with_sidecar(motions[0], staged, writing)

@@ -36,7 +36,7 @@ from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, ParseError, warn_user
 from marey.io.archive import encode_json, read_json, write_json
-from marey.io.files import MOTION_SUFFIXES, SIDECAR_SUFFIX, Staged, Writing, file_digest, remove_file
+from marey.io.files import MOTION_SUFFIXES, SIDECAR_SUFFIX, FileTransaction, StagedFile, file_digest, remove_file
 
 FORMAT, VERSION = "marey.sidecar", 1
 _ANNOTATIONS = {"contacts", "labels", "roles", "floor", "provenance"}
@@ -257,7 +257,7 @@ def write_sidecar(motion: Motion, path: str | os.PathLike[str]) -> Path | None:
     return side
 
 
-def commit_with_sidecar(motion: Motion, staged: Staged, writing: Writing) -> None:
+def commit_with_sidecar(motion: Motion, staged: StagedFile, writing: FileTransaction) -> None:
     """Replace a motion file and its sidecar by the staged file and the sidecar of `motion`, in the order given in the
     module's docstring."""
     path = Path(staged.target)

@@ -58,12 +58,12 @@ def _parse_numbers(word: bytes, largest: float) -> list[float] | None:
 
 def complaint(word: bytes) -> str:
     """Return the message for a word that `parse_numbers` rejected: expected, got, and the remedy."""
-    return number_fault(word) or f"expected a number, got {shown(word)}"
+    return number_fault(word) or f"expected a number, got {quote(word)}"
 
 
 def number_fault(word: bytes) -> str | None:
     """Return the message for a rejected word that looks like a number; None for other words."""
-    got = f"got {shown(word)}"
+    got = f"got {quote(word)}"
     if re.fullmatch(_NOT_FINITE, word):
         return f"expected a finite number, {got}"
     if _parse_numbers(word, np.inf) is not None:
@@ -75,7 +75,7 @@ def number_fault(word: bytes) -> str | None:
     return None
 
 
-def shown(word: bytes) -> str:
+def quote(word: bytes) -> str:
     """Format a word of a file for a message, in quotes."""
     text = word[:60].decode("utf-8", "replace")
     return repr(text if len(text) <= 40 else text[:37] + "...")

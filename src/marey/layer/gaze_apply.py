@@ -36,7 +36,7 @@ from marey.layer.gaze_kernels import (
 )
 from marey.layer.gaze_model import (
     EYE_LIMIT,
-    EYE_MOST,
+    EYE_MAX,
     LENGTH,
     N_NUMBERS,
     OVERSHOOT,
@@ -113,7 +113,7 @@ def trace_gaze(gaze: GazeMap, motion: Motion, goals: Sequence[object], settings:
         follow=np.zeros((n, 12)),
         fps=motion.fps,
     )
-    limit = min(max(EYE_LIMIT, gaze.widest_eyes), EYE_MOST)
+    limit = min(max(EYE_LIMIT, gaze.widest_eyes), EYE_MAX)
     follow_goals(poses, _pack_looks(plans, n), gaze.grid, settings.steady, limit, body.ahead, out)
     looks = tuple(_make_look(plan, k, plans, motion) for k, plan in enumerate(plans))
     track = GazeTrack(

@@ -30,7 +30,7 @@ from marey.layer.gaze_markers import (
 from marey.layer.gaze_model import (
     AHEAD,
     EYE_LIMIT,
-    EYE_MOST,
+    EYE_MAX,
     GazeShift,
     angles_to_direction,
     check_goal,
@@ -114,8 +114,8 @@ def _check_eyes(turned: float, head: Floats, goal: Floats, name: str) -> None:
         f"pitch {np.degrees(goal[1]):.0f})"
     )
     remedy = "check the goal, the direction in which the body faces, and which axis is up"
-    if turned > EYE_MOST:
-        raise NoResult(f"{said}, but eyes rotate at most {np.degrees(EYE_MOST):.0f} degrees; {remedy}")
+    if turned > EYE_MAX:
+        raise NoResult(f"{said}, but eyes rotate at most {np.degrees(EYE_MAX):.0f} degrees; {remedy}")
     limit = f"more than {np.degrees(EYE_LIMIT):.0f} degrees is uncomfortable"
     warnings.warn(f"{said}, but {limit}; {remedy}", MareyWarning, 3)
 

@@ -31,7 +31,7 @@ __all__ = [
 
 PARTS = ("pelvis", "lower_spine", "upper_spine", "neck", "eyes")
 # Rotation of the eyes in the head, in radians: above the first limit there is a warning; the second is the maximum.
-EYE_LIMIT, EYE_MOST = np.radians(35.0), np.radians(55.0)
+EYE_LIMIT, EYE_MAX = np.radians(35.0), np.radians(55.0)
 AHEAD = np.array([0.0, 0.0, 1.0])
 # Columns of a shift's row of numbers: five rotation vectors, then the timing.
 POSE, LENGTH, STARTS, PEAK, OVERSHOOT = slice(0, 15), 15, slice(16, 20), 20, 21

@@ -171,7 +171,7 @@ def _find_weights(base: Motion, donor: Motion, begin: float, fade: float) -> tup
     if not len(frames):
         raise InvalidValue(
             f"the donor covers no frame of the base: it plays from {begin:g} to {begin + donor.duration:g} s, and "
-            f"the base lasts {base.duration:g} s at {base.fps:g} Hz; change at"
+            f"the base lasts {base.duration:g} s at {base.fps:g} Hz; choose another `at=`"
         )
     alpha = np.ones(len(frames))
     if fade > 0.0:
@@ -192,7 +192,7 @@ def _make_notes(base: Motion, donor: Motion, weights: Floats, begin: float) -> l
     if any(weights[joint] >= _MOSTLY for joint in _find_leg_joints(base.skeleton)):
         notes.append(
             "the transplanted feet skate, because the hips above them move as in the base motion: put the upper_body "
-            "of the base motion on the donor instead, or clean what stands still enough with `marey.clean`"
+            "of the base motion on the donor instead, or hold feet that are nearly still in place with `marey.clean`"
         )
     return notes
 

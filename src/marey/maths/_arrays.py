@@ -23,13 +23,13 @@ def as_floats(value: npt.ArrayLike, where: str, name: str) -> FloatArray:
     """Return `value` as a float64 array, copied only if it is not one already."""
     if isinstance(value, np.ndarray) and value.dtype == np.float64:
         return value
-    array = _converted(value, where, name)
+    array = _convert(value, where, name)
     if array.dtype.kind not in "fiub":
         raise InvalidValue(f"{where}: {name} must be real numbers, not an array of {array.dtype}")
     return array.astype(np.float64)
 
 
-def _converted(value: npt.ArrayLike, where: str, name: str) -> npt.NDArray[np.generic]:
+def _convert(value: npt.ArrayLike, where: str, name: str) -> npt.NDArray[np.generic]:
     try:
         return np.asarray(value)
     except ValueError as error:

@@ -27,7 +27,7 @@ _ROUNDS_OF_BLOCKS = 3
 # Relative tolerance for a step to be at its bound and for a multiplier to be 0.
 _SLACK = 1e-13
 # Maximum exchanges per step, far more than ever observed; after that, the remaining steps are set to the bound.
-_MOST_EXCHANGES = 10
+_MAX_EXCHANGES = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +100,7 @@ def fit_free(design: Design, samples: FloatArray, ties: Ties) -> FloatArray:
     # Relative to the first sample: ridge and rounding then do not depend on the samples' distance from 0.
     base = samples[0]
     offset = ties.offset(samples.shape[1])
-    return np.asarray(_tied(design, design.moments(samples - base), ties.group, offset) + base)
+    return np.asarray(_solve_tied(design, design.moments(samples - base), ties.group, offset) + base)
 
 
 def fit_bounded(design: Design, samples: FloatArray, ties: Ties, least: FloatArray) -> FloatArray:
@@ -127,9 +127,9 @@ def _active_set(design: Design, samples: FloatArray, ties: Ties, least: float) -
     scale = float(np.abs(samples - base).max())
     slack = _SLACK * scale * float(np.abs(design.bands).max()) * n_steps
     fewest, chances = n_steps + 1, _ROUNDS_OF_BLOCKS
-    for _ in range(_MOST_EXCHANGES * (n_steps + 1)):
+    for _ in range(_MAX_EXCHANGES * (n_steps + 1)):
         group, offset = _groups(held, len(ties.group), cycle, ties.period, least)
-        points = _tied(design, moments, group, offset)
+        points = _solve_tied(design, moments, group, offset)
         steps = np.diff(points[:, 0])[:n_steps]
         pull = _multipliers(design.product(points)[:, 0] - moments[:, 0], held, cycle)
         wrong = np.where(held, pull < -slack, steps < least - _SLACK * scale)
@@ -143,10 +143,10 @@ def _active_set(design: Design, samples: FloatArray, ties: Ties, least: float) -
         else:
             wrong[: np.flatnonzero(wrong)[-1]] = False
         held ^= wrong
-    return np.asarray(_raised(points, least, ties.period) + base)
+    return np.asarray(_raise_steps(points, least, ties.period) + base)
 
 
-def _raised(points: FloatArray, least: float, period: FloatArray | None) -> FloatArray:
+def _raise_steps(points: FloatArray, least: float, period: FloatArray | None) -> FloatArray:
     """Raise steps between `points` (K, 1) that are below `least`, usually by rounding, to it."""
     steps = np.maximum(np.diff(points[:, 0]), least)
     if period is not None:
@@ -189,7 +189,7 @@ def _multipliers(gradient: FloatArray, held: npt.NDArray[np.bool_], cycle: int |
     return np.asarray(out)
 
 
-def _tied(design: Design, moments: FloatArray, group: Ints, offset: FloatArray) -> FloatArray:
+def _solve_tied(design: Design, moments: FloatArray, group: Ints, offset: FloatArray) -> FloatArray:
     """Return the points (K, C) of least cost of the form ``unknowns[group] + offset``."""
     n = int(group.max()) + 1
     right = np.zeros((n, moments.shape[1]))
@@ -197,7 +197,7 @@ def _tied(design: Design, moments: FloatArray, group: Ints, offset: FloatArray) 
     if n <= _DENSE:
         unknowns = np.linalg.solve(_dense(design.bands, group, n), right)
     else:
-        unknowns = _solve_around(*_folded(design.bands, group, n), right)
+        unknowns = _solve_around(*_fold_bands(design.bands, group, n), right)
     return np.asarray(unknowns[group] + offset)
 
 
@@ -211,7 +211,7 @@ def _dense(bands: FloatArray, group: Ints, n: int) -> FloatArray:
     return np.asarray(out)
 
 
-def _folded(bands: FloatArray, group: Ints, n: int) -> tuple[FloatArray, FloatArray]:
+def _fold_bands(bands: FloatArray, group: Ints, n: int) -> tuple[FloatArray, FloatArray]:
     """Return the bands (3, n) of the unknowns, and the coupling (2, 2) of the last two unknowns with the first two."""
     out, corner = np.zeros((3, n)), np.zeros((2, 2))
     for d in range(3):
@@ -259,11 +259,11 @@ def _solve(bands: FloatArray, right: FloatArray) -> FloatArray:
             value -= pivot[i - 2] * two[i - 2] ** 2
         pivot[i], one[i], two[i] = value, coupling / value, far[i] / value
     if right.shape[1] <= _FEW_COLUMNS:  # Python floats are faster than such small arrays
-        return np.stack([_swept(column, pivot, one, two) for column in right.T.tolist()], axis=1)
-    return np.stack(_swept(list(right), pivot, one, two))
+        return np.stack([_substitute(column, pivot, one, two) for column in right.T.tolist()], axis=1)
+    return np.stack(_substitute(list(right), pivot, one, two))
 
 
-def _swept(rows: list[Any], pivot: list[float], one: list[float], two: list[float]) -> list[Any]:
+def _substitute(rows: list[Any], pivot: list[float], one: list[float], two: list[float]) -> list[Any]:
     """Do forward and back substitution of a right-hand side, given as one number or one row of numbers per unknown."""
     n = len(rows)
     for i in range(1, n):

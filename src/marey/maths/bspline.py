@@ -128,7 +128,7 @@ def fit(
     >>> bspline.evaluate(points, [0.0, 0.5, 1.0]).round(6) + 0.0
     array([0., 1., 2.])
     """
-    columns, design, ties, tail = _prepared(samples, n_points, at, period, False, smooth, "bspline.fit")
+    columns, design, ties, tail = _prepare_fit(samples, n_points, at, period, False, smooth, "bspline.fit")
     return fit_free(design, columns, ties).reshape(n_points, *tail)
 
 
@@ -160,7 +160,7 @@ def fit_increasing(
     True
     """
     where = "bspline.fit_increasing"
-    columns, design, ties, tail = _prepared(samples, n_points, at, period, exact_ends, smooth, where)
+    columns, design, ties, tail = _prepare_fit(samples, n_points, at, period, exact_ends, smooth, where)
     if not 0.0 < least < 1.0:
         raise InvalidValue(f"{where}: least must be greater than 0 and less than 1, not {least}")
     rise = columns[-1] - columns[0] if ties.period is None else ties.period
@@ -258,7 +258,7 @@ def _inverse(control: FloatArray, values: FloatArray) -> FloatArray:
     return np.asarray((span + x) / spans)
 
 
-def _prepared(
+def _prepare_fit(
     samples: npt.ArrayLike,
     n_points: int,
     at: npt.ArrayLike | None,

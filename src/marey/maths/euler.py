@@ -135,7 +135,7 @@ def continuous(angles: npt.ArrayLike, order: str) -> FloatArray:
     switch = _squared_step(twin[1:], out[:-1]) < _squared_step(out[1:], out[:-1])
     on_twin = np.logical_xor.accumulate(switch, axis=0)
     np.copyto(out[1:], twin[1:], where=on_twin[..., None])
-    return _unwrapped(out)
+    return _unwrap(out)
 
 
 def _check_order(order: str, where: str) -> tuple[int, int, int, float]:
@@ -154,7 +154,7 @@ def _product(angles: FloatArray, axes: str) -> FloatArray:
         parts: list[FloatArray | None] = [np.ones(angles.shape[:-1]), None, None, None]
         for n, letter in enumerate(axes):
             cosine, sine = _half_angle(np.ascontiguousarray(angles[..., n]))
-            parts = _turned_about(parts, "XYZ".index(letter), cosine, sine) if n else _turn(letter, cosine, sine)
+            parts = _multiply_by_axis(parts, "XYZ".index(letter), cosine, sine) if n else _turn(letter, cosine, sine)
         for n, part in enumerate(parts):
             out[..., n] = 0.0 if part is None else part
 
@@ -177,20 +177,20 @@ def _turn(letter: str, c: FloatArray, s: FloatArray) -> list[FloatArray | None]:
     return [c, *(s if axis == letter else None for axis in "XYZ")]
 
 
-def _turned_about(parts: list[FloatArray | None], i: int, c: FloatArray, s: FloatArray) -> list[FloatArray | None]:
+def _multiply_by_axis(parts: list[FloatArray | None], i: int, c: FloatArray, s: FloatArray) -> list[FloatArray | None]:
     """Return (w, x, y, z) times (c + s e_i), written out: half the work of a full product."""
     j, k = 1 + (i + 1) % 3, 1 + (i + 2) % 3
     i += 1
     minus = -s
     rotated = list(parts)
-    rotated[0] = _combined(c, parts[0], minus, parts[i])
-    rotated[i] = _combined(c, parts[i], s, parts[0])
-    rotated[j] = _combined(c, parts[j], s, parts[k])
-    rotated[k] = _combined(c, parts[k], minus, parts[j])
+    rotated[0] = _add_scaled(c, parts[0], minus, parts[i])
+    rotated[i] = _add_scaled(c, parts[i], s, parts[0])
+    rotated[j] = _add_scaled(c, parts[j], s, parts[k])
+    rotated[k] = _add_scaled(c, parts[k], minus, parts[j])
     return rotated
 
 
-def _combined(a: FloatArray, p: FloatArray | None, b: FloatArray, q: FloatArray | None) -> FloatArray | None:
+def _add_scaled(a: FloatArray, p: FloatArray | None, b: FloatArray, q: FloatArray | None) -> FloatArray | None:
     """Return a p + b q, where None stands for zeros."""
     if p is None:
         return None if q is None else b * q
@@ -213,11 +213,11 @@ def _hold_in_lock(angles: FloatArray, three_axes: bool, parity: float) -> FloatA
     frames = np.arange(len(angles)).reshape(-1, *(1,) * (locked.ndim - 1))
     free = np.maximum.accumulate(np.where(locked, 0, frames), axis=0)
     sign = np.where(along > 0.0, 1.0, -1.0)
-    fixed = np.where(sign > 0.0, _unwrapped(a + c), _unwrapped(a - c))
+    fixed = np.where(sign > 0.0, _unwrap(a + c), _unwrap(a - c))
     fixed_at_free = np.where(
         sign > 0.0,
-        np.take_along_axis(_unwrapped(a + c), free, axis=0),
-        np.take_along_axis(_unwrapped(a - c), free, axis=0),
+        np.take_along_axis(_unwrap(a + c), free, axis=0),
+        np.take_along_axis(_unwrap(a - c), free, axis=0),
     )
     half = 0.5 * (fixed - fixed_at_free)
     out[..., 0] = np.where(locked, np.take_along_axis(a, free, axis=0) + half, a)
@@ -232,7 +232,7 @@ def _squared_step(after: FloatArray, before: FloatArray) -> FloatArray:
     return np.asarray((step * step).sum(axis=-1))
 
 
-def _unwrapped(angles: FloatArray) -> FloatArray:
+def _unwrap(angles: FloatArray) -> FloatArray:
     """Do `numpy.unwrap` along the first axis, in a third of its time."""
     out = angles.copy()
     out[1:] -= _TURN * np.cumsum(np.rint(np.diff(angles, axis=0) / _TURN), axis=0)

@@ -103,7 +103,7 @@ def apply(t: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
     >>> rigid2d.apply([np.pi / 2, 1.0, 0.0], [0.0, 0.9, 1.0]).round(3) + 0.0  # x, y, z in meters
     array([2. , 0.9, 0. ])
     """
-    return _moved(t, points, "rigid2d.apply", shift=True)
+    return _move(t, points, "rigid2d.apply", shift=True)
 
 
 def apply_vector(t: npt.ArrayLike, vectors: npt.ArrayLike) -> FloatArray:
@@ -115,7 +115,7 @@ def apply_vector(t: npt.ArrayLike, vectors: npt.ArrayLike) -> FloatArray:
     >>> rigid2d.apply_vector([np.pi / 2, 1.0, 0.0], [0.0, 1.0]).round(3) + 0.0
     array([1., 0.])
     """
-    return _moved(t, vectors, "rigid2d.apply_vector", shift=False)
+    return _move(t, vectors, "rigid2d.apply_vector", shift=False)
 
 
 def to_quat(t: npt.ArrayLike) -> FloatArray:
@@ -205,7 +205,7 @@ def _two(a: npt.ArrayLike, b: npt.ArrayLike, where: str) -> tuple[FloatArray, Fl
 
 
 def _compose(after: FloatArray, before: FloatArray) -> FloatArray:
-    x, z = _turned(after[..., 0], before[..., 1], before[..., 2])
+    x, z = _rotate(after[..., 0], before[..., 1], before[..., 2])
     out = np.empty(np.broadcast_shapes(after.shape, before.shape))
     out[..., 0] = wrap_angle(after[..., 0] + before[..., 0])
     out[..., 1] = x + after[..., 1]
@@ -214,7 +214,7 @@ def _compose(after: FloatArray, before: FloatArray) -> FloatArray:
 
 
 def _invert(t: FloatArray) -> FloatArray:
-    x, z = _turned(-t[..., 0], t[..., 1], t[..., 2])
+    x, z = _rotate(-t[..., 0], t[..., 1], t[..., 2])
     out = np.empty(t.shape)
     out[..., 0] = wrap_angle(-t[..., 0])
     out[..., 1] = -x
@@ -222,12 +222,12 @@ def _invert(t: FloatArray) -> FloatArray:
     return out
 
 
-def _turned(theta: FloatArray, x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _rotate(theta: FloatArray, x: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
     cosine, sine = np.cos(theta), np.sin(theta)
     return np.asarray(x * cosine + z * sine), np.asarray(z * cosine - x * sine)
 
 
-def _moved(t: npt.ArrayLike, points: npt.ArrayLike, where: str, *, shift: bool) -> FloatArray:
+def _move(t: npt.ArrayLike, points: npt.ArrayLike, where: str, *, shift: bool) -> FloatArray:
     move = with_tail(t, (3,), where, "t")
     given = as_floats(points, where, "points")
     if given.ndim == 0 or given.shape[-1] not in (2, 3):
@@ -237,7 +237,7 @@ def _moved(t: npt.ArrayLike, points: npt.ArrayLike, where: str, *, shift: bool) 
     lead = lead_shape(where, move.shape[:-1], given.shape[:-1])
     out = np.empty((*lead, given.shape[-1]))
     out[...] = given
-    x, z = _turned(move[..., 0], given[..., 0], given[..., -1])
+    x, z = _rotate(move[..., 0], given[..., 0], given[..., -1])
     out[..., 0] = x + move[..., 1] if shift else x
     out[..., -1] = z + move[..., 2] if shift else z
     return out

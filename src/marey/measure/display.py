@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 
-class Shown(NamedTuple):
+class MetricFormat(NamedTuple):
     """How a metric is displayed: its title, its unit, and the factor for its value."""
 
     title: str
@@ -83,7 +83,7 @@ _UNITS = {
 }
 
 
-def shown_metric(name: str, unit: str) -> Shown:
+def get_metric_format(name: str, unit: str) -> MetricFormat:
     """Return how to display the metric `name`, measured in `unit`."""
     title = _TITLES.get(name, name.replace("_", " "))
-    return Shown(title, *_UNITS.get(name, (unit, 1.0)))
+    return MetricFormat(title, *_UNITS.get(name, (unit, 1.0)))

@@ -1,4 +1,4 @@
-"""Loops of stride detection."""
+"""Stride detection kernels: extremes of a signal, and measures of strides."""
 
 from __future__ import annotations
 

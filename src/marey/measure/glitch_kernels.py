@@ -1,4 +1,4 @@
-"""Which joints jump or flip between frames at all: a quick look at a clip, since most have none."""
+"""Find joints that may jump or flip between frames: a fast test that rules out most joints of most clips."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from marey.maths import vector_kernels as vec
 
 @kernel
 def find_moving_joints(positions: Floats3D, joints: Ints1D, distance: float, jumps: Out[Bools1D]) -> None:
-    """Set (n,) whether each of n joints jumps: its velocity changes before and after a step by more than `distance`.
+    """Set `jumps` (n,) for joints (n,) whose velocity changes by more than `distance` both before and after a step.
 
     positions : (F, J, 3) meters, of at least 3 frames.
-    distance : meters per frame and frame.
+    distance : change of velocity, in meters per frame squared.
     """
     n_frames, n_joints = positions.shape[0], joints.shape[0]
     limit, before = distance * distance, np.zeros(n_joints)
@@ -35,9 +35,10 @@ def find_moving_joints(positions: Floats3D, joints: Ints1D, distance: float, jum
 
 @kernel
 def find_flipping_joints(rotations: Floats3D, joints: Ints1D, cosine: float, flips: Out[Bools1D]) -> None:
-    """Set (n,) whether each of n joints rotates from one frame to the next by an angle with half of this cosine.
+    """Set `flips` (n,) for joints (n,) that rotate by more than a limit from one frame to the next.
 
     rotations : (F, J, 4) local rotations.
+    cosine : cosine of half of the largest angle that is not a flip.
     """
     flips[:] = False
     for f in range(rotations.shape[0] - 1):

@@ -11,7 +11,7 @@ from marey.core.motion import Motion, check_motion
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.measure import body, skate, smoothness, travel, visibility
-from marey.measure.display import shown_metric
+from marey.measure.display import get_metric_format
 from marey.measure.metrics import Measure, Metric
 from marey.measure.subject import Subject, plural
 
@@ -90,7 +90,7 @@ class Report(Mapping[str, Metric]):
         from marey.core.notebook import show_table
 
         names = ("motion",) if self.against is None else ("motion", "reference")
-        shown = ((metric, shown_metric(metric.name, metric.unit)) for metric in self.metrics)
+        shown = ((metric, get_metric_format(metric.name, metric.unit)) for metric in self.metrics)
         rows = (
             (how.title, *(how.format(each) for each in (metric.value, metric.against)[: len(names)]), how.unit)
             for metric, how in shown

@@ -59,7 +59,7 @@ def acceleration_rms(subject: Subject) -> Reading:
 )
 def angular_velocity_max(subject: Subject) -> Reading:
     """Largest angular velocity of any joint between two frames; the note gives the joint and the frames."""
-    speeds = _turning(subject)
+    speeds = _get_angular_speeds(subject)
     f, j = np.unravel_index(int(np.argmax(speeds)), speeds.shape)
     name = subject.motion.skeleton.names[int(subject.joints[j])]
     return float(speeds[f, j]), f"{name}, frame {int(f)} to {int(f) + 1}"
@@ -73,10 +73,10 @@ def angular_velocity_max(subject: Subject) -> Reading:
 )
 def angular_velocity_p999(subject: Subject) -> Reading:
     """High angular velocity of the joints, ignoring single jumps."""
-    return float(np.quantile(_turning(subject), 0.999)), ""
+    return float(np.quantile(_get_angular_speeds(subject), 0.999)), ""
 
 
-def _turning(subject: Subject) -> Floats:
+def _get_angular_speeds(subject: Subject) -> Floats:
     """Return the angular velocities (F - 1, n) of the body's joints, rad/s."""
     subject.need_frames(2)
     return subject.turning

@@ -41,7 +41,7 @@ _STEP_OF_RANGE = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Registered:
+class _RegisteredExamples:
     """Registered examples.
 
     registration : registration of the examples that could be used.
@@ -168,7 +168,7 @@ def _register_examples(
     features: Sequence[Feature],
     apexes: ArrayLike | None,
     settings: SpaceSettings,
-) -> _Registered:
+) -> _RegisteredExamples:
     """Register the examples and find their moments; leave out examples that cannot be registered.
 
     apexes : (n,) frames that pose features are measured at, or None.
@@ -176,7 +176,9 @@ def _register_examples(
     marks, columns = find_marks(motions, features, apexes)
     seconds = marks / np.array([[motion.fps] for motion in motions])
     if reg is not None:
-        return _Registered(reg, np.arange(len(motions)), find_moments(reg, features, seconds, columns), reg.notes)
+        return _RegisteredExamples(
+            reg, np.arange(len(motions)), find_moments(reg, features, seconds, columns), reg.notes
+        )
     inside = find_at_ends(motions, marks) if settings.landmarks else dict[int, str]()
     fit = [j for j in range(len(motions)) if j not in inside]
     if len(fit) < 2:
@@ -200,7 +202,7 @@ def _register_examples(
     indices = np.array(fit)[along.kept]
     moments = find_moments(along.registration, features, seconds[indices], columns)
     notes += filter_notes(along.registration.notes, (motions[fit[k]] for k in along.left_out))
-    return _Registered(replace(along.registration, notes=notes), indices, moments, notes)
+    return _RegisteredExamples(replace(along.registration, notes=notes), indices, moments, notes)
 
 
 def _remaining_tree(parents: Ints | None, fit: Sequence[int]) -> Ints | None:

@@ -22,7 +22,7 @@ _FOLLOWED = 0.03
 # Squared damping for a residual of 1: about how much J s changes while such a residual is removed.
 _BENT = 0.02
 # Minimum damping, relative to the largest singular value of J s.
-_LEAST = 0.01
+_MIN_DAMPING = 0.01
 # Finite-difference step toward a single example. It is wide, because f has small kinks where its moment passes from one
 # frame to the next; with a narrow step these would make weights jump.
 _STEP = 0.1
@@ -91,7 +91,7 @@ def bounded_step(weights: Floats, jacobian: Floats, residual: Floats, room: Floa
         return weights
     square = slopes @ slopes.T
     within = np.linalg.solve(square + (_FOLLOWED * size) ** 2 * np.eye(len(square)), square @ residual)
-    damping = np.hypot(_LEAST * size, np.sqrt(_BENT * np.linalg.norm(residual)))
+    damping = np.hypot(_MIN_DAMPING * size, np.sqrt(_BENT * np.linalg.norm(residual)))
     rows = np.concatenate([slopes, damping * np.eye(n), _TIED * s[None]])
     goal = np.concatenate([within, np.zeros(n + 1)])
     low, high = (-delta - weights[free]) / s, (1.0 + delta - weights[free]) / s

@@ -54,7 +54,7 @@ class Body:
         return np.unique(self.bones) if len(self.bones) else np.arange(self.positions.shape[1])
 
 
-def see_body(motion: Motion) -> Body:
+def extract_body(motion: Motion) -> Body:
     """Extract the body of a motion, using the roles that are known."""
     world = motion.world()
     roles = motion.skeleton.roles

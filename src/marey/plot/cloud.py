@@ -8,7 +8,7 @@ import numpy as np
 
 from marey.core.motion import Motion
 from marey.plot import style
-from marey.plot.body import forward, mean_heading, see_body, span
+from marey.plot.body import extract_body, forward, mean_heading, span
 from marey.plot.poses import View, draw_pose, outline
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def cloud(
     3
     """
     first, last = cloud_window(motion) if start is None and stop is None else span(motion, start or 0, stop)
-    body = see_body(motion)
+    body = extract_body(motion)
     middle = (first + last - 1) // 2
     facing = mean_heading(body.heading[first:last])
     direction = forward(0.0 if facing is None else facing)

@@ -13,14 +13,14 @@ from marey.core.arrays import Floats, check_index
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.plot import style
-from marey.plot.body import UP, Body, forward, mean_heading, see_body, span
-from marey.plot.poses import View, draw_pose, outline, paced_frames, telling_frames
+from marey.plot.body import UP, Body, extract_body, forward, mean_heading, span
+from marey.plot.poses import View, distinctive_frames, draw_pose, outline, paced_frames
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_POSES = 60
+MAX_POSES = 60
 _TALLEST = 6.0  # height of a whole plot in inches
 _TALLEST_STACKED = 7.4  # the same if side view and plan are stacked, so that a winding path fills the width
 _MARGIN = (0.72, 0.15, 0.42, 0.50)  # inches: left, right, top, bottom
@@ -65,8 +65,8 @@ def filmstrip(
     2
     """
     first, last = span(motion, start, stop)
-    if n_poses is not None and not 1 <= check_index(n_poses, "n_poses") <= MOST_POSES:
-        raise InvalidValue(f"n_poses must be from 1 to {MOST_POSES}, not {n_poses}")
+    if n_poses is not None and not 1 <= check_index(n_poses, "n_poses") <= MAX_POSES:
+        raise InvalidValue(f"n_poses must be from 1 to {MAX_POSES}, not {n_poses}")
     strip = _plan(motion, first, last, n_poses)
     if strip.travels:
         figure = _draw_where_it_went(strip, front)
@@ -114,7 +114,7 @@ class _Strip:
 
 
 def _plan(motion: Motion, first: int, last: int, n_poses: int | None) -> _Strip:
-    body = see_body(motion)
+    body = extract_body(motion)
     along, travels = _course(body, first, last)
     seconds = (last - 1 - first) / motion.fps
     if n_poses is None:
@@ -123,7 +123,7 @@ def _plan(motion: Motion, first: int, last: int, n_poses: int | None) -> _Strip:
     if travels:
         frames = paced_frames(body, first, last, n_poses)
     else:
-        frames = telling_frames(body, first, last, n_poses, ends=seconds <= _LONG_WAIT * n_poses)
+        frames = distinctive_frames(body, first, last, n_poses, ends=seconds <= _LONG_WAIT * n_poses)
     step = max(1, round(motion.fps * min(_GHOST_STEP, seconds / max(1, len(frames) - 1) / (_GHOSTS + 1))))
     ghosts = []
     for k, frame in enumerate(frames):

@@ -11,8 +11,8 @@ from marey.errors import InvalidValue, MareyError
 from marey.find.result import MatchResult
 from marey.find.suggest import Suggestion
 from marey.plot import style
-from marey.plot.body import Body, forward, mean_heading, see_body
-from marey.plot.poses import View, draw_pose, outline, telling_frames
+from marey.plot.body import Body, extract_body, forward, mean_heading
+from marey.plot.poses import View, distinctive_frames, draw_pose, outline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,8 +40,8 @@ def matches(found: MatchResult, path: style.StrPath | None = None, *, most: int 
     rows = list(range(len(found)))
     if len(rows) > most:
         rows = [0, *np.unique(np.linspace(1, len(found) - 1, most - 1).round().astype(int)).tolist()][:most]
-    bodies = [see_body(found.motions[k]) for k in rows]
-    frames = telling_frames(bodies[0], 0, len(found.motions[0]), n_poses, ends=True)
+    bodies = [extract_body(found.motions[k]) for k in rows]
+    frames = distinctive_frames(bodies[0], 0, len(found.motions[0]), n_poses, ends=True)
     strips = [_Row(body, _frames_like(found, k, frames)) for body, k in zip(bodies, rows, strict=True)]
     wide = max(strip.wide for strip in strips)
     low = min(min(strip.low for strip in strips), 0.0)
@@ -189,7 +189,7 @@ def match_graph(found: MatchResult, path: style.StrPath | None = None) -> Figure
     axes.set_axis_off()
     n_edges = len(found.edges)
     n = len(found) - 1
-    title = f"{n} match{'' if n == 1 else 'es'} of {_called(found, 0)}, {n_edges} edge{'' if n_edges == 1 else 's'}"
+    title = f"{n} match{'' if n == 1 else 'es'} of {_name_match(found, 0)}, {n_edges} edge{'' if n_edges == 1 else 's'}"
     figure.text(0.02, 0.965, title, size=11, va="top")
     _list(figure, found)
     return figure
@@ -265,7 +265,7 @@ def _list(figure: Figure, found: MatchResult, most: int = 30) -> None:
         color = _tier_color(match.tier)
         figure.text(0.722, y, f"{row + 1}", size=style.NOTE_SIZE, color=color, weight="bold", ha="right", va="top")
         figure.text(0.782, y, f"{100.0 * match.distance:.1f} cm", size=style.NOTE_SIZE, ha="right", va="top")
-        figure.text(0.797, y, _called(found, row + 1), size=style.NOTE_SIZE, color=style.NOTE, va="top")
+        figure.text(0.797, y, _name_match(found, row + 1), size=style.NOTE_SIZE, color=style.NOTE, va="top")
     if len(found) - 1 > most:
         y = 0.90 - 0.0275 * (most + 1)
         figure.text(0.70, y, f"and {len(found) - 1 - most} more", size=style.NOTE_SIZE, color=style.NOTE, va="top")
@@ -285,7 +285,7 @@ def _list(figure: Figure, found: MatchResult, most: int = 30) -> None:
         figure.text(0.70, 0.957, note, size=style.NOTE_SIZE, color=style.NOTE, va="top")
 
 
-def _called(found: MatchResult, k: int) -> str:
+def _name_match(found: MatchResult, k: int) -> str:
     match, fps = found.matches[k], found.motions[k].fps
     name = match.clip if len(match.clip) <= 18 else f"{match.clip[:8]}…{match.clip[-9:]}"
     return f"{name} {match.start / fps:.2f}-{match.stop / fps:.2f} s"

@@ -9,7 +9,7 @@ import numpy as np
 from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.plot import style
-from marey.plot.body import forward, see_body
+from marey.plot.body import extract_body, forward
 from marey.plot.poses import View, draw_pose
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def gaze_track(track: GazeTrack, path: style.StrPath | None = None, *, look: int
         2, 1, height_ratios=(1.25, 1.0), left=0.075, right=0.985, top=0.925, bottom=0.075, hspace=0.12
     )
     rows = outer[0].subgridspec(2, len(frames), height_ratios=(1.0, 0.75), wspace=0.02, hspace=0.05)
-    body = see_body(motion)
+    body = extract_body(motion)
     for column, frame in enumerate(frames.astype(int).tolist()):
         ahead = forward(float(track.heading[frame]))
         eye = track.places[frame] - np.array([0.0, body.floor, 0.0])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PATH, _GONE = "#f2c14e", style.MIDDLE
 # Maximum number of arcs, because more would hide one another; if there are more, a selection over all distances is
 # drawn.
-_MOST_ARCS = 500
+_MAX_ARCS = 500
 
 
 @style.plot_function
@@ -78,8 +78,8 @@ def _draw_arcs(axes: Axes, motion_graph: MotionGraph, rows: Floats) -> int:
     edges = motion_graph.edges
     jumps = np.flatnonzero(edges.blends)
     jumps = jumps[np.argsort(edges.distances[jumps], kind="stable")]
-    if len(jumps) > _MOST_ARCS:
-        jumps = jumps[np.linspace(0, len(jumps) - 1, _MOST_ARCS).astype(int)]
+    if len(jumps) > _MAX_ARCS:
+        jumps = jumps[np.linspace(0, len(jumps) - 1, _MAX_ARCS).astype(int)]
     t = np.linspace(0.0, 1.0, 24)
     middle = motion_graph.half_width
     lines = []

@@ -51,7 +51,7 @@ def grid(
     line = None if cells is None else _path(cells, grid.values.shape)
     veil = None if region is None else _region(region, grid.values.shape)
     figure, axes, bar = make_grid_axes((len(grid.a) / grid.a.fps, len(grid.b) / grid.b.fps), _MARGIN, _TALLEST)
-    distances, step = _shown(grid.values)
+    distances, step = _reduce_cells(grid.values)
     finite = distances[np.isfinite(distances)]
     low, high = (0.0, 1.0) if finite.size == 0 else (float(finite.min()), float(np.quantile(finite, _BRIGHTEST)))
     if high <= low:
@@ -103,7 +103,7 @@ def make_grid_axes(
     return figure, axes, bar
 
 
-def _shown(values: Floats) -> tuple[Floats, int]:
+def _reduce_cells(values: Floats) -> tuple[Floats, int]:
     """Return distances in meters, reduced to squares of `step` by `step` cells if there are too many to see."""
     step = int(np.ceil(max(values.shape) / _FINEST))
     if step > 1:

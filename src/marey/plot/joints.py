@@ -20,7 +20,7 @@ from marey.plot.body import span
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_PANELS = 16
+MAX_PANELS = 16
 # Everyday names of joints, and the roles whose rotation they mean.
 EVERYDAY = {"hip": "upper_leg", "knee": "lower_leg", "ankle": "foot", "elbow": "forearm", "wrist": "hand"}
 DEFAULT = ("knee", "elbow", "hip")
@@ -157,8 +157,8 @@ def _panels(motion: Motion, names: Sequence[str] | None) -> list[_Panel]:
             hinges[part] = _Panel(f"{word.capitalize()} flexion", "angle, °", [])
             panels.append(hinges[part])
         hinges[part].curves.append(_Curve(side, bend, style.SIDES[side], "-"))
-    if len(panels) > MOST_PANELS:
-        raise InvalidValue(f"a plot shows at most {MOST_PANELS} joints, got {len(panels)}; name fewer")
+    if len(panels) > MAX_PANELS:
+        raise InvalidValue(f"a plot shows at most {MAX_PANELS} joints, got {len(panels)}; name fewer")
     return panels
 
 

@@ -24,7 +24,7 @@ _LOOKS = {
     "with each step": (0, (1.2, 1.4)),
     "with each stride": (0, (6, 1, 1, 1)),
 }
-_MOST_CURVES = 8
+_MAX_CURVES = 8
 
 
 @style.plot_function
@@ -74,7 +74,7 @@ def correlation(found: Correlations, path: style.StrPath | None = None) -> Figur
         rows[0].plot(times, np.degrees(trend.curve), color=style.SIDES[side], lw=1.8, label=trend.joint)
     rows[0].set_title("Swing of the hips", size=10)
     for axes, kind in zip(rows[1:], ("global", "local"), strict=True):
-        shown = _shown(found, kind)
+        shown = _select_trends(found, kind)
         for k, trend in enumerate(shown):
             look = {"color": style.SERIES[k % len(style.SERIES)], "ls": _LOOKS[trend.relation]}
             axes.plot(times, np.degrees(trend.curve), label=f"{trend.joint} {trend.axis}, {trend.relation}", **look)
@@ -99,7 +99,7 @@ def correlation(found: Correlations, path: style.StrPath | None = None) -> Figur
 draw_correlation = correlation
 
 
-def _shown(found: Correlations, kind: str) -> list[Trend]:
+def _select_trends(found: Correlations, kind: str) -> list[Trend]:
     """Select the strongest of each relation, no joint twice in one, and no two lines that coincide."""
     out: list[Trend] = []
     for relation, most in zip(RELATIONS, (3, 3, 2, 2), strict=True):
@@ -109,4 +109,4 @@ def _shown(found: Correlations, kind: str) -> list[Trend]:
             if trend.joint not in seen and len(seen) < most and not same:
                 seen.add(trend.joint)
                 out.append(trend)
-    return out[:_MOST_CURVES]
+    return out[:_MAX_CURVES]

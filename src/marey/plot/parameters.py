@@ -11,7 +11,7 @@ from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.maths import filters
 from marey.plot import style
-from marey.plot.body import Body, see_body, spans
+from marey.plot.body import Body, extract_body, spans
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ def parameters(
     for k, (motion, first, last) in enumerate(clips):
         times = np.arange(first, last) / motion.fps
         begin, end = min(begin, times[0]), max(end, times[-1])
-        position, *curves = _curves(see_body(motion), motion.fps, first, last)
+        position, *curves = _curves(extract_body(motion), motion.fps, first, last)
         look = style.series_look(k)
         lines += panels[0].plot(times, position[:, 1], label=names[k], **look)
         panels[0].plot(times, position[:, 0], lw=1.2, color=look["color"], ls=(0, (1, 1.2)))

@@ -17,8 +17,8 @@ from marey.maths import rigid2d
 from marey.parametric import Feature, ParametricMotion, ReachResult
 from marey.parametric.features import start_frames
 from marey.plot import style
-from marey.plot.body import UP, Body, forward, see_body
-from marey.plot.poses import View, draw_pose, even_frames, outline, telling_frames
+from marey.plot.body import UP, Body, extract_body, forward
+from marey.plot.poses import View, distinctive_frames, draw_pose, even_frames, outline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 _SAMPLE, _EXAMPLE, _ASKED, _GOT = style.shade(style.RIGHT, 0.30), style.MIDDLE, style.LEFT, "#a3217f"
 _AXES = {"x": "to the left", "y": "height", "z": "ahead"}
-_MOST_PANELS = 3
+_MAX_PANELS = 3
 _GHOSTS = 9
-_MOST_TARGETS = 8
+_MAX_TARGETS = 8
 
 
 @style.plot_function
@@ -50,7 +50,7 @@ def reachable(
     region = space.reachable()
     units = ["degrees" if unit == "rad" else unit.replace("rad", "degrees") for unit in region.units]
     scale = np.array([np.degrees(1.0) if unit.startswith("rad") else 1.0 for unit in region.units])
-    titles = [f"{name}, {unit}" if unit else name for name, unit in zip(_called(space), units, strict=True)]
+    titles = [f"{name}, {unit}" if unit else name for name, unit in zip(_name_parameters(space), units, strict=True)]
     pairs = _pairs(space)
     height = 2.1 + 0.3 * len(answers) if space.n_dims == 1 else 4.1 if len(pairs) > 1 else 5.2
     figure = style.new_figure(height)
@@ -76,7 +76,7 @@ def reachable(
     _key(figure, space, answers)
     n_pairs = space.n_dims * (space.n_dims - 1) // 2
     if n_pairs > len(pairs):
-        text = f"{len(pairs)} of the {n_pairs} pairs of parameters are drawn, all with {_called(space)[0]}"
+        text = f"{len(pairs)} of the {n_pairs} pairs of parameters are drawn, all with {_name_parameters(space)[0]}"
         figure.text(0.97, 1.0 - 0.12 / height, text, size=style.NOTE_SIZE, color=style.NOTE, va="top", ha="right")
     return figure
 
@@ -102,7 +102,7 @@ def _pairs(space: ParametricMotion) -> Sequence[tuple[int, int | None]]:
         return [(0, None)]
     if _is_place(space):
         return [(2, 1), (0, 1), (2, 0)]
-    return [*combinations(range(space.n_dims), 2)][:_MOST_PANELS]
+    return [*combinations(range(space.n_dims), 2)][:_MAX_PANELS]
 
 
 def _is_place(space: ParametricMotion) -> bool:
@@ -110,7 +110,7 @@ def _is_place(space: ParametricMotion) -> bool:
     return len(space.features) == 1 and _is_position(space.features[0])
 
 
-def _called(space: ParametricMotion) -> list[str]:
+def _name_parameters(space: ParametricMotion) -> list[str]:
     """Format the parameter names for display."""
     if _is_place(space):
         return [_AXES[axis] for axis in "xyz"]
@@ -226,8 +226,8 @@ def target_motions(
     motions : the motions, if the space made them already.
     """
     rows = _rows(space, targets)
-    if not 1 <= len(rows) <= _MOST_TARGETS:
-        raise InvalidValue(f"targets must be 1 to {_MOST_TARGETS}, not {len(rows)}")
+    if not 1 <= len(rows) <= _MAX_TARGETS:
+        raise InvalidValue(f"targets must be 1 to {_MAX_TARGETS}, not {len(rows)}")
     if motions is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MareyWarning)
@@ -283,7 +283,11 @@ def target_motions(
             va="top",
         )
     places = f"{columns} place{'s' if columns > 1 else ''}"
-    asked = f"The {joint_text(space.features[0].joint)} to {places}" if _is_place(space) else ", ".join(_called(space))
+    asked = (
+        f"The {joint_text(space.features[0].joint)} to {places}"
+        if _is_place(space)
+        else ", ".join(_name_parameters(space))
+    )
     if all(is_out):
         asked += ", out of reach"
     figure.text(margin / style.WIDTH, 1.0 - 0.1 / total, asked, size=11, va="top")
@@ -301,13 +305,13 @@ class _TargetPanel:
 
     def __init__(self, motion: Motion, feature: Feature | None) -> None:
         self.motion = motion
-        self.body: Body = see_body(motion)
+        self.body: Body = extract_body(motion)
         facing = float(self.body.heading[0])
         self.view = View.side(forward(facing if np.isfinite(facing) else 0.0))
         self.apex = (
             feature.find_frame(motion)
             if feature is not None and isinstance(feature.moment, str)
-            else telling_frames(self.body, 0, len(motion), 1)[0]
+            else distinctive_frames(self.body, 0, len(motion), 1)[0]
         )
         self.ghosts = [frame for frame in even_frames(0, len(motion), _GHOSTS) if frame != self.apex]
         points = np.concatenate([outline(self.body, frame, self.view) for frame in (*self.ghosts, self.apex)])

@@ -10,7 +10,7 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.plot import style
-from marey.plot.body import Body, see_body, spans
+from marey.plot.body import Body, extract_body, spans
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def path(
     texts: list[str] = []
     names = style.shown_names([motion for motion, _, _ in clips])
     for k, (motion, first, last) in enumerate(clips):
-        body = see_body(motion)
+        body = extract_body(motion)
         floor, heading = _on_floor(body, first, last, align)
         look = style.series_look(k)
         length = float(np.linalg.norm(np.diff(floor, axis=0), axis=1).sum())

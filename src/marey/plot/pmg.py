@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _GOOD, _NEUTRAL, _BAD = style.LEFT, "#b9bec6", style.RIGHT
-_MOST_BOXES = 4
+_MAX_BOXES = 4
 # Lines of a character seen from above, from role to role.
 _LINES = (
     ("left_upper_arm", "right_upper_arm"), ("left_upper_leg", "right_upper_leg"),
@@ -236,7 +236,7 @@ def edge(
             f"{len(comparison.source)} and {len(edge)}; compare the nodes again with the edge's settings"
         )
     order = np.argsort(comparison.source[:, 0], kind="stable")
-    shown = order[np.linspace(0, len(order) - 1, min(_MOST_BOXES, len(order))).round().astype(np.int64)]
+    shown = order[np.linspace(0, len(order) - 1, min(_MAX_BOXES, len(order))).round().astype(np.int64)]
     figure = style.new_figure(5.6)
     lines = 0.03 * (source.n_dims - 1)
     figure.subplots_adjust(left=0.07, right=0.985, top=0.9 - lines, bottom=0.09, hspace=0.42, wspace=0.22)

@@ -119,7 +119,7 @@ def paced_frames(body: Body, start: int, stop: int, n: int) -> list[int]:
     return [start + int(f) for f in np.unique(frames)]
 
 
-def telling_frames(body: Body, start: int, stop: int, n: int, *, ends: bool = False) -> list[int]:
+def distinctive_frames(body: Body, start: int, stop: int, n: int, *, ends: bool = False) -> list[int]:
     """Choose from each of n equal intervals the frame whose pose is farthest from the mean pose.
 
     Evenly spaced times would show a kick before and after its apex. With `ends`, the first and the last frame are

@@ -12,7 +12,7 @@ from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.plot import style
-from marey.plot.body import Body, floor_height, forward, see_body
+from marey.plot.body import Body, extract_body, floor_height, forward
 from marey.register.registration import RegistrationCurve
 
 if TYPE_CHECKING:
@@ -147,8 +147,8 @@ def blend_paths(
         raise InvalidValue(f"blends must contain one to four blends, not {len(blends)}")
     if not every > 0.0:
         raise InvalidValue(f"every must be a time greater than 0 s, not {every!r}")
-    bodies = [see_body(motion) for motion in inputs]
-    results = [see_body(motion) for motion in blends.values()]
+    bodies = [extract_body(motion) for motion in inputs]
+    results = [extract_body(motion) for motion in blends.values()]
     low, high = _floor_limits([*bodies, *results])
     left, right, head, foot, gap = _MARGIN
     wide = (style.WIDTH - left - right - gap * (len(blends) - 1)) / len(blends)

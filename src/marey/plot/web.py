@@ -27,7 +27,7 @@ _CHAIN, _BRIDGE, _MINIMUM = "#d1195e", style.LEFT, "#7fdcff"
 _VEIL = 0.92  # opacity of the white layer over cells outside the valid region
 _MARGIN = (0.72, 1.0, 0.66, 0.56)  # inches: left, right with the scale of distances, top, bottom
 _TALLEST = 7.0
-_MOST_CELLS = 4_000_000  # maximum number of cells in a plot; more would be unreadable
+_MAX_CELLS = 4_000_000  # maximum number of cells in a plot; more would be unreadable
 Frames = tuple[int, int]
 
 
@@ -52,9 +52,9 @@ def web_grid(
     a, b = web.clips[web.index(p)], web.clips[web.index(q)]
     shown = (_check_range(rows, a), _check_range(columns, b))
     sizes = [stop - start for start, stop in shown]
-    if sizes[0] * sizes[1] > _MOST_CELLS:
+    if sizes[0] * sizes[1] > _MAX_CELLS:
         raise InvalidValue(
-            f"a plot shows at most {_MOST_CELLS:,} pairs of frames, not {sizes[0]} frames of {a.name!r} "
+            f"a plot shows at most {_MAX_CELLS:,} pairs of frames, not {sizes[0]} frames of {a.name!r} "
             f"times {sizes[1]} of {b.name!r}; choose a part of them"
         )
     part = grid_part(web, p, q, slice(*shown[0]), slice(*shown[1]))

@@ -48,10 +48,10 @@ _PER_SECOND = 64.0
 # compared with the maximum, the median lowers the error of two sets of punches by 10 and 7 %, of reaches by 1 %, and
 # keeps that of kicks.
 _NARROWEST, _WIDEST = 0.2, 0.4
-_SOLVED, _MOST_TILTS, _MIN_WEIGHT = 1e-9, 60, 1e-3
+_SOLVED, _MAX_TILTS, _MIN_WEIGHT = 1e-9, 60, 1e-3
 # Number of random means to measure, keyed by the number of parameters, and for more parameters.
 _MEANS = {1: 16, 2: 80, 3: 200}
-_MOST_MEANS = 250
+_MAX_MEANS = 250
 # Distance from an example within which its own weight grows, in kernel widths; less if another example is closer.
 _OWN = 0.3
 
@@ -274,7 +274,7 @@ class ActionSpace(BlendedSpace):
     def _tilt_weights(self, wanted: Floats) -> Floats:
         off = (self.parameters - wanted) / self.bandwidth
         out, room = np.empty(len(off)), np.empty(len(off))
-        solve_weights(off, -0.5 * (off**2).sum(axis=1), _MOST_TILTS, _SOLVED, _MIN_WEIGHT, room, out)
+        solve_weights(off, -0.5 * (off**2).sum(axis=1), _MAX_TILTS, _SOLVED, _MIN_WEIGHT, room, out)
         return out
 
     def _interpolate(self, values: Floats, points: Floats, target: Floats) -> Floats:
@@ -410,7 +410,7 @@ def _measure_samples(space: ActionSpace, measure: _Measure | None) -> ActionSpac
     """Measure the parameters that blends reach, and return the space with them; unchanged if `measure` is None."""
     if measure is None:
         return space
-    count = _MEANS.get(len(space.names), _MOST_MEANS)
+    count = _MEANS.get(len(space.names), _MAX_MEANS)
     means = space._hull.sample(count, np.random.default_rng(0), corners=True)
     samples = np.stack([measure(*space._blend(space._tilt_weights(mean), "")) for mean in means])
     return replace(space, samples=set_readonly(samples), means=set_readonly(means))

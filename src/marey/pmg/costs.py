@@ -23,7 +23,7 @@ __all__ = ["Windows", "find_best_pairs", "half_window", "make_windows", "seam_ra
 # Seconds between windows. Finer spacing adds nothing here, because a stream later searches more finely.
 _FINEST = 1.0 / 30.0
 # Maximum number of windows at one end of a motion; in long motions their spacing grows.
-_MOST_WINDOWS = 12
+_MAX_WINDOWS = 12
 # Number of motions per batch of forward kinematics.
 _AT_ONCE = 256
 
@@ -94,7 +94,7 @@ def make_windows(motions: Sequence[Motion], seams: SeamSettings, *, end: bool, h
         begin = 0
         for motion, piece, (low, high) in zip(part, cut, ranges, strict=True):
             # At a motion's end, align windows with the last possible frame; at its beginning, with the first.
-            step = stride * int(np.ceil((high - low + 1) / (stride * _MOST_WINDOWS)))
+            step = stride * int(np.ceil((high - low + 1) / (stride * _MAX_WINDOWS)))
             centers = np.arange(half, half + high - low + 1, step) + (high - low) % step * int(end)
             frames = centers[:, None] + inner
             x, y, z = np.moveaxis(points[begin + frames], -1, 0)

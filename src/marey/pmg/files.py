@@ -17,7 +17,7 @@ import numpy as np
 
 from marey.errors import ParseError, UnknownName, UnknownVersion
 from marey.io import archive
-from marey.io.files import Writing, file_digest
+from marey.io.files import FileTransaction, file_digest
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
 from marey.pmg.character import ParametricMotionGraph
@@ -53,7 +53,7 @@ def save_character(
     spare : files that must stay, such as the source file of a node.
     """
     archive.check_suffix(path, ".json", archive.KINDS[FORMAT])
-    with Writing() as writing:
+    with FileTransaction() as writing:
         files = SpaceFiles(Path(path), graph._space_files, writing, spare)
         described = json.dumps(_describe_graph(graph, files), separators=(",", ":"), allow_nan=False)
         files.commit(writing.stage(path, [described.encode(), b"\n"]))

@@ -40,7 +40,7 @@ _UNITS = {"turn": "rad", "speed": "m/s"}
 # narrower one, motion changes less evenly with the parameters.
 _BANDWIDTH = {"turn": np.radians(7.0), "speed": 0.1}
 _SOLVED = 1e-9
-_MOST_TILTS = 60
+_MAX_TILTS = 60
 _MAX_MARGIN = 100.0
 # Phase at which each foot's step begins: the foot, which comes down next, passes the other.
 _STEPS_BEGIN = {"left": 0.0, "right": 0.5}
@@ -289,7 +289,7 @@ class GaitSpace(BlendedSpace):
         for wanted, weights in zip(targets, out, strict=True):
             off = (own - wanted) / self.bandwidth
             heat = -0.5 * (off**2).sum(axis=1)
-            solve_weights(off, heat, _MOST_TILTS, _SOLVED, _MIN_WEIGHT, room, weights)
+            solve_weights(off, heat, _MAX_TILTS, _SOLVED, _MIN_WEIGHT, room, weights)
         return out
 
     def reached(self, target: ArrayLike) -> Floats:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from marey.errors import MareyError
 from marey.io.archive import read_format
-from marey.io.files import Staged, Writing, file_digest, read_bytes, sync_folder
+from marey.io.files import FileTransaction, StagedFile, file_digest, read_bytes, sync_folder
 from marey.io.folder import free_name, hidden_folder
 
 __all__ = ["SpaceFile", "SpaceFiles", "copy_character", "named_files"]
@@ -59,7 +59,7 @@ class SpaceFiles:
         self,
         target: Path,
         saved: dict[int, SpaceFile],
-        writing: Writing,
+        writing: FileTransaction,
         spare: Iterable[str | os.PathLike[str]] = (),
     ) -> None:
         self.target = target.absolute()
@@ -67,7 +67,7 @@ class SpaceFiles:
         self._saved, self._values = saved, dict[int, Any]()
         self._writing = writing
         self._spare = {os.path.realpath(each) for each in spare}
-        self._staged: list[Staged] = []
+        self._staged: list[StagedFile] = []
 
     def put(self, value: Any, kind: str, name: str) -> dict[str, Any]:
         """Write an object that has a ``save`` method, and return its description for the .json file.
@@ -111,7 +111,7 @@ class SpaceFiles:
             self._staged.append(self._writing.stage(path, [content]))
         return {"kind": kind, "file": file, "sha256": digest}
 
-    def commit(self, described: Staged) -> None:
+    def commit(self, described: StagedFile) -> None:
         """Move the spaces and then the .json file to their final names, and remove spaces that nothing needs."""
         _commit(self._writing, self._staged, described, self._spare)
         for key in [key for key, each in self._saved.items() if each.character == self.target]:
@@ -125,7 +125,7 @@ def copy_character(source: Path, target: Path) -> None:
 
     Raises `FileExistsError` if the name of a space is taken by other content.
     """
-    with Writing() as writing:
+    with FileTransaction() as writing:
         staged = []
         for name, digest in sorted(set(named_files(source))):
             space = target.with_name(name)
@@ -136,7 +136,9 @@ def copy_character(source: Path, target: Path) -> None:
         _commit(writing, staged, writing.stage(target, [read_bytes(source)]))
 
 
-def _commit(writing: Writing, spaces: list[Staged], described: Staged, spare: Iterable[str] = ()) -> None:
+def _commit(
+    writing: FileTransaction, spaces: list[StagedFile], described: StagedFile, spare: Iterable[str] = ()
+) -> None:
     """Rename new spaces and then the .json file; then remove spaces that no file in the folder names.
 
     These are the previous character's spaces, and those of killed builds.

@@ -311,7 +311,7 @@ def _parse_clips(keys: Keys) -> ClipSource:
         file_fps = keys.number("file_fps", None, above=0.0) if keys.has("file_fps") else None
         keys.done(also="a sample")
         return ClipSource(keys.where, files=files, file_fps=file_fps, start=start, stop=stop)
-    from marey.samples.catalogue import entry
+    from marey.samples.catalog import entry
 
     sample = keys.text("sample", needed=True, remedy="give either sample or files")
     try:

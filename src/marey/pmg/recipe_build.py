@@ -199,7 +199,7 @@ def _action_space(node: NodeRecipe, clips: list[RecipeClip]) -> ActionSpace:
 
 def _sample_parameters(node: NodeRecipe, clips: list[RecipeClip]) -> tuple[Floats, list[str]]:
     """Return the parameters (n, d) that the samples were generated with, and their units."""
-    from marey.samples.catalogue import entry
+    from marey.samples.catalog import entry
 
     known = {parameter.name: parameter for parameter in entry(node.clips[0].sample).parameters}
     for name in node.parameters:

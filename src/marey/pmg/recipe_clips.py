@@ -19,7 +19,7 @@ from marey.io.settings import LoadSettings
 from marey.pmg.gait_cycles import compute_phase
 from marey.pmg.recipe import ClipSource, Recipe
 from marey.pmg.recipe_keys import MOMENT
-from marey.samples.catalogue import entry
+from marey.samples.catalog import entry
 from marey.samples.samples import Sample, sample
 
 __all__ = ["RecipeClip", "load_clips", "read_clip", "retarget_files"]

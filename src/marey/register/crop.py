@@ -32,7 +32,7 @@ _SIMILAR, _MIN_COMMON = (0.35, 0.5, 0.7), 0.6
 # Minimum number of passings of the feet in a gait.
 _WALKING = 3
 # A range must last this many seconds, and be this fraction of the shortest motion.
-_LEAST_SECONDS, _MIN_FRACTION = 0.25, 0.25
+_MIN_SECONDS, _MIN_FRACTION = 0.25, 0.25
 _FEET = ("left", "right")
 # A walk may begin and end this many half cycles before its first and after its last passing of the feet.
 _PART_OF_STEP = 1.5
@@ -191,7 +191,7 @@ def find_grid_crops(
     ]
     start = max(float(path[0, 0]) for path in paths if path is not None)
     stop = min(float(path[-1, 0]) for path in paths if path is not None)
-    least = max(_LEAST_SECONDS, _MIN_FRACTION * min(len(cloud) / cloud.fps for cloud in clouds))
+    least = max(_MIN_SECONDS, _MIN_FRACTION * min(len(cloud) / cloud.fps for cloud in clouds))
     if (stop - start) / clouds[pivot].fps < least:
         raise NotBlendable(
             f"no stretch of {clouds[pivot].name or pivot!r} that lasts at least {least:.2f} s resembles part of every "

@@ -288,12 +288,12 @@ def bend_arm(side: str, sign: float, trunk: Trunk, target: Floats, rotations: Fl
         upper_offset=skeleton.offsets[forearm],
         lower_offset=skeleton.offsets[hand],
         hinge=sign * _Y,
-        target=_within(trunk.shoulders[side], target),
+        target=_limit_reach(trunk.shoulders[side], target),
     )
     rotations[:, arm], rotations[:, forearm] = solved.hip, solved.knee
 
 
-def _within(base: Floats, target: Floats) -> Floats:
+def _limit_reach(base: Floats, target: Floats) -> Floats:
     """Move targets (F, 3) that the arm cannot reach smoothly toward `base` (F, 3)."""
     _, build = sample_body()
     most = _ARM_REACH * build.arm

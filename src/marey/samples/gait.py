@@ -21,7 +21,7 @@ from marey.samples.styles import Style, vary_style
 GRAVITY = 9.81
 _GRID = 200.0  # Hz, time grid of the computation; independent of the frame rate
 _MARGIN = 2.6  # seconds of gait planned before and after the clip, because the clip may begin and end in mid-stride
-_MOST_LEAN = 0.4  # radians
+_MAX_LEAN = 0.4  # radians
 _WAITING = 0.137  # phase after a strike of either foot at which both feet of a sneak are flat
 _HALT = 0.13  # seconds of gait time over which a pause is spread
 _LEAN_FRACTION = 0.85  # fraction of the lean that would balance a turn; people compensate the rest with their feet
@@ -65,7 +65,7 @@ class Gait:
         self.style = vary_style(course.style(t, wanted), rng, variation)
         rhythm = 1.0 + wobble(rng, 0.3, 1.0, 0.01 * variation)(t)
         phase = integral(t, self.style.rate * rhythm)
-        pace, phase = self._paused(phase - np.interp(0.0, t, phase))
+        pace, phase = self._add_pauses(phase - np.interp(0.0, t, phase))
         speed = wanted * (1.0 + drift)
         self.speed = speed * pace
         self.turn_rate = (course.turn(t) + weave * np.minimum(1.0, speed)) * pace
@@ -85,12 +85,12 @@ class Gait:
             self.last_phase = max(np.round(2.0 * ended) / 2.0, np.floor(2.0 * begun) / 2.0 + 1.0)
             self.phase = begun + (self.phase - begun) * (self.last_phase - begun) / (ended - begun)
         self.lean = np.clip(
-            np.arctan(filters.gaussian(self.speed * self.turn_rate, 0.25 * _GRID) / GRAVITY), -_MOST_LEAN, _MOST_LEAN
+            np.arctan(filters.gaussian(self.speed * self.turn_rate, 0.25 * _GRID) / GRAVITY), -_MAX_LEAN, _MAX_LEAN
         )
         self.places = rng.normal(size=(2, 4096, 4))
         self.upper = int(rng.integers(2**63))
 
-    def _paused(self, phase: Floats) -> tuple[Floats, Floats]:
+    def _add_pauses(self, phase: Floats) -> tuple[Floats, Floats]:
         """Return the rate of gait time (N,) and the phase (N,) with pauses; stores the pauses in `self.pauses`."""
         own = self.t  # gait time, in which there are no pauses
         clock, slowness = own.copy(), np.ones_like(own)

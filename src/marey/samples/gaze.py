@@ -19,7 +19,7 @@ from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.maths.ease import ease_in
-from marey.samples.markers import _seen
+from marey.samples.markers import simulate_occlusion
 from marey.samples.samples import sample
 from marey.samples.skeleton import sample_body
 
@@ -106,7 +106,7 @@ class GazeTake:
         at = world.positions[:, joints] + quat.rotate(world.rotations[:, joints], np.array([row[2] for row in rows]))
         generator = np.random.default_rng(rng)
         at = at + generator.normal(0.0, noise, at.shape)
-        valid = _seen(at.shape[:2], gaps, self.motion.fps, generator)
+        valid = simulate_occlusion(at.shape[:2], gaps, self.motion.fps, generator)
         names = tuple(name for name, _, _ in rows)
         return Markers(names, at, valid, self.motion.fps, self.motion.name, self.motion.source)
 
@@ -136,7 +136,7 @@ def gaze_take(
     rate, generator = check_fps(fps), np.random.default_rng(rng)
     pose = _final_pose(yaw, pitch)
     size = math.acos(math.cos(yaw) * math.cos(pitch))
-    length, starts, peak, overshoot = _timing(size, 1 if yaw > 0.0 else -1, generator)
+    length, starts, peak, overshoot = _draw_timing(size, 1 if yaw > 0.0 else -1, generator)
     times = np.arange(round((before + length + after) * rate) + 1) / rate
     progress = _compute_progress((times - before) / length, starts, peak, overshoot)
     motion = _perform_shift(pose[:4], progress, times, rate, sway, generator)
@@ -197,7 +197,7 @@ def _approach(angle: float, most: float) -> float:
     return most * (1.0 - math.exp(-angle / most))
 
 
-def _timing(
+def _draw_timing(
     size: float, side: int, rng: np.random.Generator
 ) -> tuple[float, tuple[float, float, float, float], float, float]:
     """Return length, starts, peak and overshoot of a gaze shift by `size` radians; see `GazeTake`.
@@ -225,7 +225,7 @@ def _compute_progress(t: Floats, starts: tuple[float, ...], peak: float, oversho
 
 
 @cache
-def _standing() -> Motion:
+def _make_standing() -> Motion:
     return sample("stand", variation=0.0, seconds=1.0, fps=30.0).motion[0]
 
 
@@ -234,7 +234,7 @@ def _perform_shift(
 ) -> Motion:
     """Apply the rotations of a pose, scaled by their progress, to a standing body."""
     skeleton, _ = sample_body()
-    still = _standing()
+    still = _make_standing()
     roles = skeleton.roles
     base = still.world().rotations[0]
     n = len(times)

@@ -34,7 +34,7 @@ class Spot:
         left, up, ahead = point
         return float(self.x + c * left + s * ahead), float(up), float(self.z - s * left + c * ahead)
 
-    def seen(self, point: Triple) -> Triple:
+    def to_local(self, point: Triple) -> Triple:
         """Convert a point from world coordinates to this frame (left, up, ahead)."""
         c, s = np.cos(self.yaw), np.sin(self.yaw)
         x, z = point[0] - self.x, point[2] - self.z
@@ -64,9 +64,9 @@ class Part:
 
     def plants(self, side: str) -> list[Plant]:
         """Return the plants of one foot, in world coordinates and in the time of the joined plan."""
-        return [self._moved(plant) for plant in self.plan.plants[side]]
+        return [self._move_plant(plant) for plant in self.plan.plants[side]]
 
-    def _moved(self, plant: Plant) -> Plant:
+    def _move_plant(self, plant: Plant) -> Plant:
         x, y, z = plant.position
         via = tuple((fraction, self.spot.place(ball), pitch) for fraction, ball, pitch in plant.swing.via)
         return replace(
@@ -100,7 +100,7 @@ class Chain:
         for side, plants in self._plants.items():
             if plants:
                 x, y, z = plants[-1].position
-                out[side] = (self.spot.seen((x, y, z)), plants[-1].yaw - self.spot.yaw)
+                out[side] = (self.spot.to_local((x, y, z)), plants[-1].yaw - self.spot.yaw)
         return out
 
     def add(self, plan: Plan) -> Part:

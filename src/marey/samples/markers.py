@@ -62,7 +62,7 @@ def record(motion: Motion, *, rng: int | np.random.Generator | None, noise: floa
     positions = world.positions[:, joints] + quat.rotate(world.rotations[:, joints], offsets)
     generator = np.random.default_rng(rng)
     positions = positions + generator.normal(0.0, noise, positions.shape)
-    valid = _seen(positions.shape[:2], gaps, motion.fps, generator)
+    valid = simulate_occlusion(positions.shape[:2], gaps, motion.fps, generator)
     return Markers(
         names=tuple(name for name, _, _ in rows),
         positions=positions,
@@ -73,7 +73,7 @@ def record(motion: Motion, *, rng: int | np.random.Generator | None, noise: floa
     )
 
 
-def _seen(shape: tuple[int, int], gaps: float, fps: float, rng: np.random.Generator) -> np.ndarray:
+def simulate_occlusion(shape: tuple[int, int], gaps: float, fps: float, rng: np.random.Generator) -> np.ndarray:
     """Return a mask (F, M): False where a marker is occluded. Gaps last about a fifth of a second."""
     frames, markers = shape
     valid = np.ones(shape, dtype=bool)

@@ -33,7 +33,7 @@ def medley(values: Values, rng: np.random.Generator) -> Plan:
         _note(chain.add(_walk_on(values, rng, chain)), labels, actions)
     _note(chain.add(_stand_and_act([], values, rng, chain)), labels, actions)
     plan = chain.plan()
-    return replace(plan, labels=(*labels, *_standing(labels, plan.seconds)), actions=tuple(actions))
+    return replace(plan, labels=(*labels, *_label_standing(labels, plan.seconds)), actions=tuple(actions))
 
 
 def _note(part: Part, labels: list[tuple[str, float, float]], actions: list[Action]) -> None:
@@ -51,7 +51,7 @@ def _note(part: Part, labels: list[tuple[str, float, float]], actions: list[Acti
         actions.append(Action(name, side, goal.joint, start, stop, goal.seconds + part.start, goal.position, where))
 
 
-def _standing(labels: list[tuple[str, float, float]], end: float) -> list[tuple[str, float, float]]:
+def _label_standing(labels: list[tuple[str, float, float]], end: float) -> list[tuple[str, float, float]]:
     """Label the times without any other label ``stand``."""
     out, free = [], 0.0
     for _, start, stop in sorted(labels, key=lambda one: one[1]):

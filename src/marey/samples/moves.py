@@ -17,7 +17,7 @@ from marey.samples.gait import Course, Gait
 from marey.samples.styles import Style, make_style, mix_styles, running, sneaking, walking
 
 Values = dict[str, Any]
-_MOST_SIDEWAYS = 4.0  # m/s2: a lean of 22 degrees
+_MAX_SIDEWAYS = 4.0  # m/s2: a lean of 22 degrees
 
 
 def constant(value: float) -> Curve:
@@ -47,14 +47,14 @@ def _add_labels(plan: Plan, *names: str) -> Plan:
 def walk(values: Values, rng: np.random.Generator) -> Plan:
     """Plan a walk at a steady speed and turn rate."""
     course = _steady(values, _walking, rng)
-    return _add_labels(Gait(course, rng, values["variation"]).plan(), "walk", *_turning(values["turn_rate"]))
+    return _add_labels(Gait(course, rng, values["variation"]).plan(), "walk", *_label_turn(values["turn_rate"]))
 
 
 def run(values: Values, rng: np.random.Generator) -> Plan:
     """Plan a run, with flight phases, at a steady speed and turn rate."""
     _check_turn(values["speed"], values["turn_rate"])
     course = _steady(values, _running, rng)
-    return _add_labels(Gait(course, rng, values["variation"]).plan(), "run", *_turning(values["turn_rate"]))
+    return _add_labels(Gait(course, rng, values["variation"]).plan(), "run", *_label_turn(values["turn_rate"]))
 
 
 def _steady(values: Values, style: Callable[[Floats, Floats], Style], rng: np.random.Generator) -> Course:
@@ -64,14 +64,14 @@ def _steady(values: Values, style: Callable[[Floats, Floats], Style], rng: np.ra
 
 def _check_turn(speed: float, rate: float) -> None:
     """Raise an error for a curve that people cannot run without falling."""
-    if speed * abs(rate) > _MOST_SIDEWAYS:
+    if speed * abs(rate) > _MAX_SIDEWAYS:
         raise InvalidValue(
             f"speed {speed:g} m/s with turn_rate {np.degrees(rate):.3g} degrees/s needs a sideways acceleration of "
-            f"{speed * abs(rate):.2g} m/s2 (maximum {_MOST_SIDEWAYS:g}); reduce speed or turn_rate"
+            f"{speed * abs(rate):.2g} m/s2 (maximum {_MAX_SIDEWAYS:g}); reduce speed or turn_rate"
         )
 
 
-def _turning(rate: float) -> tuple[str, ...]:
+def _label_turn(rate: float) -> tuple[str, ...]:
     return () if rate == 0.0 else ("turn_left",) if rate > 0.0 else ("turn_right",)
 
 
@@ -90,10 +90,10 @@ def start_and_stop(values: Values, rng: np.random.Generator) -> Plan:
 
     course = Course(stops + 1.1, speed, turn, style, starts=starts, stops=stops)
     gait = Gait(course, rng, values["variation"])
-    return replace(gait.plan(), labels=_between("walk", starts, gait.stop_time()))
+    return replace(gait.plan(), labels=_label_between("walk", starts, gait.stop_time()))
 
 
-def _between(name: str, start: float, stop: float) -> tuple[tuple[str, float, float], ...]:
+def _label_between(name: str, start: float, stop: float) -> tuple[tuple[str, float, float], ...]:
     """Return labels for an action with standing before and after."""
     return (("stand", 0.0, start), (name, start, stop), ("stand", stop, np.inf))
 
@@ -122,7 +122,7 @@ def turn_in_place(values: Values, rng: np.random.Generator) -> Plan:
 
     course = Course(stops + 0.9, constant(0.0), rate, style, starts=starts, stops=stops)
     gait = Gait(course, rng, values["variation"])
-    return replace(gait.plan(), labels=_between("turn_in_place", starts, gait.stop_time()))
+    return replace(gait.plan(), labels=_label_between("turn_in_place", starts, gait.stop_time()))
 
 
 def _bump_rate(start: float, stop: float, total: float) -> Curve:

@@ -207,11 +207,11 @@ def _controls(rows: Floats) -> Controls:
         pelvis=rows[:, 4:7],
         gaze=rows[:, 7:9],
         spine=rows[:, 9:12],
-        arms={"left": _hanging(rows[:, 12:16], bowed), "right": _hanging(rows[:, 16:20], bowed)},
+        arms={"left": _hang_arms(rows[:, 12:16], bowed), "right": _hang_arms(rows[:, 16:20], bowed)},
     )
 
 
-def _hanging(arm: Floats, bowed: Floats) -> Floats:
+def _hang_arms(arm: Floats, bowed: Floats) -> Floats:
     """Keep arms hanging down when the trunk leans forward by `bowed` (F,), and keep elbows slightly bent."""
     forward = arm[:, 0] + _HANG * bowed
     elbow = 0.08 + np.logaddexp(0.0, 40.0 * (arm[:, 3] - 0.08)) / 40.0

@@ -16,7 +16,7 @@ from marey.core.motion import Motion
 from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.samples.body import Action, Plan, Target, perform
-from marey.samples.catalogue import entry
+from marey.samples.catalog import entry
 from marey.samples.skeleton import SIDES, palm_points, sample_body, sole_points
 
 Rng = int | np.random.Generator | None

@@ -20,7 +20,7 @@ from marey.store.cache import Cache
 from marey.store.index import ClipRow
 from marey.store.labels import LabelRow, bare_name
 from marey.store.prepare import (
-    Derived,
+    DerivedJob,
     Job,
     Outcome,
     clip_key,
@@ -69,7 +69,7 @@ class ClipJob(NamedTuple):
 
     name: str
     path: str
-    job: Job | Derived
+    job: Job | DerivedJob
 
 
 class SetClip(NamedTuple):
@@ -78,7 +78,7 @@ class SetClip(NamedTuple):
     name: str
     path: str
     row: ClipRow
-    job: Job | Derived
+    job: Job | DerivedJob
 
 
 class PreparedSet(NamedTuple):
@@ -129,7 +129,7 @@ def _retarget(
         ClipJob(name, path, derive(job, onto)) if rows[job.key].skeleton in differs else ClipJob(name, path, job)
         for name, path, job in named
     ]
-    changed = [each for each in out if isinstance(each.job, Derived)]
+    changed = [each for each in out if isinstance(each.job, DerivedJob)]
     _prepare(source, prepare_derived, changed, run, progress)
     if changed:
         warn_user(f"{source.folder}: {describe_retargeted([repr(each.name) for each in changed], where)}")
@@ -139,12 +139,12 @@ def _retarget(
 def remake(clip: SetClip, cache: Cache) -> None:
     """Prepare a clip again, because its arrays are missing or damaged; raise an error if its file has changed."""
     jobs = [clip.job]
-    while isinstance(jobs[-1], Derived):
+    while isinstance(jobs[-1], DerivedJob):
         jobs.append(jobs[-1].of)
     for job in reversed(jobs):
         shutil.rmtree(cache.clip_folder(job.key), ignore_errors=True)
         cache.index.forget_clip(job.key)
-        if (prepare_derived(job) if isinstance(job, Derived) else prepare_clip(job)).changed:
+        if (prepare_derived(job) if isinstance(job, DerivedJob) else prepare_clip(job)).changed:
             raise UnreadableFile("has changed since the set was opened; open the set again", path=clip.path)
 
 

@@ -193,7 +193,7 @@ class MotionSet:
         """Return the clips grouped by skeleton, the group with the most frames first; see `select`."""
         built = self._all()
         return tuple(
-            Group(built.skeletons[clips[0].row.skeleton], tuple(clip.name for clip in clips), _frames(clips))
+            Group(built.skeletons[clips[0].row.skeleton], tuple(clip.name for clip in clips), _count_frames(clips))
             for clips in self._group_clips()
         )
 
@@ -309,7 +309,7 @@ class MotionSet:
                     members.append([])
                 group_of[key] = found
             members[group_of[key]].append(clip)
-        return sorted((tuple(clips) for clips in members), key=_frames, reverse=True)
+        return sorted((tuple(clips) for clips in members), key=_count_frames, reverse=True)
 
     def _group_number(self, groups: list[tuple[SetClip, ...]]) -> int:
         wanted = self._group
@@ -349,5 +349,5 @@ class _EveryClip:
         return self._prepared.clips[i].row.key
 
 
-def _frames(clips: Sequence[SetClip]) -> int:
+def _count_frames(clips: Sequence[SetClip]) -> int:
     return sum(clip.row.n_frames for clip in clips)

@@ -77,7 +77,7 @@ class Job(NamedTuple):
     stamps: tuple[Stamp, ...]
 
 
-class Derived(NamedTuple):
+class DerivedJob(NamedTuple):
     """A clip to make from another one in the cache.
 
     cache : folder of the cache. key : key of the clip. of : the job of the other clip. onto : the skeleton to retarget
@@ -86,7 +86,7 @@ class Derived(NamedTuple):
 
     cache: str
     key: str
-    of: Job | Derived
+    of: Job | DerivedJob
     onto: Skeleton | None = None
 
 
@@ -127,11 +127,11 @@ def clip_key(
     return Cache.key("clip", _PREPARED, __version__, seen.digest, own_name, digests, clip, labels, how, roles)
 
 
-def derive(of: Job | Derived, onto: Skeleton | None = None) -> Derived:
+def derive(of: Job | DerivedJob, onto: Skeleton | None = None) -> DerivedJob:
     """Return the job that mirrors a clip, or retargets it onto a skeleton."""
     if onto is None:
-        return Derived(of.cache, Cache.key("mirrored", of.key), of)
-    return Derived(of.cache, Cache.key("retargeted", _PREPARED, __version__, of.key, _skeleton_key(onto)), of, onto)
+        return DerivedJob(of.cache, Cache.key("mirrored", of.key), of)
+    return DerivedJob(of.cache, Cache.key("retargeted", _PREPARED, __version__, of.key, _skeleton_key(onto)), of, onto)
 
 
 def prepare_clip(job: Job) -> Outcome:
@@ -140,7 +140,7 @@ def prepare_clip(job: Job) -> Outcome:
     return run_job(job.key, partial(_from_file, job), partial(_put_clip, cache, job.key), partial(has_changed, job))
 
 
-def prepare_derived(job: Derived) -> Outcome:
+def prepare_derived(job: DerivedJob) -> Outcome:
     """Mirror or retarget a clip from the cache, and store the result, or the reason why it failed."""
     cache = Cache(Path(job.cache))
     return run_job(job.key, partial(_derive_clip, job), partial(_put_clip, cache, job.key), lambda: False)
@@ -199,7 +199,7 @@ def load_clip(job: Job) -> Motion:
     return trim_rest_pose(motion) if settings.trim_rest else motion
 
 
-def _derive_clip(job: Derived) -> Motion:
+def _derive_clip(job: DerivedJob) -> Motion:
     motion = read_clip(Cache(Path(job.cache)), job.of.key)
     return mirror(motion) if job.onto is None else retarget(motion, job.onto)
 

@@ -333,7 +333,7 @@ class ClipSearchSettings(Settings):
 def search_clips(
     clips: Iterable[ClipSummary], descriptions: Mapping[str, str] | None = None, *, settings: ClipSearchSettings
 ) -> tuple[ClipSummary, ...]:
-    """Choose clips by what their summaries say.
+    """Select clips by their summaries.
 
     Parameters
     ----------

@@ -71,13 +71,13 @@ def align_frames(motion: Motion, frame: int, other: Motion, other_frame: int) ->
             f"{motion.name!r} has {motion.fps:g} frames per second, {other.name!r} has {other.fps:g}; resample one"
         )
     weights = frame_weights(_WINDOW, other.fps)
-    other_window, other_center = _around(other, other_frame, len(weights) // 2)
-    window, center = _around(motion, frame, len(weights) // 2)
+    other_window, other_center = _select_frames(other, other_frame, len(weights) // 2)
+    window, center = _select_frames(motion, frame, len(weights) // 2)
     left, move = frame_distance(point_clouds(other_window), other_center, point_clouds(window), center, weights)
     return Placed(float(move[0]), float(move[1]), float(move[2]), float(np.sqrt(left)))
 
 
-def _around(motion: Motion, frame: int, half: int) -> tuple[Motion, int]:
+def _select_frames(motion: Motion, frame: int, half: int) -> tuple[Motion, int]:
     """Return the frames within `half` frames of `frame`, and the index of `frame` among them."""
     if not 0 <= frame < len(motion):
         raise InvalidValue(f"expected a frame of {motion.name!r} from 0 to {len(motion) - 1}, got {frame}")

@@ -88,7 +88,7 @@ class Opened:
 
     @property
     def is_edited(self) -> bool:
-        """Whether the frames are in no file: they were changed, or the motion was made here."""
+        """Whether no file has these frames: they were changed, or the motion was made in the studio."""
         now = self.now.recording
         in_file = [each for each in (self.recording, self.trimmed) if each is not None]
         return not self.file or not any(now is each or _same_frames(now, each) for each in in_file)

@@ -47,7 +47,7 @@ class Use:
 
     @property
     def options(self) -> list[Settings]:
-        """The settings that are no inputs."""
+        """The settings that are not inputs."""
         return [each for each in self.settings if not isinstance(each, Inputs)]
 
     def call(self, function: str, *arguments: Any, end: str = "", imports: tuple[str, ...] = ()) -> Recipe:

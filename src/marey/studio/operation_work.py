@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, collect_warnings
-from marey.studio.verdicts import compare_edit, tabulate
+from marey.studio.grades import grade_edit, tabulate
 from marey.studio.work import Progress
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def run_operation(progress: Progress, operation: str, data: list[Any], values: F
     with collect_warnings() as said:
         result = row.call_function(loaded, values, progress)
     found = gather_result(result, said)
-    if row.gives == "motion" and "verdicts" not in found:
-        found |= compare_edit(data[0], found["motions"][0])
+    if row.gives == "motion" and "grades" not in found:
+        found |= grade_edit(data[0], found["motions"][0])
     return found
 
 

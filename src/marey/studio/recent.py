@@ -34,7 +34,7 @@ class Recent:
         return [(kind, path) for kind, path in self._read() if (path.is_dir() if kind == "folder" else path.is_file())]
 
     def add(self, kind: Kind, path: Path) -> None:
-        """Put a folder or project to the top of the list. A list that cannot be written is not an error."""
+        """Move a folder or project to the top of the list. Errors while writing the list are ignored."""
         if self._file is None:
             return
         kept = [each for each in self.entries() if each != (kind, path)][: MAX_ENTRIES - 1]

@@ -77,7 +77,7 @@ def list_of(recipes: Sequence[Recipe]) -> tuple[Part, ...]:
 
 
 def missing_recipe(name: str, what: str, file: str) -> Recipe:
-    """Return the recipe of a motion whose making cannot be written as code: the motion must be saved to `file`."""
+    """Return the recipe of a motion that code cannot make: the code loads it from `file`, to which it must be saved."""
     return Recipe(name, (f"marey.load_motion({file!r})  # {what}: made by hand, saved from the studio",), file=file)
 
 

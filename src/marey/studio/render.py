@@ -92,7 +92,7 @@ class Shot:
 
 
 def _plan_shot(motions: list[Motion], frame: int | None, is_still: bool, settings: RenderSettings) -> Shot:
-    from marey.plot.body import see_body
+    from marey.plot.body import extract_body
 
     first = motions[0]
     if is_still:
@@ -115,7 +115,7 @@ def _plan_shot(motions: list[Motion], frame: int | None, is_still: bool, setting
     )
     width, height = settings.pixels
     shown = [column.tolist() for column in frames.T]
-    bodies = [see_body(motion) for motion in motions]
+    bodies = [extract_body(motion) for motion in motions]
     paths = [body.travel for body in bodies] if settings.path else []
     camera = plan_camera(bodies, shown, settings.camera, width / height, settings.fps, paths)
     return Shot(motions, frames, camera)
@@ -124,9 +124,9 @@ def _plan_shot(motions: list[Motion], frame: int | None, is_still: bool, setting
 def _put_apart(motions: list[Motion], settings: RenderSettings) -> list[Motion]:
     """Move motions apart so that none hides another. All face the same way; for the side camera they stand one ahead of
     the next."""
-    from marey.plot.body import see_body
+    from marey.plot.body import extract_body
 
-    tall = max(see_body(motion).size for motion in motions)
+    tall = max(extract_body(motion).size for motion in motions)
     out = []
     for k, motion in enumerate(motions):
         start = rigid2d.invert(find_placement(motion, 0))
@@ -199,10 +199,10 @@ def _draw_with_plot(shot: Shot, settings: RenderSettings) -> Iterator[Image]:
     from PIL import Image
 
     from marey.clean import point_paths
-    from marey.plot.body import see_body
+    from marey.plot.body import extract_body
     from marey.plot.scene import Scene
 
-    bodies = [see_body(motion) for motion in shot.motions]
+    bodies = [extract_body(motion) for motion in shot.motions]
     touching = []
     for motion in shot.motions:
         marks = None

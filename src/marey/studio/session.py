@@ -97,7 +97,7 @@ class Session:
         self._frames: dict[int, bytes] = {}
 
     def open_folder(self, folder: Folder) -> None:
-        """Open another folder. Open motions of the last one are then in no file of the open folder."""
+        """Open another folder. Motions from the previous folder stay open, but have no file in the new one."""
         for name in self.motions.ids():
             self.motions.forget_file(name)
         self.places.folder = folder

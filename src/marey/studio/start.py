@@ -55,7 +55,7 @@ class StartInfo(Value):
 
 
 class OpenSample(Message, do="open_sample"):
-    """Open a generated clip. `slide` makes its feet slide, in m/s; "" for `name` is the name of the sample."""
+    """Open a generated clip. `slide` makes its feet slide, in m/s. Without a `name`, it has the name of the sample."""
 
     sample: str
     options: dict[str, float]
@@ -87,9 +87,9 @@ class OpenFolder(Message, do="folder_open"):
 @command(StartPage, reads=True)
 def get_start_page(session: Session, message: StartPage) -> StartInfo:
     """List samples and recent folders."""
-    from marey.samples.catalogue import CATALOGUE
+    from marey.samples.catalog import CATALOG
 
-    samples = tuple(SampleEntry(name, each.what) for name, each in CATALOGUE.items())
+    samples = tuple(SampleEntry(name, each.what) for name, each in CATALOG.items())
     recent = session.recent.entries() if session.can_browse else []
     entries = tuple(
         RecentEntry(kind, path.name.removesuffix(".marey-project.json"), str(path)) for kind, path in recent

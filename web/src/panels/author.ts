@@ -80,7 +80,7 @@ class Author {
       this.edges.element,
       this.gaze.element,
     );
-    app.history.keep("character", { read: () => this.character.version, write: (version) => this.restore(version as number) });
+    app.history.registerState("character", { read: () => this.character.version, write: (version) => this.restore(version as number) });
     app.themes.changed.on(() => this.view.draw());
     app.motionsChanged.on(() => this.listClips());
     this.listClips();
@@ -92,8 +92,8 @@ class Author {
       this.app.ask("author_show", {}).catch(() => null), this.app.ask("author_sources", {}).catch(() => null),
     ]);
     if (character) this.show(character);
-    if (title) this.app.history.note(title);
-    else this.app.history.settle();
+    if (title) this.app.history.recordChange(title);
+    else this.app.history.resetBaseline();
     if (!sources) return;
     const options: [string, string][] = [["", "choose…"], ["new", "empty character"]];
     for (const { name, nodes } of sources.recipes) {
@@ -140,7 +140,7 @@ class Author {
 
   private edited(character: Character, title: string): void {
     this.show(character);
-    this.app.history.note(title);
+    this.app.history.recordChange(title);
   }
 
   /** Go back or forth to another state of the character. */

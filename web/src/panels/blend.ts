@@ -132,7 +132,7 @@ class BlendPanel {
     app.themes.changed.on(() => this.grid.draw());
     window.addEventListener("pagehide", () => saveChoice("blend", this.choices));
     this.draw();
-    app.history.keep("blend", { read: () => this.choices, write: (state) => this.putBack(state as Choices) });
+    app.history.registerState("blend", { read: () => this.choices, write: (state) => this.putBack(state as Choices) });
     // After a reload, the motions are added right after the panels are built.
     if (before) queueMicrotask(() => this.chooseAgain(before));
   }
@@ -184,7 +184,7 @@ class BlendPanel {
     this.take(chosen);
     [this.modes.at, this.result] = [at, result];
     this.draw();
-    this.app.history.settle();
+    this.app.history.resetBaseline();
   }
 
   private shot(index: number): Shot | undefined {
@@ -250,7 +250,7 @@ class BlendPanel {
   private choose(id: string, on: boolean): void {
     const next = on ? [...this.chosen, id] : this.chosen.filter((each) => each !== id);
     this.take(next.slice(-LETTERS.length));
-    this.app.history.note("Choose clips to blend", "blend clips");
+    this.app.history.recordChange("Choose clips to blend", "blend clips");
   }
 
   /** Blend these motions from now on, into a new result. */
@@ -373,7 +373,7 @@ class BlendPanel {
     if (this.metricsOf === "result" || (this.metricsOf === "methods" && weights)) this.outdate(true);
     // The change of a blend is noted with the new motion.
     if (this.result) this.reblend();
-    else this.app.history.note("Change blend", `blend ${this.modes.moves.count}`);
+    else this.app.history.recordChange("Change blend", `blend ${this.modes.moves.count}`);
   }
 
   private async blend(first: boolean): Promise<void> {
@@ -419,7 +419,7 @@ class BlendPanel {
   /** Report that the settings cannot be blended; the previous blend keeps playing. */
   private fail(): void {
     this.failed = true;
-    this.app.history.note("Change blend");
+    this.app.history.recordChange("Change blend");
     this.said.textContent = "Cannot blend with these settings. Still showing the previous blend.";
     this.drawButtons();
   }

@@ -4,7 +4,7 @@ import type { App, Panel } from "../app";
 import { messageOf } from "../app";
 import { button, check, choice, el, setOptions } from "../dom";
 import { LiveCharacter } from "../live";
-import { FORMS, type BlendTreeSettings, type DriveNode, type DriveStarted, type DriveRequest, type GoToSettings, type GraphStreamSettings, type MatchingSettings, type StartDrive, type WayStatistics } from "../messages";
+import { FORMS, type BlendTreeSettings, type DriveNode, type DriveStarted, type DriveRequest, type GoToSettings, type GraphStreamSettings, type MatchingSettings, type StartDrive, type ControllerStatistics } from "../messages";
 import type { Target } from "../pointer";
 import { settingsForm } from "../widgets/form";
 import { latest } from "../widgets/latest";
@@ -14,13 +14,13 @@ import { knob } from "./author_knob";
 import { DriveInput, handsFree } from "./drive_input";
 import { DriveScene } from "./drive_scene";
 
-type Way = StartDrive["way"];
+type ControllerKind = StartDrive["way"];
 type Place = [number, number, number];
 
-const WAYS: [Way, string][] = [
+const CONTROLLERS: [ControllerKind, string][] = [
   ["character", "Parametric graph"], ["graph", "Direction table"], ["matching", "Motion matching"], ["tree", "Blend tree"],
 ];
-const COLORS: Record<Way, string> = { character: "#7f9bc0", graph: "#79a884", matching: "#c98a5e", tree: "#a98bbd" };
+const COLORS: Record<ControllerKind, string> = { character: "#7f9bc0", graph: "#79a884", matching: "#c98a5e", tree: "#a98bbd" };
 const FEET: [string, string][] = [["lock", "instantly"], ["clean", "best quality (adds delay)"], ["free", "off"]];
 const STATISTICS_MS = 1000;
 const KEPT_SECONDS = 10;
@@ -58,7 +58,7 @@ class Driving {
   private hiddenCharacters: { visible: boolean }[] = [];
   private readonly input: DriveInput;
   private readonly startNewest = latest(() => this.start());
-  private readonly wayChoice = choice("Controller", WAYS, "character", () => {
+  private readonly wayChoice = choice("Controller", CONTROLLERS, "character", () => {
     this.listClips();
     this.restart();
   }, "How the motion is made: by a character of the panel Characters, a motion graph with a table of the best transition for each direction, motion matching, or a blend tree");
@@ -416,7 +416,7 @@ class Driving {
       const [{ ways }, live] = await Promise.all([connection.ask("drive_statistics", {}), connection.ask("live_statistics", {})]);
       const head = el("tr", {}, ...["", "turns", "median", "slowest"].map((text) => el("th", { text })));
       // Only controllers of the same character at the same rate can be compared: they stand together.
-      const groups = new Map<string, WayStatistics[]>();
+      const groups = new Map<string, ControllerStatistics[]>();
       for (const each of ways) {
         const name = `${each.character}, ${metricText(each.rate)} Hz`;
         groups.set(name, [...(groups.get(name) ?? []), each]);
@@ -424,7 +424,7 @@ class Driving {
       const rows = [...groups].flatMap(([name, members]) => [
         el("tr", { class: "group" }, Object.assign(el("th", { text: name }), { colSpan: 4 })),
         ...members.map((each) => el("tr", {},
-          el("th", { text: WAYS.find(([way]) => way === each.way)?.[1] ?? each.way }),
+          el("th", { text: CONTROLLERS.find(([way]) => way === each.way)?.[1] ?? each.way }),
           el("td", { text: `${each.answered}/${each.answered + each.unanswered}` }),
           el("td", { text: seconds(each.median) }), el("td", { text: seconds(each.slowest) }))),
       ]);
@@ -462,8 +462,8 @@ class Driving {
     return { character: character.value, graph: graph.value, matching: matching.value, tree: tree.value };
   }
 
-  private get way(): Way {
-    return this.wayChoice.select.value as Way;
+  private get way(): ControllerKind {
+    return this.wayChoice.select.value as ControllerKind;
   }
 
   private showChoices(): void {

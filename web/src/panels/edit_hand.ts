@@ -29,9 +29,9 @@ const HINTS: Record<Tool, string> = {
   path: "Drag the points on the floor.",
 };
 /** Largest displacement in meters, as in the form of the operation. */
-const FARTHEST = 1;
-/** Meters between the points of a path, and how many there are. */
-const [APART, FEWEST, MOST] = [0.8, 3, 9];
+const MAX_OFFSET = 1;
+/** Meters between the points of a path, and their minimum and maximum number. */
+const [SPACING, MIN_POINTS, MAX_POINTS] = [0.8, 3, 9];
 
 export class HandEdit {
   readonly element: HTMLElement;
@@ -158,7 +158,7 @@ export class HandEdit {
     if (!shot || !this.dragging) return;
     const settings: Record<string, unknown> = { axes: "world", ease: this.ease.value };
     if (tool === "move") {
-      const by = this.object.position.clone().sub(this.from.position).clampScalar(-FARTHEST, FARTHEST);
+      const by = this.object.position.clone().sub(this.from.position).clampScalar(-MAX_OFFSET, MAX_OFFSET);
       this.request("move", { ...settings, part: this.part, left: by.x, up: by.y, forward: by.z });
     } else {
       const by = this.object.quaternion.clone().multiply(this.from.rotation.clone().invert());
@@ -229,8 +229,8 @@ function spread(path: ArrayLike<number>): Place[] {
   const along = [0];
   for (let i = 3; i < path.length; i += 3) along.push(along.at(-1)! + Math.hypot(path[i]! - path[i - 3]!, path[i + 2]! - path[i - 1]!));
   const length = along.at(-1)!;
-  if (length < APART / 2) return [];
-  const count = Math.max(FEWEST, Math.min(MOST, Math.round(length / APART) + 1));
+  if (length < SPACING / 2) return [];
+  const count = Math.max(MIN_POINTS, Math.min(MAX_POINTS, Math.round(length / SPACING) + 1));
   return Array.from({ length: count }, (_, k) => {
     const i = 3 * Math.max(0, along.findIndex((each) => each >= (k / (count - 1)) * length - 1e-6));
     return [path[i]!, path[i + 2]!];

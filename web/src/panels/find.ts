@@ -71,11 +71,11 @@ class FindPanel {
       open: (number) => void this.openMatch(number),
       changed: () => {
         this.keepDropped();
-        app.history.note("Exclude or include a match");
+        app.history.recordChange("Exclude or include a match");
         this.draw();
       },
     });
-    app.history.keep("find", { read: () => [this.threshold.value, this.found?.search ?? 0, [...this.gallery.dropped]], write: (state) => this.put(...(state as [string, number, number[]])) });
+    app.history.registerState("find", { read: () => [this.threshold.value, this.found?.search ?? 0, [...this.gallery.dropped]], write: (state) => this.put(...(state as [string, number, number[]])) });
     this.about = new About(app, () => this.drawExample());
     this.saved = savedFiles(app, { kind: "web", name: "index", open: (path) => void this.loadWeb(path), saved: () => void this.list() });
     this.aim = new AimSection(app, () => ({ search: this.found!.search, drop: [...this.gallery.dropped] }), () => void this.list());
@@ -99,7 +99,7 @@ class FindPanel {
     );
     this.threshold.addEventListener("input", () => {
       this.view.mark(this.chosen);
-      app.history.note("Change threshold", "find threshold");
+      app.history.recordChange("Change threshold", "find threshold");
       this.say("");
     });
     this.threshold.addEventListener("keydown", (event) => {
@@ -250,7 +250,7 @@ class FindPanel {
     this.threshold.value = "";
     this.forgetCurve();
     this.drawFiles();
-    this.app.history.settle();
+    this.app.history.resetBaseline();
     this.draw();
   }
 
@@ -281,7 +281,7 @@ class FindPanel {
   private choose(threshold: number): void {
     this.threshold.value = String(threshold);
     this.view.mark(threshold);
-    this.app.history.note("Change threshold", "find threshold");
+    this.app.history.recordChange("Change threshold", "find threshold");
     this.say("");
   }
 
@@ -319,7 +319,7 @@ class FindPanel {
     this.found = found;
     this.aim.suggest(found);
     await this.gallery.show(found.count, found.body, dropped);
-    this.app.history.settle();
+    this.app.history.resetBaseline();
     this.draw();
   }
 

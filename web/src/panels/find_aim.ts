@@ -75,7 +75,7 @@ export class AimSection {
     app.motionsChanged.on(() => {
       if (this.motion && !app.motions.has(this.motion)) this.marks.hide();
     });
-    app.history.keep("aim", { read: () => this.released, write: (state) => this.putBack(state as AimSection["released"]) });
+    app.history.registerState("aim", { read: () => this.released, write: (state) => this.putBack(state as AimSection["released"]) });
   }
 
   /** Whether there are matches to build a space from. */
@@ -207,7 +207,7 @@ export class AimSection {
     this.request = { ...request, refine: done && this.refine, settings: this.generating.value };
     if (done) {
       this.released = request.point ? { point: request.point } : { target: request.target };
-      this.app.history.note("Move target");
+      this.app.history.recordChange("Move target");
     }
     this.ask();
   }

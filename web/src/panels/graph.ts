@@ -80,7 +80,7 @@ class GraphPanel {
       this.limitBox, this.walkBox, this.path.element,
       el("section", {}, el("h3", { text: "More" }), this.more.element),
     );
-    app.history.keep("graph", { read: () => this.limits(), write: (limits) => this.putLimits(limits as ReturnType<GraphPanel["limits"]>) });
+    app.history.registerState("graph", { read: () => this.limits(), write: (limits) => this.putLimits(limits as ReturnType<GraphPanel["limits"]>) });
     app.motionsChanged.on(() => this.draw());
     app.themes.changed.on(() => this.curve.draw());
     app.workEnded.on(() => void this.restore(true));
@@ -185,7 +185,7 @@ class GraphPanel {
     this.findings.replaceChildren();
     this.drawBuilt();
     // Thresholds of another graph are no change by the user.
-    this.app.history.settle();
+    this.app.history.resetBaseline();
   }
 
   private drawBuilt(): void {
@@ -200,7 +200,7 @@ class GraphPanel {
   }
 
   private moved(title: string): void {
-    this.app.history.note(title, `graph threshold ${this.moves.count}`);
+    this.app.history.recordChange(title, `graph threshold ${this.moves.count}`);
     if (this.built) this.curve.show(this.built.curve, this.limit.value);
     this.relink();
   }

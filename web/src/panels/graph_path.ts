@@ -47,7 +47,7 @@ export class PathSection {
     this.element = el("section", {}, el("h3", { text: "Path" }), this.styles, this.list, this.settings.element,
       el("div", { class: "row" }, this.pen, this.go, this.clear), this.said, this.why);
     app.themes.changed.on(() => this.showWay());
-    app.history.keep("path", { read: () => [this.stretches, this.done], write: (state) => this.put(state as [PathStretch[], Way | null]) });
+    app.history.registerState("path", { read: () => [this.stretches, this.done], write: (state) => this.put(state as [PathStretch[], Way | null]) });
     this.show();
   }
 
@@ -55,7 +55,7 @@ export class PathSection {
   restore(): void {
     const { stretches, done } = stored(this.labels);
     this.put([stretches, done]);
-    this.app.history.settle();
+    this.app.history.resetBaseline();
   }
 
   private put([stretches, done]: [PathStretch[], Way | null]): void {
@@ -122,12 +122,12 @@ export class PathSection {
   private edited(title: string): void {
     this.show();
     this.store();
-    this.app.history.note(title);
+    this.app.history.recordChange(title);
   }
 
   private reset(): void {
     this.put([[], null]);
-    this.app.history.note("Clear path");
+    this.app.history.recordChange("Clear path");
   }
 
   private show(): void {
@@ -274,7 +274,7 @@ const FROM_ABOVE = new THREE.Vector3(0, 1, 0.0001).normalize();
 const FILL = 0.78;
 /** Meters: from farther away, a character is too small; from nearer, there is too little floor to draw on. */
 const FARTHEST = 24;
-const LEAST_FLOOR = 9;
+const MIN_FLOOR = 9;
 /** Camera distance in meters when following a character along a path that is too long to fit in the view. */
 const ALONG = 9;
 const TALL = 1.8;
@@ -309,7 +309,7 @@ function lookFromAbove(stage: Stage, path: Place[]): void {
   const center = path.length ? new THREE.Box3().setFromPoints(points).getCenter(new THREE.Vector3()) : stage.controls.target.clone();
   center.y = stage.floor;
   const needed = path.length ? 1.3 * distanceTo(stage, points, center, FROM_ABOVE) : 0;
-  stand(stage, center, FROM_ABOVE, Math.max(LEAST_FLOOR, needed));
+  stand(stage, center, FROM_ABOVE, Math.max(MIN_FLOOR, needed));
 }
 
 /**

@@ -109,7 +109,7 @@ export class LookSection {
       const choices: Choices = { base, made, eyes, map, settings: this.form.value, goals: this.asked() };
       saveChoice("look", choices);
     });
-    app.history.keep("gaze", { read: () => this.state(), write: (state) => this.putBack(state as GazeState) });
+    app.history.registerState("gaze", { read: () => this.state(), write: (state) => this.putBack(state as GazeState) });
     this.draw();
     // After a reload, the motions are added right after the panels are built.
     if (before) queueMicrotask(() => this.takeUp(before));
@@ -123,7 +123,7 @@ export class LookSection {
     this.goals = goals.map((goal) => this.newGoal(goal.time, goal.point, goal.angles));
     for (const goal of this.goals) this.hold(goal);
     this.drawList();
-    this.app.history.settle();
+    this.app.history.resetBaseline();
     this.ask();
   }
 
@@ -133,7 +133,7 @@ export class LookSection {
 
   /** Note a change of the gaze targets. The first one is part of the change that makes the clip. */
   private note(title: string): void {
-    if (this.made) this.app.history.note(title);
+    if (this.made) this.app.history.recordChange(title);
   }
 
   /** Restore earlier gaze targets. */

@@ -19,8 +19,8 @@ export interface GridView {
   draw(): void;
 }
 
-const TALLEST = 272;
-const LEAST = 96;
+const MAX_HEIGHT = 272;
+const MIN_HEIGHT = 96;
 const REACH = 7;
 /** Number of minima drawn as dots, smallest distance first: more would hide the image. */
 const DOTS = 80;
@@ -35,8 +35,8 @@ export function gridView(picked: (cell: Cell) => void): GridView {
 
   const size = (): [number, number] => {
     const width = canvas.clientWidth || 264;
-    if (!grid) return [width, LEAST];
-    return [width, clamp((width * grid.frames[0]) / grid.frames[1], LEAST, TALLEST)];
+    if (!grid) return [width, MIN_HEIGHT];
+    return [width, clamp((width * grid.frames[0]) / grid.frames[1], MIN_HEIGHT, MAX_HEIGHT)];
   };
   const place = ([i, j]: Cell): [number, number] => {
     const [width, height] = size();

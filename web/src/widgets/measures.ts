@@ -1,6 +1,6 @@
 /** Texts of measured values, and the few metrics that say how good a motion is. */
 import { el } from "../dom";
-import type { Verdict } from "../messages";
+import type { GradedMetric } from "../messages";
 
 /** Format a value with three significant digits, without rounding noise; a dash if there is no value. */
 export function metricText(value: number | null): string {
@@ -12,10 +12,10 @@ export function metricText(value: number | null): string {
 }
 
 /** Foot sliding, penetration and smoothness with their grades, of two motions if they were compared. */
-export function verdictList(verdicts: readonly Verdict[], names: readonly string[] = ["before", "after"]): HTMLElement {
+export function gradeTable(grades: readonly GradedMetric[], names: readonly string[] = ["before", "after"]): HTMLElement {
   const value = (text: string, grade: string) => el("td", { class: grade ? `grade ${grade}` : "" }, text, grade ? el("span", { class: "grade-name", text: grade }) : null);
-  const compared = verdicts.some(({ before }) => before);
+  const compared = grades.some(({ before }) => before);
   const head = compared ? [el("thead", {}, el("tr", {}, ...["", ...names].map((text) => el("th", { text }))))] : [];
-  const rows = verdicts.map(({ title, about, before, before_grade, after, grade }) => el("tr", { title: about }, el("th", { text: title }), ...(compared ? [value(before, before_grade)] : []), value(after, grade)));
-  return el("table", { class: "measures verdicts", aria: { label: "Quality" } }, ...head, el("tbody", {}, ...rows));
+  const rows = grades.map(({ title, about, before, before_grade, after, grade }) => el("tr", { title: about }, el("th", { text: title }), ...(compared ? [value(before, before_grade)] : []), value(after, grade)));
+  return el("table", { class: "measures grades", aria: { label: "Quality" } }, ...head, el("tbody", {}, ...rows));
 }

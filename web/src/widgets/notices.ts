@@ -3,7 +3,7 @@ import { button, el, visible } from "../dom";
 
 const ERROR_MS = 9000;
 const INFO_MS = 4000;
-const MOST = 4;
+const MAX_SHOWN = 4;
 
 export interface JobNotice {
   progress(fraction: number, text: string): void;
@@ -93,7 +93,7 @@ export class Notices {
     box.append(close);
     this.host.append(box);
     const shown = this.host.querySelectorAll(".notice:not(.job)");
-    for (const old of [...shown].slice(0, Math.max(0, shown.length - MOST))) old.remove();
+    for (const old of [...shown].slice(0, Math.max(0, shown.length - MAX_SHOWN))) old.remove();
     setTimeout(() => box.remove(), milliseconds);
     return box;
   }

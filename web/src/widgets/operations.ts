@@ -10,7 +10,7 @@ import { OPERATIONS, type OperationDone, type OperationInputs, type RunOperation
 import { sentence } from "../panels/find_example";
 import { curveEditor } from "./curve_editor";
 import { settingsForm, type Control } from "./form";
-import { verdictList } from "./measures";
+import { gradeTable } from "./measures";
 
 export interface Operation {
   readonly name: string;
@@ -269,12 +269,12 @@ function showResult(app: App, operation: Operation, done: OperationDone, box: HT
   if (operation.name === "save" && !done.files.length) app.folderChanged.emit();
 }
 
-/** The verdicts of a result, and its table; with verdicts, the table is folded. */
+/** The grades of a result, and its table; with grades, the table is folded. */
 export function resultParts(app: App, done: OperationDone): HTMLElement[] {
   const table = done.rows.length ? [resultTable(app, done)] : [];
-  if (!done.verdicts.length) return table;
+  if (!done.grades.length) return table;
   const all = table.map((each) => el("details", { class: "folded" }, el("summary", { class: "dim", text: "All metrics, with definitions" }), each));
-  return [verdictList(done.verdicts, done.columns.length === 3 ? done.columns.slice(1) : undefined), ...all];
+  return [gradeTable(done.grades, done.columns.length === 3 ? done.columns.slice(1) : undefined), ...all];
 }
 
 /** The table of a result. */

@@ -102,7 +102,7 @@ class Draft:
                 raise NoResult(f"{self.graph.name!r} has no nodes yet; add one from clips or from a built-in character")
             now = (self.graph, self.graph.name, *self.graph.nodes.values(), *self.graph.edges.values())
             before = self._shared
-            if before is None or not _same(before.made_of, now):
+            if before is None or not _are_identical(before.made_of, now):
                 path = self._new_file("draft")
                 self.graph.save(path)
                 self._shared = SharedFile(now, path)
@@ -133,7 +133,7 @@ class Draft:
         with self.lock:
             parts = (*self.graph.nodes.values(), *self.graph.edges.values())
             known = self.versions.get(self.version)
-            if known is None or not _same(known.parts, parts):
+            if known is None or not _are_identical(known.parts, parts):
                 self.version = max(self.versions, default=0) + 1
                 self.versions[self.version] = Version(copy.copy(self.graph), self.recipe, parts)
             while len(self.versions) > _MAX_VERSIONS:
@@ -159,7 +159,7 @@ class Draft:
         return known
 
 
-def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+def _are_identical(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 

@@ -85,8 +85,8 @@ def place_frames(session: Session, message: messages.PlaceFrames) -> messages.Fr
     rate = max(motion.fps, other.fps)
     weights = frame_weights(message.window, rate)
     half = len(weights) // 2
-    window, center = _around(motion, message.seconds, half, rate)
-    other_window, other_center = _around(other, message.to_seconds, half, rate)
+    window, center = _select_frames(motion, message.seconds, half, rate)
+    other_window, other_center = _select_frames(other, message.to_seconds, half, rate)
     left, move = frame_distance(point_clouds(other_window), other_center, point_clouds(window), center, weights)
     return messages.FramesPlaced(float(move[0]), float(move[1]), float(move[2]), float(np.sqrt(left)))
 
@@ -167,7 +167,7 @@ def _write_recipe(
     return blend_recipe(message, recipes, "blended", done.get("keys"))
 
 
-def _around(motion: Motion, seconds: float, half: int, rate: float) -> tuple[Motion, int]:
+def _select_frames(motion: Motion, seconds: float, half: int, rate: float) -> tuple[Motion, int]:
     """Return the frames within `half` frames of a time, sampled at `rate`, and the index of that time among them."""
     from dataclasses import replace
 

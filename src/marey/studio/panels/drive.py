@@ -44,7 +44,7 @@ class DriveState:
     models: Models
     source: DriveSource | None = None
     request: messages.DriveRequest = field(default_factory=messages.DriveRequest)
-    records: dict[tuple[messages.Way, str, float], Record] = field(default_factory=dict)
+    records: dict[tuple[messages.ControllerKind, str, float], Record] = field(default_factory=dict)
 
 
 @command(messages.ListDrive, reads=True)
@@ -193,7 +193,7 @@ async def _get_model(session: Session, state: DriveState, message: messages.Star
 
 
 async def _make_model(
-    session: Session, state: DriveState, way: messages.Way, motions: list[Motion], key_parts: tuple[Any, ...]
+    session: Session, state: DriveState, way: messages.ControllerKind, motions: list[Motion], key_parts: tuple[Any, ...]
 ) -> Any:
     """Build a controller's model. The worker builds motion graphs; it only prepares the clips for other models."""
     if way == "graph":

@@ -9,7 +9,7 @@ from marey.graph.settings import GraphStreamSettings
 from marey.studio.messages import LiveStarted, Message, MotionInfo, Value
 from marey.studio.panels.author_messages import CharacterRange
 
-Way = Literal["character", "graph", "matching", "tree"]
+ControllerKind = Literal["character", "graph", "matching", "tree"]
 Feet = Literal["lock", "clean", "free"]
 
 
@@ -49,7 +49,7 @@ class StartDrive(Message, do="drive_start"):
     motion whose arms and trunk the character takes over, or "sample" for a generated one that carries a box.
     """
 
-    way: Way
+    way: ControllerKind
     source: Literal["recipe", "file", "draft"] = "recipe"
     name: str = "walking"
     motions: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class DriveStarted(Value):
 
     started: LiveStarted
     roles: dict[str, int]
-    way: Way
+    way: ControllerKind
     nodes: tuple[DriveNode, ...]
     speed: tuple[float, float] | None
     usual: float | None
@@ -116,7 +116,7 @@ class DriveStatistics(Message, do="drive_statistics"):
     """Get the response times measured so far."""
 
 
-class WayStatistics(Value):
+class ControllerStatistics(Value):
     """Statistics of one controller with one character: seconds driven, completed turns, and response times.
 
     `character` is the name of the character or of its clips, and `rate` that of the stream in frames per second: only
@@ -128,7 +128,7 @@ class WayStatistics(Value):
     seconds.
     """
 
-    way: Way
+    way: ControllerKind
     character: str
     rate: float
     seconds: float
@@ -141,7 +141,7 @@ class WayStatistics(Value):
 class DriveTable(Value):
     """Statistics of all controllers used."""
 
-    ways: tuple[WayStatistics, ...]
+    ways: tuple[ControllerStatistics, ...]
 
 
 class KeepDriven(Message, do="drive_keep"):

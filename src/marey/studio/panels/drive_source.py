@@ -23,7 +23,7 @@ from marey.maths import quat, rigid2d
 from marey.play import SourceFrame, stack_frames, take_frame
 from marey.studio.live import LiveFrame
 from marey.studio.panels.drive_controllers import Driver
-from marey.studio.panels.drive_messages import DriveRequest, Way, WayStatistics
+from marey.studio.panels.drive_messages import ControllerKind, ControllerStatistics, DriveRequest
 
 # Half-life (s) of the offset from the previous character's pose; seconds that can be saved; distance (m) at which a
 # point counts as reached; frames between updates of the direction to a point.
@@ -307,11 +307,13 @@ class Record:
         self.answers.append(answer)
         del self.answers[:-_REMEMBERED]
 
-    def summarize(self, way: Way, character: str = "", rate: float = 0.0) -> WayStatistics:
+    def summarize(self, way: ControllerKind, character: str = "", rate: float = 0.0) -> ControllerStatistics:
         """Return the statistics for the page."""
         median = statistics.median(self.answers) if self.answers else None
         slowest = max(self.answers, default=None)
-        return WayStatistics(way, character, rate, self.seconds, len(self.answers), self.unanswered, median, slowest)
+        return ControllerStatistics(
+            way, character, rate, self.seconds, len(self.answers), self.unanswered, median, slowest
+        )
 
 
 class ResponseClock:

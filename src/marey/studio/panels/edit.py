@@ -57,8 +57,8 @@ class RunOperation(Message, do="operate"):
     merge_undo: bool = False
 
 
-class Verdict(Value):
-    """A quality metric of a result with its grade: "good", "fair" or "poor"; see `marey.studio.verdicts`.
+class GradedMetric(Value):
+    """A quality metric of a result with its grade: "good", "fair" or "poor"; see `marey.studio.grades`.
 
     `before` and the grades are "" if they are not known.
     """
@@ -85,7 +85,7 @@ class OperationDone(Value):
     links: tuple[str, ...]
     files: tuple[Download, ...]
     graph: str
-    verdicts: tuple[Verdict, ...]
+    grades: tuple[GradedMetric, ...]
 
 
 class ListInputs(Message, do="operation_inputs"):
@@ -230,7 +230,7 @@ def _show_result(
         tuple(found.get("links", ())),
         tuple(_offer(session, Path(file)) for file in found.get("files", ())),
         graph,
-        tuple(Verdict(**each) for each in found.get("verdicts", ())),
+        tuple(GradedMetric(**each) for each in found.get("grades", ())),
     )
 
 

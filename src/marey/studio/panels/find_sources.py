@@ -101,13 +101,13 @@ def _find_clip(web: MatchWeb, motion: Motion, among: Iterable[int], taken: list[
     at_rate = _resample_for_web(web, motion)
     if at_rate is None:
         return None
-    return next((c for c in among if taken[c] is None and _same(web.clips[c], at_rate)), None)
+    return next((c for c in among if taken[c] is None and _has_equal_frames(web.clips[c], at_rate)), None)
 
 
 def is_clip(web: MatchWeb, clip: int, motion: Motion) -> bool:
     """Return whether a clip of the web equals this motion, frame by frame."""
     at_rate = _resample_for_web(web, motion)
-    return at_rate is not None and _same(web.clips[clip], at_rate)
+    return at_rate is not None and _has_equal_frames(web.clips[clip], at_rate)
 
 
 def _resample_for_web(web: MatchWeb, motion: Motion) -> Motion | None:
@@ -122,7 +122,7 @@ def _resample_for_web(web: MatchWeb, motion: Motion) -> Motion | None:
     return bake_hips_into_root(motion if motion.fps == web.fps else resample(motion, web.fps), web.skeleton)
 
 
-def _same(a: Motion, b: Motion) -> bool:
+def _has_equal_frames(a: Motion, b: Motion) -> bool:
     if len(a) != len(b):
         return False
     pairs = ((a.root_positions, b.root_positions), (a.rotations, b.rotations))

@@ -161,9 +161,9 @@ class FindState:
         return {name: self._source(session, self.clips[self.reply.clips.index(name)]) for name in set(names)}
 
     def find_recipe(self, session: Session, clip: str | None, example: str) -> Recipe | None:
-        """Return how the source of a clip of the web was made; None for the clip is the open motion `example`.
+        """Return the recipe of the source of a clip; None if it is unknown.
 
-        Returns None if the source is unknown.
+        clip : name of a clip of the web; None for the open motion `example`.
         """
         from marey.studio.panel_recipes import file_recipe
 

@@ -57,7 +57,7 @@ class Candidates:
 def links(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> GraphLinks:
     """Return the connectivity of the graph within a threshold (m) and the limits for pairs of labels."""
     edges = candidates.edges
-    taken = edges.select(_within(candidates, threshold, pairs))
+    taken = edges.select(_select_edges(candidates, threshold, pairs))
     keep, members = prune(candidates.n_nodes, taken)
     left = taken.select(keep)
     blends = left.select(left.blends)
@@ -101,7 +101,7 @@ def as_thresholds(pairs: Sequence[PairLimit]) -> dict[tuple[str, str], float]:
     return {(pair.before, pair.after): pair.meters for pair in pairs}
 
 
-def _within(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> Bools:
+def _select_edges(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> Bools:
     """Return a mask (E,) of the E edges: those inside clips, and the transitions within their threshold."""
     edges = candidates.edges
     out = ~edges.blends

@@ -49,7 +49,7 @@ _RULES = (
 )  # fmt: skip
 
 
-def give_verdicts(report: Report) -> list[dict[str, Any]]:
+def grade_metrics(report: Report) -> list[dict[str, Any]]:
     """Return title, values before and after as text, grades, and explanation of each metric that could be measured.
 
     `before` and `before_grade` are "" if nothing is compared. A metric that is relative to the source has no grade of
@@ -97,29 +97,29 @@ def _format(rule: _Rule, value: float) -> str:
     return f"{scaled:.{0 if scaled >= 100 else 1 if scaled >= 10 or rule.relative else 2}f} {rule.unit}"
 
 
-def compare_edit(before: Any, after: Any) -> dict[str, Any]:
-    """Return the verdicts of an edit; none for markers, for long motions, and where nothing can be compared."""
+def grade_edit(before: Any, after: Any) -> dict[str, Any]:
+    """Return the grades of an edit; none for markers, for long motions, and where nothing can be compared."""
     from marey.measure import measure
 
     if not isinstance(before, Motion) or not isinstance(after, Motion) or max(len(before), len(after)) > _MAX_MEASURED:
         return {}
     try:
         with collect_warnings():
-            return {"verdicts": give_verdicts(measure(after, before))}
+            return {"grades": grade_metrics(measure(after, before))}
     except MareyError:
         return {}
 
 
 def tabulate(report: Report, columns: list[str]) -> dict[str, Any]:
     """Tabulate metrics, those of the other motion first; definitions are explanations of the rows."""
-    from marey.measure.display import shown_metric
+    from marey.measure.display import get_metric_format
 
     rows = []
     for each in report.metrics:
-        shown = shown_metric(each.name, each.unit)
+        shown = get_metric_format(each.name, each.unit)
         values = [each.against, each.value] if len(columns) > 2 else [each.value]
         finite = [value if value is not None and math.isfinite(value) else None for value in values]
         rows.append([f"{shown.title}, {shown.unit}".rstrip(", "), *map(shown.format, finite)])
     notes = [f"{each.definition} {each.note}".strip() for each in report.metrics]
     links = [f"about:{text}" for text in notes]
-    return {"columns": columns, "rows": rows, "links": links, "verdicts": give_verdicts(report)}
+    return {"columns": columns, "rows": rows, "links": links, "grades": grade_metrics(report)}

@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 import marey
+from marey.studio.grades import grade_metrics
 from marey.studio.operation_work import run_operation
-from marey.studio.verdicts import give_verdicts
 
 
 def test_grades_follow_the_motion(walk: marey.Motion) -> None:
-    good = {each["title"]: each for each in give_verdicts(marey.measure(walk, walk))}
+    good = {each["title"]: each for each in grade_metrics(marey.measure(walk, walk))}
     assert [each["grade"] for each in good.values()] == ["good", "good", "good"]
     assert good["Foot sliding"]["before"] == good["Foot sliding"]["after"]
     sunk = walk.root_positions - [0.0, 0.03, 0.0]
     sliding = sunk + np.linspace(0.0, 0.2, len(walk))[:, None] * [1.0, 0.0, 0.0]
     shaken = replace(walk, root_positions=sliding + np.random.default_rng(0).normal(0.0, 0.005, sliding.shape))
-    poor = {each["title"]: each for each in give_verdicts(marey.measure(shaken, walk))}
+    poor = {each["title"]: each for each in grade_metrics(marey.measure(shaken, walk))}
     assert [each["grade"] for each in poor.values()] == ["poor", "poor", "poor"]
     assert poor["Penetration"]["after"].startswith(("2", "3", "4"))
-    alone = give_verdicts(marey.measure(walk))
+    alone = grade_metrics(marey.measure(walk))
     assert [each["grade"] for each in alone] == ["good", "good", ""]
     assert {each["before"] for each in alone} == {""}
 
@@ -34,4 +34,4 @@ def test_edits_are_compared_with_their_source(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # the worker process has its own
     found = run_operation(lambda *_: None, "mirror", [walk], {}, str(tmp_path))
-    assert [each["title"] for each in found["verdicts"]] == ["Foot sliding", "Penetration", "Smoothness"]
+    assert [each["title"] for each in found["grades"]] == ["Foot sliding", "Penetration", "Smoothness"]

@@ -7,7 +7,7 @@ import pytest
 
 from marey.errors import InvalidValue, UnknownName
 from marey.samples import body_skeleton, sample, sample_names, straight_walk
-from marey.samples.catalogue import CATALOGUE
+from marey.samples.catalog import CATALOG
 from marey.samples.skeleton import sole_points
 from tests.samples.checks import made
 
@@ -40,7 +40,7 @@ def test_every_kind_that_is_promised_is_there() -> None:
 @pytest.mark.parametrize("name", sample_names())
 def test_parameters_are_listed_and_their_limits_enforced(name: str) -> None:
     one = made(name)
-    for parameter in CATALOGUE[name].parameters:
+    for parameter in CATALOG[name].parameters:
         assert one.parameters[parameter.name] == parameter.default
         if parameter.choices:
             with pytest.raises(InvalidValue, match="must be one of"):

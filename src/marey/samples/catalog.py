@@ -1,4 +1,4 @@
-"""The catalogue of samples by name, each with its parameters and its generator."""
+"""The catalog of samples by name, each with its parameters and its generator."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     integer: bool = False
 
-    def checked(self, sample: str, value: Any) -> float | str:
+    def check(self, sample: str, value: Any) -> float | str:
         """Return the value; raise `InvalidValue` if it is out of range. `sample` names the sample in the message."""
         where = f"sample {sample!r}: {self.name}"
         if self.choices:
@@ -58,7 +58,7 @@ class Parameter:
 
     def from_degrees(self, sample: str, value: Any) -> float | str:
         """Check a value entered by a user, with angles in degrees, and return it with angles in radians."""
-        given = self.in_degrees().checked(sample, value)
+        given = self.in_degrees().check(sample, value)
         if self.unit.startswith("rad") and not isinstance(given, str):
             return min(max(math.radians(given), self.low), self.high)
         return given
@@ -66,7 +66,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A sample of the catalogue: description, generator, and parameters."""
+    """A sample of the catalog: description, generator, and parameters."""
 
     what: str
     make: Maker
@@ -80,7 +80,7 @@ class Entry:
                 raise UnknownName(
                     f"sample {sample!r} has no parameter {name!r}; it has {', '.join(known)}{similar(str(name), known)}"
                 )
-        return {name: one.checked(sample, given.get(name, one.default)) for name, one in known.items()}
+        return {name: one.check(sample, given.get(name, one.default)) for name, one in known.items()}
 
 
 def _seconds(default: float, low: float = 1.0, high: float = 3600.0, what: str = "duration") -> Parameter:
@@ -99,7 +99,7 @@ def _entry(what: str, make: Maker, *parameters: Parameter) -> Entry:
     return Entry(what, make, (*parameters, _VARIATION))
 
 
-CATALOGUE: dict[str, Entry] = {
+CATALOG: dict[str, Entry] = {
     "stand": _entry("standing, with weight shifts from leg to leg", actions.stand, _seconds(6.0)),
     "walk": _entry("a walk, straight or on a curve", moves.walk, _WALK_SPEED, _TURN, _seconds(6.0, 0.1)),
     "start_and_stop": _entry(
@@ -279,14 +279,14 @@ def sample_names() -> tuple[str, ...]:
     >>> marey.samples.sample_names()[:4]
     ('stand', 'walk', 'start_and_stop', 'run')
     """
-    return tuple(CATALOGUE)
+    return tuple(CATALOG)
 
 
 def entry(name: str) -> Entry:
     """Return the sample with this name; raise `UnknownName` with a suggestion if there is none."""
     try:
-        return CATALOGUE[name]
+        return CATALOG[name]
     except (KeyError, TypeError):
-        near = similar(str(name), CATALOGUE)
-        rest = near or f"; the samples are {', '.join(CATALOGUE)}"
+        near = similar(str(name), CATALOG)
+        rest = near or f"; the samples are {', '.join(CATALOG)}"
         raise UnknownName(f"no sample {name!r}{rest}") from None
