@@ -109,6 +109,12 @@ def test_without_roles_all_bones_have_one_color() -> None:
     assert {len(pose.get_segments()) for pose in drawn} == {len(WALK.skeleton) - 1}
 
 
+def test_markers_without_bones_are_drawn_as_points() -> None:
+    markers = marey.core.markers_to_motion(sample("walk", fps=30.0, seconds=1.0).markers())
+    side = draw_filmstrip(markers, n_poses=1).axes[0]
+    assert [len(line.get_xdata()) for line in side.lines if line.get_color() == MIDDLE] == [len(markers.skeleton) - 1]
+
+
 def test_contacts_are_drawn_where_there_are_any() -> None:
     def dots(axes: Axes) -> int:
         return sum(

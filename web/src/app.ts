@@ -223,13 +223,13 @@ export class App {
     return shot;
   }
 
-  /** Show a new motion: alone, centered in the view, playing from its start. */
-  present(info: MotionInfo): Shot {
+  /** Show a new motion: alone, playing from its start, and centered in the view unless `look` moves the camera. */
+  present(info: MotionInfo, look: (shot: Shot) => void = () => this.focus()): Shot {
     for (const { character } of this.motions.values()) character.visible = false;
     const shot = this.add(info);
     shot.character.visible = true;
     this.playback.seek(0);
-    void shot.frames.load(0, 1).then(() => this.selected === shot && this.focus(), () => undefined);
+    void shot.frames.load(0, 1).then(() => this.selected === shot && look(shot), () => undefined);
     if (!this.playback.playing) this.playback.toggle();
     return shot;
   }

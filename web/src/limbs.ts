@@ -99,6 +99,13 @@ export function bonesOf(info: BodyInfo): Bone[] {
   }
   const stature = info.stature > 0 ? info.stature : 1.7;
   const bones: Bone[] = [];
+  if (info.parents.length > 3 && info.parents.every((parent) => parent <= 0)) {
+    // Markers around a center have no bones.
+    info.parents.forEach((parent, joint) => {
+      if (parent === 0) bones.push({ from: joint, to: joint, radius: 0.01 * stature, tapers: false });
+    });
+    return bones;
+  }
   info.parents.forEach((parent, joint) => {
     const length = info.bone_lengths[joint] ?? 0;
     if (parent < 0 || above.has(joint) || length < 1e-4 * stature) return;

@@ -284,8 +284,8 @@ def _format_report(report: dict[str, Any]) -> str:
         misses = ", ".join(f"{name} by {1000 * m:.1f} mm" for name, m in report["residues_m"].items() if m > _HELD)
         lines.append(f"  out of reach: misses its plant or target by up to: {misses}")
     lines += [
-        f"  the {cut['point'].replace('_', ' ')} planted at {cut['start']:.2f} s is released at {cut['stop']:.2f} s: "
-        "the recorded foot is too far from its plant (--max-pull), or flips"
+        f"  {cut['point'].replace('_', ' ')}: the plant at {cut['start']:.2f} s is released at {cut['stop']:.2f} s, "
+        "where the recording moves too far away from it (--max-pull) or flips"
         for cut in report["released"]
     ]
     lines += [

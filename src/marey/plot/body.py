@@ -152,6 +152,8 @@ def _heading(skeleton: Skeleton, positions: Floats) -> Floats | None:
 
 def _bones(motion: Motion) -> Ints:
     skeleton = motion.skeleton
+    if len(skeleton) > 3 and not skeleton.parents[1:].any():  # markers around a center
+        return np.zeros((0, 2), dtype=np.int64)
     above: tuple[int, ...] = ()
     if "hips" in skeleton.roles:
         above = skeleton.chain(skeleton.roles["hips"])  # a root on the floor is not part of the body

@@ -200,7 +200,8 @@ def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
     if len(changes):
         axes.plot(*changes.T, "D", ms=8, mfc="none", mec=_GONE, mew=1.6, label="style changes", zorder=5)
     joins = [part.start for part in walk.parts if part.into is not None]
-    axes.plot(*walked[joins].T, "o", color=style.LEFT, ms=4.0, label="transitions", zorder=4)
+    dots = style.NOTE if found.styles else style.LEFT  # no color of a style
+    axes.plot(*walked[joins].T, "o", color=dots, ms=4.0, label="transitions", zorder=4)
     axes.plot(*walked[0], "o", ms=8, mfc="white", mec=_GONE, mew=1.6, zorder=5)
     axes.plot(*walked[-1], "s", ms=6, color=_GONE, zorder=5)
     axes.set_aspect("equal")

@@ -75,6 +75,9 @@ def draw_pose(
         zorder=layer,
     )
     axes.add_collection(lines, autolim=False)
+    if not len(body.bones):
+        points = view.flat(body.positions[frame, 1:]) + np.array(shift)
+        axes.plot(*points.T, "o", ms=1.2 * width, color=style.shade(style.MIDDLE, strength), mew=0, zorder=layer)
     if body.head is not None:
         color = style.shade(style.SIDES["middle"], strength)
         fill = style.shade(style.SIDES["middle"], 0.25) if strength == 1.0 else "none"

@@ -175,10 +175,9 @@ export class PathSection {
     this.showWay();
     this.updateText();
     this.store();
-    const shot = this.app.present(motion);
-    // Wait until the motion has been loaded and centered in the view.
-    await shot.frames.load(0, 1).catch(() => undefined);
-    if (this.app.selected === shot && !this.isDrawing) lookAtPath(this.app, shot, [...done.path, ...done.way]);
+    this.app.present(motion, (shot) => {
+      if (!this.isDrawing) lookAtPath(this.app, shot, [...done.path, ...done.way]);
+    });
   }
 
   private updateText(): void {
