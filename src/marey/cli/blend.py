@@ -437,7 +437,9 @@ def _comparison(tables: Mapping[str, Any]) -> list[str]:
         "  (cell by cell at the motions' own speeds; the registration above stretches them to equal length first, so "
         "its distance differs)",
     ]
-    rows = [["path finder", "cost, m2", "distance along the path, m", "accuracy, %", "seconds", "note"]]
+    rows = [
+        ["path finder", f"cost, {tables['cost_unit']}", "distance along the path, m", "accuracy, %", "seconds", "note"]
+    ]
     for row in tables["paths"]:
         numbers = [row["cost"], row["distance"], row["accuracy"], row["seconds"]]
         rows.append([row["method"], *(format_number(value) for value in numbers), row["note"]])

@@ -126,6 +126,8 @@ def test_whole_costs_and_chosen_frames() -> None:
     tables = compare(WALK, SLOW, whole_costs=True, n_frames=40, threshold=1.0)
     costs = [row.cost for row in tables.paths]
     assert all(cost == int(cost) for cost in costs)
+    assert tables.cost_unit == "gray levels"
+    assert all(row.distance < 0.3 for row in tables.paths), "meters, not gray levels"
     cubic = {row.method: row for row in tables.blends}["timewarp, cubic spline"]
     assert len(cubic.motion) == 40
 

@@ -45,7 +45,7 @@ class PathRow:
     """Result of one method to find a path.
 
     cost : sum of the path's cells, in m^2, or in gray levels if costs are rounded; None if no path was found.
-    distance : root of the mean of the path's cells, in meters.
+    distance : root of the mean squared distance along the path, in meters.
     accuracy : percent, 100 * optimal cost / cost (S (4), with the fraction the right way up).
     seconds : computation time of the search, without the grid.
     note : why no path was found, or that the search was stopped early.
@@ -121,6 +121,7 @@ class Comparison:
     blends : a row for each blending method.
     units : units of the metrics, by name.
     notes : sentences on how the motions were prepared, and on problems.
+    cost_unit : unit of the costs of paths, "m2" or "gray levels".
     """
 
     frames: tuple[int, int]
@@ -131,6 +132,7 @@ class Comparison:
     blends: tuple[BlendRow, ...]
     units: Mapping[str, str]
     notes: tuple[str, ...]
+    cost_unit: str
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -143,6 +145,7 @@ class Comparison:
             "blends": [row.to_dict() for row in self.blends],
             "units": dict(self.units),
             "notes": list(self.notes),
+            "cost_unit": self.cost_unit,
         }
 
     as_dict = renamed_method("as_dict", "to_dict")
@@ -177,10 +180,8 @@ def compare(
         one, two = prepare_clips([a, b], "compare", min_clips=2).motions
     from marey.compare.grid import distance_grid
 
-    values = distance_grid(one, two, window=settings.window, markers=settings.markers).values
-    if settings.whole_costs:
-        values = round_costs(values)
-    rows = _make_path_rows(values, settings)
+    grid = distance_grid(one, two, window=settings.window, markers=settings.markers)
+    rows = _make_path_rows(grid.values, settings)
     found = [row.path for row in rows if row.path is not None]
     best = min(found, key=lambda path: path.cost, default=None)
     inputs: tuple[BlendRow, ...] = ()
@@ -197,6 +198,7 @@ def compare(
         blends=result,
         units=_find_units(one) if settings.blends else {},
         notes=notes,
+        cost_unit="gray levels" if settings.whole_costs else "m2",
     )
 
 
@@ -234,20 +236,28 @@ def _make_path_rows(values: Floats, search: ComparisonSettings) -> tuple[PathRow
         "greedy": lambda grid: paths.greedy(grid, **rules),
         OURS: lambda grid: paths.dynamic(grid, **rules),
     }
-    found = {method: _run_timed(lambda finder=finder: finder(values)) for method, finder in finders.items()}  # type: ignore[misc]
+    costs_of_cells = round_costs(values) if search.whole_costs else values
+    found = {method: _run_timed(lambda finder=finder: finder(costs_of_cells)) for method, finder in finders.items()}  # type: ignore[misc]
     costs = [path.cost for path, _, _ in found.values() if path is not None]
     optimum = min(costs, default=None)
-    return tuple(_make_path_row(method, *row, optimum, search.time_limit) for method, row in found.items())
+    return tuple(_make_path_row(method, *row, optimum, search.time_limit, values) for method, row in found.items())
 
 
 def _make_path_row(
-    method: str, path: GridPath | None, seconds: float, note: str, optimum: float | None, time_limit: float | None
+    method: str,
+    path: GridPath | None,
+    seconds: float,
+    note: str,
+    optimum: float | None,
+    time_limit: float | None,
+    values: Floats,
 ) -> PathRow:
     if path is None or optimum is None:
         return PathRow(method, None, None, None, seconds, None, note)
     accuracy = 100.0 * optimum / path.cost if path.cost > 0.0 else 100.0
     cut = "" if path.complete else f"stopped after {time_limit:g} s; this is the best path found by then"
-    return PathRow(method, path.cost, float(np.sqrt(path.mean)), accuracy, seconds, path, cut)
+    distance = float(np.sqrt(values[tuple(path.cells.T)].mean()))
+    return PathRow(method, path.cost, distance, accuracy, seconds, path, cut)
 
 
 def _run_timed(work: Callable[[], Any]) -> tuple[Any, float, str]:
