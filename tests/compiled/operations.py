@@ -291,7 +291,8 @@ def call_on_cells() -> Results:
     from marey.find import cells_kernels as cells
     from marey.find.cells import COARSE, STEP, TOO_FAR, Cells
     from marey.find.chains_kernels import find_bridges, find_chains
-    from marey.find.region import Rules, find_kept_cells, mark_region
+    from marey.find.region import find_kept_cells, mark_region
+    from marey.find.region_kernels import Rules
     from marey.find.search_kernels import PathEnds, PathQuery, find_best_paths, find_best_wide_paths
 
     rules = Rules(cap=40_000, near=25_000, ratio=1.3, reach=3, chain=6, bridge=6, level=12)

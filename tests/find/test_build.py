@@ -14,7 +14,7 @@ from marey.errors import InvalidValue, ParseError, UnknownName, UnknownVersion
 from marey.find import MatchWeb, build
 from marey.find.build import web_clouds
 from marey.find.grid_part import grid_part
-from marey.find.region import Rules, quantize
+from marey.find.region import make_rules, quantize
 from marey.find.tiles import Tile, split_into_tiles
 from marey.io import archive
 from marey.samples import sample
@@ -51,7 +51,7 @@ def by_definition(web: MatchWeb, p: int, q: int) -> np.ndarray:
     grid = distance_grid(clouds[0], None if p == q else clouds[1], window=web.options.window).values
     values = quantize(np.asarray(grid))
     rounded = ((values.astype(int) + 5) // 10 * 10).astype(np.uint16)
-    return np.where(twin.stored(values, Rules.from_options(web.options, web.fps)), rounded, np.uint16(65535))
+    return np.where(twin.stored(values, make_rules(web.options, web.fps)), rounded, np.uint16(65535))
 
 
 @pytest.mark.parametrize("side", [2048, 61, 40, 23])

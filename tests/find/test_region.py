@@ -7,8 +7,15 @@ import pytest
 
 from marey.errors import InvalidValue
 from marey.find.cells import TOO_FAR
-from marey.find.region import Rules, find_kept_cells, find_valid_region, mark_region, quantize
-from marey.find.region_kernels import CHAIN, HORIZONTAL, LEVEL, VERTICAL
+from marey.find.region import (
+    find_halo,
+    find_kept_cells,
+    find_valid_region,
+    make_rules,
+    mark_region,
+    quantize,
+)
+from marey.find.region_kernels import CHAIN, HORIZONTAL, LEVEL, VERTICAL, Rules
 from marey.find.settings import WebSettings
 from tests.tiers import mostly_slow
 from tests.twins import web as twin
@@ -55,8 +62,8 @@ def test_a_part_with_its_halo_gives_what_the_whole_gives(seed):
     whole = find_kept_cells(values, RULES)
     for top, left in ((0, 0), (55, 40), (80, 90), (120, 3)):
         bottom, right = top + 30, left + 25
-        begin, first = max(top - RULES.halo, 0), max(left - RULES.halo, 0)
-        part = find_kept_cells(values[begin : bottom + RULES.halo, first : right + RULES.halo], RULES)
+        begin, first = max(top - find_halo(RULES), 0), max(left - find_halo(RULES), 0)
+        part = find_kept_cells(values[begin : bottom + find_halo(RULES), first : right + find_halo(RULES)], RULES)
         assert np.array_equal(part[top - begin :, left - first :][:30, :25], whole[top:bottom, left:right])
 
 
@@ -82,4 +89,4 @@ def test_roots_are_rounded_to_units_and_capped():
 )  # fmt: skip
 def test_invalid_options_are_refused(name, value, message):
     with pytest.raises(InvalidValue, match=message):
-        Rules.from_options(WebSettings(**{name: value}), 60.0)
+        make_rules(WebSettings(**{name: value}), 60.0)

@@ -18,7 +18,7 @@ from marey.core.arrays import Bools, Floats, Ints
 from marey.find.build import web_clouds
 from marey.find.cells import STEP
 from marey.find.match_graph import Candidates, Find
-from marey.find.region import Rules, find_valid_region, quantize
+from marey.find.region import find_valid_region, make_rules, quantize
 from marey.find.result import MatchResult
 from marey.find.search import STRAIGHT, Query, check_threshold
 from marey.find.settings import SearchSettings
@@ -49,7 +49,7 @@ def reference_search(
 def _finder(web: MatchWeb, limit: float) -> Find:
     clouds = [web_clouds(motion, web.options) for motion in web.clips]
     weights = frame_weights(web.options.window, web.fps, "triangle")
-    rules = Rules.from_options(web.options, web.fps)
+    rules = make_rules(web.options, web.fps)
     grids: dict[int, list[tuple[Floats, Bools]]] = {}
 
     def find(clip: int, start: int, stop: int) -> Candidates:

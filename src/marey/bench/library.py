@@ -19,7 +19,7 @@ from marey.core.labels import Label
 from marey.errors import NoResult
 from marey.find import MotionIndex, SearchSettings
 from marey.find.match_graph import Candidates, Interval, MatchGraph
-from marey.find.region import Rules
+from marey.find.region import make_rules
 from marey.find.search import Query, find_candidates
 from marey.find.tiles import Tile, Work, join_tiles, split_into_tiles
 from marey.io import load_motion, save
@@ -115,7 +115,7 @@ class ExhaustiveIndex(MotionIndex):
         """Find the frames of all clips at which an interval within `limit` meters of frames of a clip ends."""
         start, stop = frames
         weights = frame_weights(self.options.window, self.fps, "triangle")
-        rules = Rules.from_options(self.options.web, self.fps)
+        rules = make_rules(self.options.web, self.fps)
         pairs = []
         for clip in range(len(self)):
             other = self.clouds(clip)

@@ -22,8 +22,8 @@ from marey.edit.common_skeleton import share_skeleton
 from marey.edit.settings import OneSkeleton
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.find.cells import Cells
-from marey.find.region import Rules
-from marey.find.settings import RENAMED, IndexSettings, WebSettings
+from marey.find.region import make_rules
+from marey.find.settings import RENAMED, ComparisonSettings, WebSettings
 from marey.find.tiles import Tile, Work, join_tiles, split_into_tiles, unpack_tile
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def make_work(motions: Sequence[Motion], options: WebSettings, clouds: Sequence[
     """Create the job that computes tiles for a web with these options; pass `clouds` if the markers are already
     known."""
     fps = motions[0].fps
-    rules = Rules.from_options(options, fps)
+    rules = make_rules(options, fps)
     weights = frame_weights(options.window, fps, "triangle")
     longest = max(motion.duration for motion in motions)
     if longest < max(options.min_chain_seconds, options.window):
@@ -95,7 +95,7 @@ def make_work(motions: Sequence[Motion], options: WebSettings, clouds: Sequence[
     return Work(seen, weights, rules, find_label_masks(motions, options.labels))
 
 
-def web_clouds(motion: Motion, options: WebSettings | IndexSettings) -> Clouds:
+def web_clouds(motion: Motion, options: ComparisonSettings) -> Clouds:
     """Return the markers of a clip as a web or an index with these options compares them."""
     clouds = point_clouds(motion, options.markers)
     if options.remove_height:

@@ -19,7 +19,7 @@ from marey.find import region_kernels
 from marey.find.build import web_clouds
 from marey.find.cells import STEP, Units
 from marey.find.chains_kernels import find_bridges, find_chains
-from marey.find.region import Rules, find_kept_cells, mark_region
+from marey.find.region import find_halo, find_kept_cells, make_rules, mark_region
 from marey.find.tiles import fill_units
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def grid_part(
         raise InvalidValue(
             f"rows and columns must contain at least one cell, not rows {top} to {bottom} and columns {left} to {right}"
         )
-    rules = Rules.from_options(web.options, web.fps)
-    halo = rules.halo
+    rules = make_rules(web.options, web.fps)
+    halo = find_halo(rules)
     span = (
         max(top - halo, 0),
         min(bottom + halo, len(clips[0])),

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +112,19 @@ class KnownMatches:
         space = 2 * self.radius + 1
         stops = np.sort(starts[inside[:, 0]] + inside[:, 2] - 1 + space * inside[:, 0])
         return are_near(ends + space * (np.searchsorted(starts, ends, side="right") - 1), stops, self.radius)
+
+
+class CandidateLimits(NamedTuple):
+    """Which candidates a search looks for.
+
+    distance : maximum distance from the query in meters.
+    max_matches : maximum number of matches of the search.
+    known : matches that were found before; None to look for all.
+    """
+
+    distance: float
+    max_matches: int
+    known: KnownMatches | None = None
 
 
 def are_near(frames: Ints, others: Ints, radius: int) -> Bools:

@@ -13,7 +13,7 @@ from marey.deprecation import renamed_method
 from marey.errors import InvalidValue
 from marey.find.build import build_web, web_clouds
 from marey.find.cells import Cells
-from marey.find.match_graph import EXTERNAL, Candidates, Interval, KnownMatches
+from marey.find.match_graph import EXTERNAL, CandidateLimits, Candidates, Interval
 from marey.find.names import find_clip
 from marey.find.search import External, find_candidates, list_pairs
 from marey.find.search import search as _search
@@ -170,25 +170,18 @@ class MatchWeb(SharedClips):
 
         return ExternalQuery.compare(self, motion, start, stop, n)
 
-    def find_candidates(
-        self,
-        interval: Interval,
-        external: External | None,
-        limit: float,
-        max_matches: int,
-        known: KnownMatches | None = None,
-    ) -> Candidates:
+    def find_candidates(self, interval: Interval, external: External | None, limits: CandidateLimits) -> Candidates:
         """Find, for every frame of every clip, the interval ending there that is nearest to the query.
 
-        Intervals farther than `limit` meters from the query are left out. The query is an interval of a clip of the
-        web, or of `external`. All are found, even if there are more than `max_matches` or if they are `known`.
+        Intervals beyond `limits.distance` are left out. The query is an interval of a clip of the web, or of
+        `external`. All are found, even if there are more than `max_matches` or if they are known.
         """
         from marey.find.external import ExternalQuery
 
         clip, start, stop = interval
         if clip == EXTERNAL and isinstance(external, ExternalQuery):
-            return find_candidates(external.pairs, 0, stop - start, limit)
-        return find_candidates(list_pairs(self, clip), start, stop, limit)
+            return find_candidates(external.pairs, 0, stop - start, limits.distance)
+        return find_candidates(list_pairs(self, clip), start, stop, limits.distance)
 
     def _place(self, p: int, q: int) -> int:
         return p * len(self.clips) - p * (p - 1) // 2 + q - p

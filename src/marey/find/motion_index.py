@@ -27,10 +27,10 @@ from marey.find.external import bring_to_rate
 from marey.find.index_build import build_index, scale_clouds
 from marey.find.index_kernels import Blocks, scan_anchors
 from marey.find.index_queries import find_paths, find_poses
-from marey.find.match_graph import EXTERNAL, Candidates, Interval, KnownMatches, are_near
+from marey.find.match_graph import EXTERNAL, CandidateLimits, Candidates, Interval, KnownMatches, are_near
 from marey.find.names import find_clip
-from marey.find.region import Rules
-from marey.find.region_kernels import Thresholds
+from marey.find.region import make_rules
+from marey.find.region_kernels import Rules
 from marey.find.search import STRAIGHT, External, cap_paths, list_candidates
 from marey.find.search import search as _search
 from marey.find.search_kernels import PathEnds
@@ -171,26 +171,20 @@ class MotionIndex(FrozenRecord):
     find_poses = find_poses
     find_paths = find_paths
 
-    def find_candidates(
-        self,
-        interval: Interval,
-        external: External | None,
-        limit: float,
-        max_matches: int,
-        known: KnownMatches | None = None,
-    ) -> Candidates:
-        """Find the frames of all clips at which an interval within `limit` meters of the query ends.
+    def find_candidates(self, interval: Interval, external: External | None, limits: CandidateLimits) -> Candidates:
+        """Find the frames of all clips at which an interval within `limits.distance` of the query ends.
 
-        The query is an interval of a clip of the index, or of `external`. If there are many more than `max_matches`,
-        only the nearest by their features are compared. Frames where only `known` matches can end are left out.
+        The query is an interval of a clip of the index, or of `external`. If there are many more than
+        `limits.max_matches`, only the nearest by their features are compared. Frames where only known matches can end
+        are left out.
         """
         clip, start, stop = interval
         if clip == EXTERNAL and isinstance(external, Poses):
             clouds, features = external.clouds, external.features
         else:
             clouds, features = self.clouds(clip), self.features(clip).T
-        spans = self.find_spans(features[start:stop], limit, max_matches, known)
-        return self.compare_spans(clouds, (start, stop), spans, limit)
+        spans = self.find_spans(features[start:stop], *limits)
+        return self.compare_spans(clouds, (start, stop), spans, limits.distance)
 
     def compare_spans(self, clouds: Clouds, frames: tuple[int, int], spans: Ints, limit: float) -> Candidates:
         """Find the frames of spans (S, 4) at which an interval within `limit` meters of frames of a clip ends."""
@@ -201,7 +195,7 @@ class MotionIndex(FrozenRecord):
             clouds.points, np.sqrt(clouds.weights), weights, is_long_triangle(weights), start, stop,
             round(_MARGIN_SECONDS * self.fps), STEP, TOO_FAR, COARSE, STRAIGHT, cap_paths(n, limit),
         )  # fmt: skip
-        rules = Rules.from_options(self.options.web, self.fps).thresholds
+        rules = make_rules(self.options.web, self.fps)
         parts = _split_spans(spans, n)
         batches = [parts[k :: count_workers()] for k in range(min(count_workers(), len(parts)))]
         found = list(choose_runner(map)(partial(_find_in_spans, self.blocks, query, rules, limit), batches))
@@ -291,7 +285,7 @@ def _split_spans(spans: Ints, n: int) -> Ints:
     return np.array(parts, dtype=np.int64).reshape(-1, 4)
 
 
-def _find_in_spans(blocks: Blocks, query: SpanQuery, rules: Thresholds, limit: float, spans: Ints) -> Candidates:
+def _find_in_spans(blocks: Blocks, query: SpanQuery, rules: Rules, limit: float, spans: Ints) -> Candidates:
     """Return the candidates of a query in spans (S, 4)."""
     widths = spans[:, 2] - spans[:, 1]
     n = int(widths.sum())

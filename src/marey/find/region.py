@@ -26,7 +26,6 @@ random intervals, at 5 and 10 cm, a web finds at least 95 % of its matches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,60 +34,32 @@ from marey.core.arrays import Bools, Floats
 from marey.errors import InvalidValue
 from marey.find import region_kernels
 from marey.find.cells import STEP, TOO_FAR, Units
+from marey.find.region_kernels import Rules
 from marey.find.settings import WebSettings
 
 # Maximum Manhattan length of a path; kernels store lengths in a byte.
 _MAX_LENGTH = 250
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules of a web, with lengths in cells and distances in units of `cells.STEP`.
+def make_rules(options: WebSettings, fps: float) -> Rules:
+    """Convert settings to rules for the grids of clips with `fps` frames per second."""
+    return Rules(
+        _first_beyond(options.max_distance),
+        _first_beyond(options.max_chain_distance),
+        float(np.sqrt(1.0 + options.max_rise)),
+        max(round(options.max_extension_seconds * fps), 1),
+        _path_length("chain", options.min_chain_seconds, fps),
+        round(0.5 * options.max_bridge_seconds * fps),
+        _path_length("level path", options.min_level_seconds, fps),
+    )
 
-    cap : cells with values of at least this are not used.
-    near : cells with values of at least this are not on chains or level paths.
-    ratio : the valid region ends where the square root of D is this many times that of the minimum.
-    reach : maximum number of cells of the valid region on either side of a minimum.
-    chain : minimum Manhattan length of a chain.
-    bridge : maximum number of steps of a bridge.
-    level : minimum Manhattan length of a level path.
-    """
 
-    cap: int
-    near: int
-    ratio: float
-    reach: int
-    chain: int
-    bridge: int
-    level: int
-
-    @classmethod
-    def from_options(cls, options: WebSettings, fps: float) -> Rules:
-        """Convert settings to rules for the grids of clips with `fps` frames per second."""
-        return cls(
-            _first_beyond(options.max_distance),
-            _first_beyond(options.max_chain_distance),
-            float(np.sqrt(1.0 + options.max_rise)),
-            max(round(options.max_extension_seconds * fps), 1),
-            _path_length("chain", options.min_chain_seconds, fps),
-            round(0.5 * options.max_bridge_seconds * fps),
-            _path_length("level path", options.min_level_seconds, fps),
-        )
-
-    @property
-    def thresholds(self) -> region_kernels.Thresholds:
-        """The rules in the form that kernels need."""
-        return region_kernels.Thresholds(
-            self.cap, self.near, self.ratio, self.reach, self.chain, self.bridge, self.level
-        )
-
-    @property
-    def halo(self) -> int:
-        """Width in cells of the margin around a part of a grid that can affect the cells in it."""
-        # A path of Manhattan length m covers at most (2 m + 1) / 3 rows or columns, as straight steps never repeat.
-        # Recognizing a minimum takes one more cell.
-        chain, level = ((2 * (length + 2) + 1) // 3 + 1 for length in (self.chain, self.level))
-        return max(self.bridge + max(chain, self.reach), level + self.reach) + 2
+def find_halo(rules: Rules) -> int:
+    """Return the width in cells of the margin around a part of a grid that can affect the cells in it."""
+    # A path of Manhattan length m covers at most (2 m + 1) / 3 rows or columns, as straight steps never repeat.
+    # Recognizing a minimum takes one more cell.
+    chain, level = ((2 * (length + 2) + 1) // 3 + 1 for length in (rules.chain, rules.level))
+    return max(rules.bridge + max(chain, rules.reach), level + rules.reach) + 2
 
 
 def quantize(distances: Floats) -> Units:
@@ -103,7 +74,7 @@ def mark_region(values: Units, rules: Rules) -> Any:
     CHAIN and LEVEL."""
     values = np.ascontiguousarray(values)
     arrays = region_kernels.MarkArrays(*(np.empty(values.shape, dtype=np.uint8) for _ in range(4)))
-    region_kernels.mark_cells(values, rules.thresholds, arrays)
+    region_kernels.mark_cells(values, rules, arrays)
     return arrays.marks
 
 

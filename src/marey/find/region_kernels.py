@@ -23,8 +23,17 @@ NEVER = 255
 _NONE, _ZERO, _ONE, _TWO, _FAR = np.float32(-1000.0), np.float32(0.0), np.float32(1.0), np.float32(2.0), np.float32(1e6)
 
 
-class Thresholds(NamedTuple):
-    """The rules of a web, with lengths in cells; see `region.Rules`."""
+class Rules(NamedTuple):
+    """The rules of a web, with lengths in cells and distances in units of `cells.STEP`; see `region`.
+
+    cap : cells with values of at least this are not used.
+    near : cells with values of at least this are not on chains or level paths.
+    ratio : the valid region ends where the square root of D is this many times that of the minimum.
+    reach : maximum number of cells of the valid region on either side of a minimum.
+    chain : minimum Manhattan length of a chain.
+    bridge : maximum number of steps of a bridge.
+    level : minimum Manhattan length of a level path.
+    """
 
     cap: int
     near: int
@@ -51,7 +60,7 @@ def quantize_distances(distances: Floats2D, step: float, far: int, out: Out[UInt
 
 
 @kernel
-def mark_cells(values: UInt16s2D, rules: Thresholds, out: MarkArrays) -> None:
+def mark_cells(values: UInt16s2D, rules: Rules, out: MarkArrays) -> None:
     """Set the marks of all cells: HORIZONTAL, VERTICAL, VALID, CHAIN and LEVEL."""
     write_marks(values, rules, out)
 
@@ -64,7 +73,7 @@ def mark_kept(marks: UInt8s2D, max_steps: int, kept: Out[UInt8s2D]) -> None:
 
 
 @helper
-def write_marks(values: UInt16s2D, rules: Thresholds, out: MarkArrays) -> None:
+def write_marks(values: UInt16s2D, rules: Rules, out: MarkArrays) -> None:
     """Do the same as `mark_cells`, for other kernels."""
     marks, member, free, bound = out
     _mark_minima(values, rules.cap, marks)

@@ -28,6 +28,7 @@ from marey.find.cells_kernels import Runs
 from marey.find.chain_order import cut_window, order_by_chain
 from marey.find.match_graph import (
     EXTERNAL,
+    CandidateLimits,
     Candidates,
     Find,
     Interval,
@@ -127,14 +128,7 @@ class Searchable(Protocol):
     def index(self, clip: int | str) -> int: ...
     def clouds(self, clip: int) -> Clouds: ...
     def compare_external(self, motion: Motion, start: Any, stop: Any, n: int) -> tuple[External, int, int]: ...
-    def find_candidates(
-        self,
-        interval: Interval,
-        external: External | None,
-        limit: float,
-        max_matches: int,
-        known: KnownMatches | None = None,
-    ) -> Candidates: ...
+    def find_candidates(self, interval: Interval, external: External | None, limits: CandidateLimits) -> Candidates: ...
 
 
 class Query:
@@ -178,8 +172,8 @@ class Query:
         interval of the web's clips."""
 
         def find(clip: int, start: int, stop: int, known: KnownMatches | None = None) -> Candidates:
-            interval, n = (clip, start, stop), self.settings.max_matches
-            found = self.web.find_candidates(interval, self.external, limit, n, known)
+            limits = CandidateLimits(limit, self.settings.max_matches, known)
+            found = self.web.find_candidates((clip, start, stop), self.external, limits)
             return found if self.allowed is None else found.select(_have_labels(found, self.allowed))
 
         return find

@@ -28,7 +28,7 @@ from marey.compiled import Floats1D, Int32s1D, Ints1D, Ints2D, Out, helper, kern
 from marey.find.cells_kernels import Runs, WideRuns
 
 # A path is coded in an int64: its number of cells in the upper 32 bits, its first frame in the lower 32.
-_CELL = 1 << 32
+CELL = 1 << 32
 
 
 class PathQuery(NamedTuple):
@@ -116,26 +116,19 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
                 own = float(value * value) * unit
                 here_cost[column] = own
                 if is_first or (column == 2 and not is_row):
-                    total, path = own, _CELL + (column - 2 if is_row else i)
+                    total, path = own, CELL + (column - 2 if is_row else i)
                 else:
-                    total, path = before[column - 1], before_code[column - 1] + _CELL
-                    down, across = (
-                        last[column - 1] + before_cost[column] + extra,
-                        before[column - 2] + here_cost[column - 1] + extra,
-                    )
-                    # Of equal paths, prefer the straight step along the query's axis, whether that is rows or columns.
-                    if down < across or (is_row and down == across):
-                        if down < total:
-                            total, path = down, last_code[column - 1] + 2 * _CELL
-                    elif across < total:
-                        total, path = across, before_code[column - 2] + 2 * _CELL
+                    down = last[column - 1] + before_cost[column] + extra
+                    across = before[column - 2] + here_cost[column - 1] + extra
+                    behind = before_code[column - 1], last_code[column - 1], before_code[column - 2]
+                    total, path = choose_step((before[column - 1], down, across), behind, is_row)
                     total += own
                 if total <= cap:
                     here[column], here_code[column] = total, path
                     alive = True
                     if is_last or (column == width - 1 and not is_row):
                         frame = column - 2 if is_row else i
-                        totals[frame], counts[frame], firsts[frame] = total, path // _CELL, path % _CELL
+                        totals[frame], counts[frame], firsts[frame] = total, path // CELL, path % CELL
             at_rise += n_cells - 1
             run += 1
         lows[now], highs[now] = low, run
@@ -143,6 +136,23 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
             return n_examined
         was_alive = alive
     return n_examined
+
+
+@helper
+def choose_step(totals: tuple[float, float, float], codes: tuple[int, int, int], is_row: bool) -> tuple[float, int]:
+    """Return the lowest of the costs of the paths to a cell before its last steps, and the code of this path.
+
+    totals : costs of the paths that end with a diagonal step, a step down, and a step to the right.
+    codes : codes of the paths before these steps.
+    """
+    diagonal, down, across = totals
+    # Of equal paths, prefer the straight step along the query's axis, whether that is rows or columns.
+    if down < across or (is_row and down == across):
+        if down < diagonal:
+            return down, codes[1] + 2 * CELL
+    elif across < diagonal:
+        return across, codes[2] + 2 * CELL
+    return diagonal, codes[0] + CELL
 
 
 @helper

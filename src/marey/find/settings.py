@@ -24,12 +24,8 @@ RENAMED = {
 """Deprecated names of the fields of `WebSettings`, and their new names."""
 
 
-@renamed_fields(**RENAMED)
-class WebSettings(Settings):
-    """Settings of a match web.
-
-    Those from `max_rise` on decide which cells of the distance grids are kept; see `marey.find.region`.
-    """
+class ComparisonSettings(Settings):
+    """How frames are compared, in a match web and in an index of motion."""
 
     markers: str | Sequence[str] = option(
         "body", "Points to compare: body, upper, lower, large, root_knees, or a list of joints and roles."
@@ -38,16 +34,30 @@ class WebSettings(Settings):
         False, "Subtract each frame's mean marker height, so that a reach to the floor matches one to a shelf.",
         label="Ignore height",
     )  # fmt: skip
+    window: float = option(
+        0.1, "Duration that is compared around each pair of frames.",
+        label="Comparison window", unit="s", min=0, max=60, advanced=True,
+    )  # fmt: skip
+
+    def check(self) -> None:
+        """Convert a list of markers to a tuple."""
+        if not isinstance(self.markers, str):
+            object.__setattr__(self, "markers", list_markers(self.markers))
+
+
+@renamed_fields(**RENAMED)
+class WebSettings(ComparisonSettings):
+    """Settings of a match web.
+
+    Those from `max_rise` on decide which cells of the distance grids are kept; see `marey.find.region`.
+    """
+
     labels: str | Sequence[str] | None = option(
         None, "The web covers only frames with one of these labels. By default all frames."
     )
     max_distance: float = option(
         0.4, "Largest pose difference of two frames that is stored; a search cannot find matches beyond it.",
         label="Max difference stored", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
-    )  # fmt: skip
-    window: float = option(
-        0.1, "Duration that is compared around each pair of frames.",
-        label="Comparison window", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     max_rise: float = option(
         0.15, "How far the squared pose difference around a local minimum may exceed that at the minimum, relative to "
@@ -78,12 +88,10 @@ class WebSettings(Settings):
 
     def check(self) -> None:
         """Convert lists of names to tuples."""
-        put = object.__setattr__
-        if not isinstance(self.markers, str):
-            put(self, "markers", list_markers(self.markers))
+        super().check()
         if self.labels is not None:
             labels = [self.labels] if isinstance(self.labels, str) else self.labels
-            put(self, "labels", check_list(labels, str, "labels"))
+            object.__setattr__(self, "labels", check_list(labels, str, "labels"))
 
     @property
     def min_query_seconds(self) -> float:
@@ -103,29 +111,13 @@ NUMBERS = (
 """Names of the numeric settings of a web, in the order of its files."""
 
 
-class IndexSettings(Settings):
+class IndexSettings(ComparisonSettings):
     """Settings of an index of motion."""
 
-    markers: str | Sequence[str] = option(
-        "body", "Points to compare: body, upper, lower, large, root_knees, or a list of joints and roles."
-    )
-    remove_height: bool = option(
-        False, "Subtract each frame's mean marker height, so that a reach to the floor matches one to a shelf.",
-        label="Ignore height",
-    )  # fmt: skip
-    window: float = option(
-        0.1, "Duration that is compared around each pair of frames.",
-        label="Comparison window", unit="s", min=0, max=60, advanced=True,
-    )  # fmt: skip
     max_distance: float = option(
         0.4, "Largest pose difference of two frames in a match.",
         label="Max difference of frames", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
     )  # fmt: skip
-
-    def check(self) -> None:
-        """Convert a list of names to a tuple."""
-        if not isinstance(self.markers, str):
-            object.__setattr__(self, "markers", list_markers(self.markers))
 
     @property
     def web(self) -> WebSettings:

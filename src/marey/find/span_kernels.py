@@ -13,11 +13,8 @@ import numpy as np
 from marey.compare.grid_kernels import Products, Tile, write_aligned_rows
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints2D, UInt8s2D, UInt16s2D, helper, kernel
 from marey.find.index_kernels import Blocks
-from marey.find.region_kernels import MarkArrays, Thresholds, write_kept, write_marks, write_units
-from marey.find.search_kernels import PathEnds
-
-# A path is coded in an int64: its number of cells in the upper 32 bits, its first frame in the lower 32.
-_CELL = 1 << 32
+from marey.find.region_kernels import MarkArrays, Rules, write_kept, write_marks, write_units
+from marey.find.search_kernels import CELL, PathEnds, choose_step
 
 
 class SpanQuery(NamedTuple):
@@ -57,7 +54,7 @@ class _Factors(NamedTuple):
 
 
 @kernel
-def compare_spans(blocks: Blocks, spans: Ints2D, query: SpanQuery, rules: Thresholds, out: PathEnds) -> int:
+def compare_spans(blocks: Blocks, spans: Ints2D, query: SpanQuery, rules: Rules, out: PathEnds) -> int:
     """Find the best paths that end at each frame of each span; return the number of cells computed.
 
     spans : (S, 4) clip, first frame, end frame, and the first frame where a path may end.
@@ -210,22 +207,18 @@ def _find_paths(
             own = float(value * value) * unit
             here_cost[column] = own
             if k == 0:
-                total, path = own, _CELL + j
+                total, path = own, CELL + j
             else:
-                total, path = before[column - 1], before_code[column - 1] + _CELL
                 down = last[column - 1] + before_cost[column] + extra
                 across = before[column - 2] + here_cost[column - 1] + extra
-                if down <= across:
-                    if down < total:
-                        total, path = down, last_code[column - 1] + 2 * _CELL
-                elif across < total:
-                    total, path = across, before_code[column - 2] + 2 * _CELL
+                behind = before_code[column - 1], last_code[column - 1], before_code[column - 2]
+                total, path = choose_step((before[column - 1], down, across), behind, True)
                 total += own
             if total <= cap:
                 here[column], here_code[column] = total, path
                 alive = True
                 if is_last:
-                    out.totals[j], out.counts[j], out.firsts[j] = total, path // _CELL, path % _CELL
+                    out.totals[j], out.counts[j], out.firsts[j] = total, path // CELL, path % CELL
         if not alive and not was_alive:
             return
         was_alive = alive

@@ -14,7 +14,8 @@ from marey.compare import Clouds
 from marey.compare.pairing import Pairing, Span
 from marey.core.arrays import Bools, Floats
 from marey.find.cells import TOO_FAR, Cells, Units, join_columns, join_rows
-from marey.find.region import Rules, find_kept_cells, quantize
+from marey.find.region import find_halo, find_kept_cells, quantize
+from marey.find.region_kernels import Rules
 
 # Maximum side of a tile in cells. Tiles overlap in their margins, so fewer tiles means fewer cells computed twice.
 SIDE = 2048
@@ -80,7 +81,7 @@ class Work:
         """Return the span of the tile plus a margin of all cells that affect it."""
         start, stop, first, last = tile.span
         n_rows, n_columns = len(self.clouds[tile.a]), len(self.clouds[tile.b])
-        halo = self.rules.halo
+        halo = find_halo(self.rules)
         return max(start - halo, 0), min(stop + halo, n_rows), max(first - halo, 0), min(last + halo, n_columns)
 
     def _mask(self, clip: int, start: int, stop: int) -> Bools:

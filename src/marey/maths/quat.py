@@ -7,6 +7,8 @@ and are never modified. All functions broadcast over the leading axes and return
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -150,10 +152,7 @@ def rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
     >>> quat.rotate(left, [0.0, 0.0, 1.0]).round(6) + 0.0
     array([1., 0., 0.])
     """
-    turn = with_tail(q, (4,), "quat.rotate", "q")
-    vector = with_tail(v, (3,), "quat.rotate", "v")
-    lead = lead_shape("quat.rotate", turn.shape[:-1], vector.shape[:-1])
-    return in_blocks(rotate_kernel, np.empty((*lead, 3)), turn, vector)
+    return _apply_to_vectors(rotate_kernel, q, v, "quat.rotate")
 
 
 def inv_rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
@@ -166,10 +165,7 @@ def inv_rotate(q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
     >>> quat.inv_rotate(left, [1.0, 0.0, 0.0]).round(6) + 0.0
     array([0., 0., 1.])
     """
-    turn = with_tail(q, (4,), "quat.inv_rotate", "q")
-    vector = with_tail(v, (3,), "quat.inv_rotate", "v")
-    lead = lead_shape("quat.inv_rotate", turn.shape[:-1], vector.shape[:-1])
-    return in_blocks(inv_rotate_kernel, np.empty((*lead, 3)), turn, vector)
+    return _apply_to_vectors(inv_rotate_kernel, q, v, "quat.inv_rotate")
 
 
 def normalize(q: npt.ArrayLike) -> FloatArray:
@@ -518,6 +514,12 @@ def _two(a: npt.ArrayLike, b: npt.ArrayLike, where: str) -> tuple[FloatArray, Fl
     right = with_tail(b, (4,), where, "b")
     lead_shape(where, left.shape[:-1], right.shape[:-1])
     return left, right
+
+
+def _apply_to_vectors(kernel: Callable[..., None], q: npt.ArrayLike, v: npt.ArrayLike, where: str) -> FloatArray:
+    turn, vector = with_tail(q, (4,), where, "q"), with_tail(v, (3,), where, "v")
+    lead = lead_shape(where, turn.shape[:-1], vector.shape[:-1])
+    return in_blocks(kernel, np.empty((*lead, 3)), turn, vector)
 
 
 def _axis_parts(q: npt.ArrayLike, axis: npt.ArrayLike, where: str) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -7,9 +7,10 @@ import shutil
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from marey.store.arrays import read_array, write_arrays
 from marey.store.index import Index
 
 Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 # Arrays up to this many bytes are stored in the index: one file for each of a hundred thousand pairs of clips would be
 # slow.
@@ -27,6 +29,42 @@ _INSIDE = 2**18
 # Results are written in batches, at intervals of about this many seconds.
 _WRITE_SECONDS = 1.0
 _FETCHED = 500
+
+
+class BatchWriter(Generic[Value]):
+    """Context manager that stores values by key in batches; at the end, also after an error, the last batch."""
+
+    def __init__(self, put: Callable[[Mapping[str, Value]], None]) -> None:
+        self._put, self._values, self._written = put, dict[str, Value](), time.monotonic()
+
+    def __enter__(self) -> BatchWriter[Value]:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.write()
+
+    def add(self, key: str, value: Value) -> None:
+        """Store a value with the next batch."""
+        self._values[key] = value
+        if time.monotonic() - self._written > _WRITE_SECONDS:
+            self.write()
+
+    def write(self) -> None:
+        """Store the values that are waiting."""
+        if self._values:
+            self._put(self._values)
+        self._values, self._written = {}, time.monotonic()
+
+
+@contextmanager
+def close_results(results: Iterator[Any]) -> Iterator[None]:
+    """Context manager that ends the worker processes of a runner, also if not all of its results were taken."""
+    try:
+        yield
+    finally:
+        close = getattr(results, "close", None)
+        if close is not None:
+            close()
 
 
 class Cache:
@@ -137,9 +175,7 @@ class Cache:
     ) -> Iterator[NDArray[Any]]:
         known = self.index.known_arrays(keys)
         computed = iter(run(function, [item for item, key in zip(items, keys, strict=True) if key not in known]))
-        fresh: dict[str, NDArray[Any]] = {}
-        written = time.monotonic()
-        try:
+        with close_results(computed), BatchWriter(self.put_many) as writer:
             for at in range(0, len(items), _FETCHED):
                 part = keys[at : at + _FETCHED]
                 held = self.get_many(key for key in part if key in known)
@@ -148,17 +184,9 @@ class Cache:
                         yield held[key]
                         continue
                     # A known key without an array was deleted in the meantime, so compute it here.
-                    fresh[key] = _plain(function(item) if key in known else next(computed))
-                    yield fresh[key]
-                    if time.monotonic() - written > _WRITE_SECONDS:
-                        self.put_many(fresh)
-                        fresh, written = {}, time.monotonic()
-        finally:
-            if fresh:
-                self.put_many(fresh)
-            close = getattr(computed, "close", None)
-            if close is not None:  # end the worker processes
-                close()
+                    result = _plain(function(item) if key in known else next(computed))
+                    writer.add(key, result)
+                    yield result
 
     def clip_folder(self, key: str) -> Path:
         """Return the folder for the arrays of a prepared clip."""

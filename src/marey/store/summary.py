@@ -6,7 +6,6 @@ import base64
 import csv
 import io
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -27,7 +26,7 @@ from marey.errors import MareyError, ParseError, UnknownName, UnreadableFile, si
 from marey.io.files import read_bytes
 from marey.measure.subject import Subject
 from marey.store.building import TRIES, ClipJob, Progress, SetSource, SkippedFile, list_jobs
-from marey.store.cache import Cache
+from marey.store.cache import BatchWriter, Cache, close_results
 from marey.store.index import Index
 from marey.store.labels import bare_name
 from marey.store.prepare import Job, has_changed, load_clip, run_job
@@ -36,8 +35,6 @@ from marey.store.settings import OpenSettings
 # Increase this whenever the same clip would have a different summary.
 _VERSION = 2
 _MAX_TABLE = 2**26
-# Summaries are written in batches, at intervals of about this many seconds.
-_WRITE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,26 +132,15 @@ def _summarize_missing(
     Summaries are written here, in batches: workers may be on other machines, and each transaction takes milliseconds.
     """
     changed = []
-    fresh: dict[str, dict[str, Any]] = {}
-    written = time.monotonic()
     outcomes = run(summarize_clip, [each.job for each in missing.values()])
-    try:
+    with close_results(outcomes), BatchWriter(index.put_summaries) as writer:
         for k, (each, content) in enumerate(zip(missing.values(), outcomes, strict=True), start=1):
             if content is None:
                 changed.append(each.path)
             else:
-                fresh[_key(each.job.key)] = content
-            if time.monotonic() - written > _WRITE_SECONDS:
-                index.put_summaries(fresh)
-                fresh, written = {}, time.monotonic()
+                writer.add(_key(each.job.key), content)
             if progress is not None:
                 progress((n - len(missing) + k) / n)
-    finally:
-        if fresh:
-            index.put_summaries(fresh)
-        close = getattr(outcomes, "close", None)
-        if close is not None:  # end the worker processes
-            close()
     return changed
 
 

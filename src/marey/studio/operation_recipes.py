@@ -16,7 +16,6 @@ from marey.studio.recipes import Recipe, call, list_of, write_options, write_row
 
 # Functions of the table that another package offers to users.
 _PUBLIC = {"marey.core.resample:resample": "marey.edit.resample"}
-_KEYS = ("from marey.edit import MoveKey", "from marey.edit import TurnKey")
 
 
 class Use:
@@ -113,23 +112,21 @@ def _timewarp(use: Use) -> Recipe:
 
 
 def _move(use: Use) -> Recipe:
-    motion, frame = use.data
     offset = tuple(use.input(name) for name in ("left", "up", "forward"))
-    key = (
-        f"[MoveKey({use.input('part')!r}, {frame / use.motion.fps!r}, offset={offset!r}, axes={use.input('axes')!r}, "
-        f"hold={use.input('hold')!r})]"
-    )
-    return use.call("marey.edit.warp", motion, key, imports=_KEYS[:1])
+    return _warp(use, "MoveKey", use.input("part"), f"offset={offset!r}")
 
 
 def _rotate(use: Use) -> Recipe:
-    motion, frame = use.data
     turn = tuple(use.input(name) for name in ("bend", "twist", "lean"))
-    key = (
-        f"[TurnKey({use.input('joint')!r}, {frame / use.motion.fps!r}, {turn!r}, axes={use.input('axes')!r}, "
-        f"hold={use.input('hold')!r})]"
-    )
-    return use.call("marey.edit.warp", motion, key, imports=_KEYS[1:])
+    return _warp(use, "TurnKey", use.input("joint"), repr(turn))
+
+
+def _warp(use: Use, kind: str, name: str, change: str) -> Recipe:
+    """Return the recipe of a warp with one key of this class."""
+    motion, frame = use.data
+    axes, hold = use.input("axes"), use.input("hold")
+    key = f"[{kind}({name!r}, {frame / use.motion.fps!r}, {change}, axes={axes!r}, hold={hold!r})]"
+    return use.call("marey.edit.warp", motion, key, imports=(f"from marey.edit import {kind}",))
 
 
 def _solve(use: Use) -> Recipe:
