@@ -30,7 +30,7 @@ from marey.studio.jobs import Cancelled
 from marey.studio.live import Live
 from marey.studio.motions import Motions
 from marey.studio.outbox import Outbox
-from marey.studio.panels import author_work, drive
+from marey.studio.panels import author_work, drive, drive_source
 from marey.studio.panels.author_state import Draft
 from marey.studio.panels.drive_controllers import (
     CharacterDriver,
@@ -40,9 +40,16 @@ from marey.studio.panels.drive_controllers import (
     TreeDriver,
     describe_limits,
 )
-from marey.studio.panels.drive_messages import DriveRequest, StartDrive
+from marey.studio.panels.drive_messages import CompareDrive, DriveRequest, StartDrive
 from marey.studio.panels.drive_models import Models, measure_size
-from marey.studio.panels.drive_source import DriveSource, InterpolatedStream, Record, ResponseClock, make_upper
+from marey.studio.panels.drive_source import (
+    DriveSource,
+    InterpolatedStream,
+    Record,
+    ResponseClock,
+    make_upper,
+    measure_turns,
+)
 from marey.studio.panels.drive_steering import Steering
 from marey.studio.session import PanelState, Session
 from tests.pmg.characters import small_walker
@@ -215,6 +222,47 @@ def _sweep(clock: ResponseClock, *directions: float, frames: int) -> None:
         clock.request(direction, 0.0)
         for _ in range(frames):
             clock.step(0.0)
+
+
+def test_controllers_make_the_same_turns(
+    drivers: dict[str, Callable[[], Driver]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drive_source, "TURNS", (90.0, -90.0))
+    record = Record()
+    measure_turns(drivers["graph"](), record)
+    assert len(record.answers) + record.unanswered == 2
+    assert record.answers
+
+
+def test_controllers_are_compared_with_the_same_clips(
+    drivers: dict[str, Callable[[], Driver]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def make(session: Any, state: Any, message: StartDrive) -> Driver:
+        assert message.source == "clips"
+        if message.way in ("graph", "character"):
+            raise InvalidValue("too few clips")
+        return drivers[message.way]()
+
+    async def run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+        return function(*arguments)
+
+    monkeypatch.setattr(drive, "_make_driver", make)
+    monkeypatch.setattr(drive_source, "TURNS", (90.0,))
+    jobs = SimpleNamespace(run_in_thread=run_in_thread)
+    session = SimpleNamespace(motions=Motions(), jobs=jobs, state=PanelState())
+    table = asyncio.run(drive.compare_drive(cast("Session", session), CompareDrive(motions=("m1", "m2"))))
+    assert [(each.way, each.character, each.rate) for each in table.ways] == [
+        ("matching", "2 open clips", 30.0),
+        ("tree", "2 open clips", 30.0),
+    ]
+    assert all(each.answered + each.unanswered == 1 for each in table.ways)
+    assert table.failed == {"character": "too few clips", "graph": "too few clips"}
+
+
+def test_a_character_is_built_from_the_clips_of_other_controllers(walks: list[Motion], tmp_path: Path) -> None:
+    author_work.parametric(lambda *_: None, walks, str(tmp_path / "walker.json"))
+    driver = CharacterDriver(ParametricMotionGraph.load(tmp_path / "walker.json"), "lock")
+    assert [node.name for node in driver.nodes] == ["walk"]
 
 
 def test_a_sweep_of_requests_is_one_turn() -> None:
@@ -393,14 +441,14 @@ def test_a_failed_start_does_not_change_the_records(
         session = SimpleNamespace(motions=motions, live=live, state=PanelState())
         await drive.start_drive(cast("Session", session), StartDrive("tree"))
         before = motions._reserved["driven"]
-        source = session.state["drive"].source
+        source = session.state["drive"].find(None).source
         assert before == source.max_bytes
         monkeypatch.setattr(source, "max_bytes", before - 1)  # another would be larger
         motions.reserve("driven", before - 1)
         monkeypatch.setattr(live, "take_ticket", lambda: -1)
         with pytest.raises(Cancelled, match="another stream was started"):
             await drive.start_drive(cast("Session", session), StartDrive("tree"))
-        assert (motions._reserved["driven"], session.state["drive"].source) == (before - 1, source)
+        assert (motions._reserved["driven"], session.state["drive"].find(None).source) == (before - 1, source)
         live.stop()
 
     asyncio.run(scene())
@@ -415,14 +463,15 @@ def test_a_late_start_does_not_end_the_current_drive(drivers: dict[str, Callable
         stream = live.start(source, 30.0, newer).stream
         with pytest.raises(Cancelled, match="another stream was started"):
             live.start(source, 30.0, late)
-        task = live._task
         live.stop(stream - 1)
-        assert task is not None
-        assert live._task is task, "another's stream goes on"
+        assert live.playing == (stream,), "another's stream goes on"
+        second = live.start(source, 30.0, beside=[stream]).stream
+        assert live.playing == (stream, second)
         waiting = live.take_ticket()
         live.stop(stream)
-        assert task.cancelling()
+        assert live.playing == (second,)
         live.stop()
+        assert live.playing == ()
         with pytest.raises(Cancelled):
             live.start(source, 30.0, waiting)
 
@@ -464,6 +513,7 @@ def _read(data: bytes) -> tuple[int, Any, dict[str, Any]]:
 
 def test_a_saved_character_is_driven_and_another_controller_continues(page: FakePage) -> None:
     assert page.do("drive_list")["files"] == ["walker.json"]
+    page.do("drive_prepare", name="nobody")  # not on disk: nothing to load
     with pytest.raises(Failed, match="nothing has been driven yet"):
         page.do("drive_keep")
     started = page.do("drive_start", way="character", source="file", name="walker.json")
@@ -486,6 +536,20 @@ def test_a_saved_character_is_driven_and_another_controller_continues(page: Fake
     ways = {each["way"]: each for each in page.do("drive_statistics")["ways"]}
     assert set(ways) == {"character", "tree"}
     assert page.do("drive_keep", seconds=0.5)["motion"]["name"] == "driven"
+    # Another one starts beside it. Each obeys its own requests, and one can be replaced while the other goes on.
+    first = other["started"]["stream"]
+    second = page.do("drive_start", way="tree", beside=True)["started"]["stream"]
+    page.do("drive_request", stream=first, direction=0.0)
+    page.do("drive_request", stream=second, direction=1.5)
+    places = [_live(page, stream, 1)[0][1]["place"] for stream in (first, second)]
+    assert 0.3 < math.dist(places[0][1:], places[1][1:]) < 2.5
+    third = page.do("drive_start", way="tree", stream=first)["started"]["stream"]
+    page.binary.clear()
+    _live(page, second, 3)
+    _live(page, third, 3)
+    page.do("live_stop", stream=second)
+    page.do("live_stop", stream=third)
+    other = page.do("drive_start", way="tree")
     page.do("live_stop", stream=started["started"]["stream"])
     _live(page, other["started"]["stream"], 3)  # what came after it goes on
     page.do("live_stop", stream=other["started"]["stream"])

@@ -20,7 +20,7 @@ export class LiveCharacter {
     private readonly stage: Stage,
     private readonly connection: Connection,
     private readonly started: LiveStarted,
-    private readonly color: string,
+    readonly color: string,
     private readonly roles: Record<string, number> = {},
   ) {
     this.stops = [

@@ -1635,15 +1635,19 @@ export interface DriveStarted {
  * Start a controller, or switch to another one.
  *
  * `way`: a parametric motion graph ("character"), a motion graph with direction tables, motion matching, or a blend
- * tree. A character is given by `source` and `name`. The other controllers are built from open `motions`, or from
- * generated walks if there are none; with `built`, the motion graph is that of the Graph panel. `feet`: locked without
- * delay ("lock"), cleaned with lookahead ("clean"), or unchanged ("free"). With `stay`, the character starts where the
- * previous one stands. With `look`, the head turns toward a new direction before the body does. `carry` is an open
- * motion whose arms and trunk the character takes over, or "sample" for a generated one that carries a box.
+ * tree. A character is given by `source` and `name`. The other controllers, and a character from "clips", are built
+ * from open `motions`, or from generated walks if there are none; with `built`, the motion graph is that of the Graph
+ * panel. `feet`: locked without delay ("lock"), cleaned with lookahead ("clean"), or unchanged ("free"). With `stay`,
+ * the character starts where the previous one stands. With `look`, the head turns toward a new direction before the
+ * body does. `carry` is an open motion whose arms and trunk the character takes over, or "sample" for a generated one
+ * that carries a box.
+ *
+ * The character replaces that of `stream`; null is the last one. With `beside`, it starts next to it instead, and both
+ * play.
  */
 export interface StartDrive {
   way: "character" | "graph" | "matching" | "tree";
-  source?: "recipe" | "file" | "draft";
+  source?: "recipe" | "file" | "draft" | "clips";
   name?: string;
   motions?: string[];
   built?: boolean;
@@ -1651,6 +1655,8 @@ export interface StartDrive {
   stay?: boolean;
   look?: boolean;
   carry?: string;
+  stream?: number | null;
+  beside?: boolean;
   character?: Partial<GoToSettings>;
   graph?: Partial<GraphStreamSettings>;
   matching?: Partial<MatchingSettings>;
@@ -1662,7 +1668,8 @@ export interface StartDrive {
  *
  * `direction` is in radians from +Z in the world, positive to the left. `point` is the floor point (x, z) to go to,
  * and `target` the point (x, y, z) to aim at, in meters. `node` is the action, with `values` for its other parameters.
- * `speed` is in m/s. With `stop`, the character stands still if it can.
+ * `speed` is in m/s. With `stop`, the character stands still if it can. `stream` is that of the character; null is the
+ * last one that was started.
  */
 export interface DriveRequest {
   direction?: number | null;
@@ -1672,6 +1679,12 @@ export interface DriveRequest {
   speed?: number | null;
   values?: Record<string, number> | null;
   stop?: boolean;
+  stream?: number | null;
+}
+
+/** Load a built-in character in advance, if it is on disk. */
+export interface PrepareDrive {
+  name: string;
 }
 
 /**
@@ -1696,9 +1709,20 @@ export interface ControllerStatistics {
   slowest: number | null;
 }
 
-/** Statistics of all controllers used. */
+/** Statistics of all controllers used. `failed` says why controllers could not be compared, by `way`. */
 export interface DriveTable {
   ways: ControllerStatistics[];
+  failed: Record<string, string>;
+}
+
+/**
+ * Build every controller from the same clips, let each make the same turns, and add their response times.
+ *
+ * The clips are open `motions`, or generated walks if there are none.
+ */
+export interface CompareDrive {
+  motions?: string[];
+  feet?: "lock" | "clean" | "free";
 }
 
 /** Get the response times measured so far. */
@@ -1710,9 +1734,10 @@ export interface SavedDrive {
   motion: MotionInfo;
 }
 
-/** Save the last seconds of the stream as a motion. */
+/** Save the last seconds of a stream as a motion; null is the last one that was started. */
 export interface KeepDriven {
   seconds?: number;
+  stream?: number | null;
 }
 
 /** A live stream has ended by itself; `error` is "" if there was none. */
@@ -1895,6 +1920,8 @@ export interface Commands {
   "drive_list": { fields: ListDrive; reply: DriveChoices };
   "drive_start": { fields: StartDrive; reply: DriveStarted };
   "drive_request": { fields: DriveRequest; reply: Nothing };
+  "drive_prepare": { fields: PrepareDrive; reply: Nothing };
+  "drive_compare": { fields: CompareDrive; reply: DriveTable };
   "drive_statistics": { fields: DriveStatistics; reply: DriveTable };
   "drive_keep": { fields: KeepDriven; reply: SavedDrive };
 }

@@ -7,7 +7,7 @@ import logging
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -79,7 +79,7 @@ class MotionPlayer:
 
 
 class Live:
-    """The live stream of one session; a new stream ends the previous one.
+    """The live streams of one session; a new stream ends those that are not named as going on beside it.
 
     Preparing a source may take long. Take a ticket before preparing and pass it to `start`. If another ticket was taken
     or all streams were stopped in the meantime, `start` raises an error and does not end the current stream.
@@ -90,7 +90,7 @@ class Live:
         self._send_event = send_event
         self._stream = 0
         self._ticket = 0
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: dict[int, asyncio.Task[None]] = {}
         self._echoes: deque[float] = deque(maxlen=_ECHOES)
         self._late = 0
 
@@ -99,8 +99,17 @@ class Live:
         self._ticket += 1
         return self._ticket
 
-    def start(self, source: LiveSource, rate: float, ticket: int | None = None) -> LiveStarted:
+    @property
+    def playing(self) -> tuple[int, ...]:
+        """Numbers of the streams that play."""
+        return tuple(number for number, task in self._tasks.items() if not task.done())
+
+    def start(
+        self, source: LiveSource, rate: float, ticket: int | None = None, beside: Collection[int] = ()
+    ) -> LiveStarted:
         """Start streaming at `rate` frames per second; call it in the server's event loop.
+
+        beside : streams that go on; all others end.
 
         A ticket that has expired raises `Cancelled`. Without a ticket, the stream always starts.
         """
@@ -108,26 +117,27 @@ class Live:
         if ticket is not None and ticket != self._ticket:
             raise Cancelled("another stream was started in the meantime")
         self._ticket += 1
-        self._end()
+        self._end(set(self._tasks) - set(beside))
         self._stream += 1
         self._late = 0
         self._echoes.clear()
         self._outbox.sent_live = self._outbox.dropped_live = 0
-        self._task = asyncio.get_running_loop().create_task(self._play(source, rate, self._stream))
+        self._tasks[self._stream] = asyncio.get_running_loop().create_task(self._play(source, rate, self._stream))
+        self._outbox.n_streams = len(self._tasks)
         return LiveStarted(self._stream, rate, source.joints, source.parents)
 
     def stop(self, stream: int | None = None) -> None:
         """Stop a stream if it is still playing. Without a number, stop any stream, including those being prepared."""
         if stream is None:
             self._ticket += 1
-        if stream in (None, self._stream):
-            self._end()
+        self._end(set(self._tasks) if stream is None else {stream} & set(self._tasks))
 
-    def _end(self) -> None:
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-        self._outbox.drop_live()
+    def _end(self, streams: Collection[int]) -> None:
+        for stream in streams:
+            self._tasks.pop(stream).cancel()
+        self._outbox.n_streams = max(1, len(self._tasks))
+        if streams:
+            self._outbox.drop_live()
 
     def record_echo(self, stream: int, frame: int, sent: float) -> None:
         """Record that the page has shown `frame`, which was sent at `sent` (seconds since 1970)."""

@@ -8,7 +8,7 @@ from collections import deque
 # Replies kept for a page that may reconnect: maximum count and bytes.
 KEPT = 512
 KEPT_BYTES = 32 * 2**20
-# Maximum queued frame blocks and live frames. If the queue of live frames is full, the oldest is dropped.
+# Maximum queued frame blocks, and live frames of each stream. If the queue is full, the oldest live frame is dropped.
 BLOCKS = 8
 LIVE = 16
 
@@ -35,6 +35,7 @@ class Outbox:
         self._attached = asyncio.Event()
         self.sent_live = 0
         self.dropped_live = 0
+        self.n_streams = 1
 
     # --- Producer side
 
@@ -66,7 +67,7 @@ class Outbox:
 
     def put_live(self, frame: bytes) -> None:
         """Queue a live frame; if the queue is full, drop the oldest."""
-        while len(self._live) >= LIVE:
+        while len(self._live) >= LIVE * self.n_streams:
             self._live.popleft()
             self.dropped_live += 1
         self._live.append(frame)

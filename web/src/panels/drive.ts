@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import type { App, Panel } from "../app";
 import { messageOf } from "../app";
+import { freeColor } from "../colors";
 import { button, check, choice, el, setOptions } from "../dom";
 import { LiveCharacter } from "../live";
 import { FORMS, type BlendTreeSettings, type DriveNode, type DriveStarted, type DriveRequest, type GoToSettings, type GraphStreamSettings, type MatchingSettings, type StartDrive, type ControllerStatistics } from "../messages";
@@ -27,6 +28,8 @@ const KEPT_SECONDS = 10;
 /** A press within this distance (m) of the target ball is meant for the ball, not for the character behind it. */
 const BALL = 0.15;
 const CANNOT_STOP = "This character has no motion in which it stands, so it keeps going. The built-in character stopping can stop.";
+/** Most characters at the same time; the server allows no more. */
+const MOST = 4;
 /** Reason for aborting a start: another choice has replaced it. */
 const NEWER = "newer";
 
@@ -35,23 +38,40 @@ export function mount(app: App): Panel {
   return { element: driving.element, shown: () => void driving.list(), hidden: () => driving.stop(), use: (what) => void driving.use(what) };
 }
 
+const NOTHING: Required<DriveRequest> = { direction: null, point: null, target: null, node: null, speed: null, values: null, stop: false, stream: null };
+
+/** A character that goes on while another is controlled. */
+interface Other {
+  started: DriveStarted;
+  character: LiveCharacter;
+  request: Required<DriveRequest>;
+  played: string[];
+}
+
 class Driving {
   readonly element: HTMLElement;
+  /** All characters in the order of their start, by stream; null is the one that is controlled. */
+  private cast: [number, Other | null][] = [];
+  private readonly members = el("div", { class: "row", role: "group", hidden: true, aria: { label: "Controlled character" } });
   private follow = true;
   private started: DriveStarted | null = null;
   private liveCharacter: LiveCharacter | null = null;
   private scene: DriveScene | null = null;
   private target: Target | null = null;
-  private request: Required<DriveRequest> = { direction: null, point: null, target: null, node: null, speed: null, values: null, stop: false };
+  private request: Required<DriveRequest> = NOTHING;
   private place: Place | null = null;
   private timer = 0;
   private reach: [number, number][][] | null = null;
   private unlisten: () => void = () => undefined;
   /** Whether the user has chosen a character. */
   private picked = false;
+  /** Whether it was said that this character cannot stop. */
+  private told = false;
   /** Whether a stream is wanted: it is being prepared or already plays. */
   private wanted = false;
   private starting: AbortController | null = null;
+  /** Whether the character that is being prepared starts beside the present one. */
+  private beside = false;
   /** The choices with which the current stream was started, in the order of `choices`. */
   private played: string[] = [];
   private speed: Slider | null = null;
@@ -62,9 +82,10 @@ class Driving {
     this.listClips();
     this.restart();
   }, "How the motion is made: by a character of the panel Characters, a motion graph with a table of the best transition for each direction, motion matching, or a blend tree");
-  private readonly character = choice("Character", [["recipe:walking", "walking"]], "recipe:walking", () => {
+  private readonly character = choice("Character", [["recipe:stopping", "stopping"]], "recipe:stopping", () => {
     this.picked = true;
     this.showChoices();
+    this.prepare();
     this.restart();
   });
   private readonly clips = choice("Clips", [], "walks", () => {
@@ -82,6 +103,9 @@ class Driving {
   private hasGraph = false;
   private readonly feet = choice("Lock feet", FEET, "lock", () => this.restart(), "How feet are kept from sliding");
   private readonly go = button("Start", () => (this.started ? this.stop() : this.play()), "Start live control of the character", "primary");
+  private readonly another = button("Add another", () => this.play(true), "Start one more character with these settings. The present one goes on, and you can switch between them.");
+  private readonly compare = button("Compare controllers", () => void this.measure(), "Build every controller from the same clips, let each make the same seven turns, and list their response times");
+  private readonly failed = el("ul", { class: "dim", hidden: true });
   private readonly keep = button("Keep as new clip", () => void this.keepLast(), `Stop, and add the last ${KEPT_SECONDS} s to the clips`);
   private readonly commands = el("section", { hidden: true });
   private readonly answer = el("output", { class: "drive-answer", aria: { label: "Response time of the last turn, seconds" } });
@@ -103,7 +127,8 @@ class Driving {
     this.input.pushed.on(({ direction, fraction }) => this.push(direction, fraction));
     this.input.released.on(() => {
       this.ask({ stop: true });
-      if (this.started && !this.started.can_stop) this.app.notices.info(CANNOT_STOP);
+      if (this.started && !this.started.can_stop && !this.told) this.app.notices.info(CANNOT_STOP);
+      this.told = true;
     });
     this.input.clicked.on((point) => this.goTo(point));
     this.input.numbered.on((number) => this.choose(this.started?.nodes[number - 1]?.name ?? null));
@@ -112,21 +137,24 @@ class Driving {
     this.input.pads.changed.on((name) => this.showPad(name));
     app.themes.changed.on(() => this.scene?.repaint());
     app.events.on((event) => {
-      if (event.event !== "live_ended" || event.stream !== this.started?.started.stream) return;
+      if (event.event !== "live_ended") return;
+      this.drop(event.stream);
+      if (event.stream !== this.started?.started.stream) return;
       if (event.error) app.notices.error(event.error);
       this.wanted = this.starting !== null;
       this.end();
     });
     app.motionsChanged.on(() => this.listClips());
-    this.keep.disabled = true;
+    this.keep.disabled = this.another.disabled = true;
     this.answer.textContent = "–";
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Character" }), this.wayChoice, this.character, this.clips, this.about, this.feet, ...Object.values(this.forms).map(({ element }) => element),
-        el("div", { class: "row" }, this.go, this.keep, check("Camera follows", this.follow, (on) => (this.follow = on), "The camera follows the character"),
+        el("div", { class: "row" }, this.go, this.another, this.keep), this.members,
+        el("div", { class: "row" }, check("Camera follows", this.follow, (on) => (this.follow = on), "The camera follows the character"),
           check("Head turns first", this.look, (on) => { this.look = on; this.restart(); }, "The head turns toward a new direction before the body does")),
         this.carry, this.limits),
       this.commands,
-      el("section", {}, el("h3", { text: "Response time" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.stream,
+      el("section", {}, el("h3", { text: "Response time" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.failed, el("div", { class: "row" }, this.compare), this.stream,
         el("p", { class: "dim", text: "Move with WASD, the arrow keys or a gamepad. Click the ground to walk there. Drag from the character to make it follow the pointer. Without a key, a character that can stop stands still. Keys 1 to 9 choose an action; Escape ends live control. You can change the controller while the character moves." }),
         this.pad),
     );
@@ -148,13 +176,20 @@ class Driving {
     const { select } = this.character;
     const can = (value: string) => options.some(([each]) => each === value) && !(value === "draft:" && why);
     // After the Characters panel was used, drive the character made there, unless another was chosen here.
-    const first = can("draft:") ? "draft:" : "recipe:walking";
+    const first = can("draft:") ? "draft:" : "recipe:stopping";
     setOptions(select, options, this.picked && can(select.value) ? select.value : first);
     for (const option of select.options) option.disabled = !can(option.value);
     this.abouts.clear();
     for (const { name, about } of found.recipes) this.abouts.set(`recipe:${name}`, about);
     this.hasGraph = found.graph;
     this.listClips();
+    this.prepare();
+  }
+
+  /** Load the chosen built-in character in advance, so that it starts at once. */
+  private prepare(): void {
+    const [source, name = ""] = this.character.select.value.split(":");
+    if (this.way === "character" && source === "recipe" && !this.wanted) this.app.connection.ask("drive_prepare", { name }).catch(() => undefined);
   }
 
   /** Choose what another panel wants to drive: the graph of the Graph panel. */
@@ -182,7 +217,10 @@ class Driving {
     this.input.detach();
     this.input.character = null;
     for (const character of this.hiddenCharacters.splice(0)) character.visible = true;
-    const { stream } = this.started.started;
+    const streams = this.cast.map(([stream]) => stream);
+    for (const [, other] of this.cast) other?.character.dispose();
+    this.cast = [];
+    this.showMembers();
     const { selected } = this.app;
     this.app.stage.floor = selected?.info.floor ?? 0;
     // The camera has followed the driven character; turn it back to the selected motion.
@@ -194,7 +232,57 @@ class Driving {
     this.commands.hidden = true;
     this.answer.textContent = "–";
     this.doing.textContent = this.doing.title = this.stream.textContent = "";
-    this.stopStream(stream);
+    for (const stream of streams) this.stopStream(stream);
+  }
+
+  /** Remove a character that has ended by itself. */
+  private drop(stream: number): void {
+    this.cast.find(([each]) => each === stream)?.[1]?.character.dispose();
+    this.cast = this.cast.filter(([each]) => each !== stream);
+    this.showMembers();
+  }
+
+  /** Control another character. The present one goes on with its last request. */
+  private control(stream: number): void {
+    const other = this.cast.find(([each]) => each === stream)?.[1];
+    if (!other || !this.setAside()) return;
+    this.cast = this.cast.map(([each, kept]) => [each, each === stream ? null : kept]);
+    this.liveCharacter = other.character;
+    [this.started, this.request, this.played, this.place] = [other.started, other.request, other.played, null];
+    this.keepPlaying();
+    this.showStarted(other.started);
+  }
+
+  /** Let the controlled character go on by itself. Returns whether there was one. */
+  private setAside(): boolean {
+    const { started, liveCharacter, request, played } = this;
+    if (!started || !liveCharacter) return false;
+    const { stream } = started.started;
+    this.cast = this.cast.map(([each, kept]) => [each, each === stream ? { started, character: liveCharacter, request, played } : kept]);
+    this.liveCharacter = null; // `clear` must not remove it
+    this.clear();
+    return true;
+  }
+
+  private showMembers(): void {
+    this.members.hidden = this.cast.length < 2;
+    this.another.disabled = !this.cast.length || this.cast.length >= MOST;
+    this.members.replaceChildren(...this.cast.map(([stream, other], k) => {
+      const node = button(`Character ${k + 1}`, () => this.control(stream), "Control this character", "chip");
+      node.setAttribute("aria-pressed", String(!other));
+      return node;
+    }));
+  }
+
+  /** Measure all controllers with the chosen clips. */
+  private async measure(): Promise<void> {
+    this.compare.disabled = true;
+    const found = await this.app.run("Comparing controllers", "drive_compare", { motions: this.motions(), feet: this.feet.select.value as StartDrive["feet"] }).catch(() => null);
+    this.compare.disabled = false;
+    if (!found) return;
+    this.showTable(found.ways);
+    this.failed.hidden = !Object.keys(found.failed).length;
+    this.failed.replaceChildren(...Object.entries(found.failed).map(([way, why]) => el("li", { text: `${CONTROLLERS.find(([each]) => each === way)?.[1] ?? way}: ${why}.` })));
   }
 
   /** Stop this panel's stream; streams of other panels continue. */
@@ -202,8 +290,9 @@ class Driving {
     this.app.connection.ask("live_stop", { stream }).catch(() => undefined);
   }
 
-  private play(): void {
+  private play(beside = false): void {
     this.wanted = true;
+    this.beside = beside;
     this.starting?.abort(NEWER);
     this.startNewest();
   }
@@ -216,15 +305,14 @@ class Driving {
     this.go.disabled = !this.started;
     const chosen = this.choices.map(({ select }) => select.value);
     const [source, ...name] = this.character.select.value.split(":");
-    const own = this.clips.select.value === "open";
-    const motions = own ? [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion) : [];
+    const motions = this.motions();
     try {
-      const { way } = this;
-      const fields = { way, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, built: this.clips.select.value === "built", ...this.settings(), look: this.look, carry: this.carry.select.value, feet: this.feet.select.value as StartDrive["feet"] };
+      const { way, beside } = this;
+      const fields = { way, beside, stream: this.started?.started.stream ?? null, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, built: this.clips.select.value === "built", ...this.settings(), look: this.look, carry: this.carry.select.value, feet: this.feet.select.value as StartDrive["feet"] };
       const started = await this.app.run("Preparing live control", "drive_start", fields, stop);
       if (this.wanted) {
+        this.begin(started, beside);
         this.played = chosen;
-        this.begin(started);
       } else this.stopStream(started.started.stream);
     } catch {
       // The error was already shown.
@@ -248,12 +336,22 @@ class Driving {
     if (this.wanted) this.play();
   }
 
-  private begin(started: DriveStarted): void {
+  /** Ids of the clips from which controllers are built; none for generated ones. */
+  private motions(): string[] {
+    const own = this.clips.select.value === "open";
+    return own ? [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion) : [];
+  }
+
+  private begin(started: DriveStarted, beside: boolean): void {
     const fresh = !this.started;
     const { stage } = this.app;
+    if (beside && this.setAside()) [this.request, this.place] = [NOTHING, null];
+    const replaced = this.cast.findIndex(([, other]) => !other);
+    this.cast.splice(replaced < 0 ? this.cast.length : replaced, 1, [started.started.stream, null]);
     this.clear();
     this.started = started;
     if (fresh) {
+      this.told = false;
       for (const { character } of this.app.motions.values()) {
         if (character.visible) this.hiddenCharacters.push(character);
         character.visible = false;
@@ -266,12 +364,26 @@ class Driving {
       this.timer = window.setInterval(() => void this.showStatistics(), STATISTICS_MS);
     }
     if (!started.nodes.some(({ name }) => name === this.request.node)) this.request = { ...this.request, node: null, values: null };
+    this.liveCharacter = this.newCharacter(started);
+    this.showStarted(started);
+    // The server may still have a request from before a reload.
+    if (fresh) this.ask({});
+  }
+
+  private newCharacter(started: DriveStarted): LiveCharacter {
+    const used = new Set(this.cast.flatMap(([, other]) => (other ? [other.character.color] : [])));
+    const color = used.has(COLORS[started.way]) ? freeColor(used) : COLORS[started.way];
+    const character = new LiveCharacter(this.app.stage, this.app.connection, started.started, color, started.roles);
+    character.drawn.on(({ info }) => character === this.liveCharacter && this.showState(info));
+    return character;
+  }
+
+  /** Show what the controlled character can do. */
+  private showStarted(started: DriveStarted): void {
     this.scene?.showGoal(this.request.point);
     const limits = [...(started.can_stop ? [] : [CANNOT_STOP]), ...started.limits];
     this.limits.hidden = !limits.length;
     this.limits.replaceChildren(...limits.map((text) => el("li", { text })));
-    this.liveCharacter = new LiveCharacter(stage, this.app.connection, started.started, COLORS[started.way], started.roles);
-    this.liveCharacter.drawn.on(({ info }) => this.showState(info));
     // Not every frame is drawn, but every update of the reachable area must be received.
     this.unlisten = this.app.connection.live.on(({ block, info }) => {
       if (block.id === started.started.stream && info["reach"]) this.reach = info["reach"] as [number, number][][];
@@ -279,9 +391,8 @@ class Driving {
     this.go.textContent = "Stop";
     this.go.disabled = false;
     this.keep.disabled = false;
+    this.showMembers();
     this.showCommands();
-    // The server may still have a request from before a reload.
-    if (fresh) this.ask({});
   }
 
   private clear(): void {
@@ -351,7 +462,7 @@ class Driving {
   }
 
   private ask(change: Partial<DriveRequest>): void {
-    this.request = { ...this.request, ...change };
+    this.request = { ...this.request, ...change, stream: this.started?.started.stream ?? null };
     this.app.connection.ask("drive_request", this.request).catch((error: unknown) => this.app.notices.error(messageOf(error)));
   }
 
@@ -414,22 +525,7 @@ class Driving {
     const { connection } = this.app;
     try {
       const [{ ways }, live] = await Promise.all([connection.ask("drive_statistics", {}), connection.ask("live_statistics", {})]);
-      const head = el("tr", {}, ...["", "turns", "median", "slowest"].map((text) => el("th", { text })));
-      // Only controllers of the same character at the same rate can be compared: they stand together.
-      const groups = new Map<string, ControllerStatistics[]>();
-      for (const each of ways) {
-        const name = `${each.character}, ${metricText(each.rate)} Hz`;
-        groups.set(name, [...(groups.get(name) ?? []), each]);
-      }
-      const rows = [...groups].flatMap(([name, members]) => [
-        el("tr", { class: "group" }, Object.assign(el("th", { text: name }), { colSpan: 4 })),
-        ...members.map((each) => el("tr", {},
-          el("th", { text: CONTROLLERS.find(([way]) => way === each.way)?.[1] ?? each.way }),
-          el("td", { text: `${each.answered}/${each.answered + each.unanswered}` }),
-          el("td", { text: seconds(each.median) }), el("td", { text: seconds(each.slowest) }))),
-      ]);
-      const title = "Time from your input until the character has faced the new direction within 15° for 0.25 s. Includes the delay of the display.";
-      this.table.replaceChildren(el("div", { class: "table-box", title }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows))));
+      this.showTable(ways);
       const trip = live.round_trip_ms === null ? "" : `, latency ${metricText(live.round_trip_ms)} ms`;
       this.stream.textContent = this.started ? `${this.started.started.rate} Hz, ${live.sent} frames, ${live.dropped} dropped${trip}` : "";
     } catch {
@@ -437,8 +533,27 @@ class Driving {
     }
   }
 
+  private showTable(ways: ControllerStatistics[]): void {
+    const head = el("tr", {}, ...["", "turns", "median", "slowest"].map((text) => el("th", { text })));
+    // Only controllers of the same character at the same rate can be compared: they stand together.
+    const groups = new Map<string, ControllerStatistics[]>();
+    for (const each of ways) {
+      const name = `${each.character}, ${metricText(each.rate)} Hz`;
+      groups.set(name, [...(groups.get(name) ?? []), each]);
+    }
+    const rows = [...groups].flatMap(([name, members]) => [
+      el("tr", { class: "group" }, Object.assign(el("th", { text: name }), { colSpan: 4 })),
+      ...members.map((each) => el("tr", {},
+        el("th", { text: CONTROLLERS.find(([way]) => way === each.way)?.[1] ?? each.way }),
+        el("td", { text: `${each.answered}/${each.answered + each.unanswered}` }),
+        el("td", { text: seconds(each.median) }), el("td", { text: seconds(each.slowest) }))),
+    ]);
+    const title = "Time from your input until the character has faced the new direction within 15° for 0.25 s. Includes the delay of the display.";
+    this.table.replaceChildren(el("div", { class: "table-box", title }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows))));
+  }
+
   private async keepLast(): Promise<void> {
-    const taken = await this.app.ask("drive_keep", { seconds: KEPT_SECONDS }).catch(() => null);
+    const taken = await this.app.ask("drive_keep", { seconds: KEPT_SECONDS, stream: this.started?.started.stream ?? null }).catch(() => null);
     if (!taken) return;
     this.stop();
     this.app.present(taken.motion);

@@ -209,6 +209,20 @@ def graph(progress: Progress, motions: list[Motion], into: str) -> dict[str, Any
     return {}
 
 
+def parametric(progress: Progress, motions: list[Motion], into: str) -> dict[str, Any]:
+    """Build a character with one node from the same clips as `clips` returns, and save it to `into`."""
+    from marey.pmg import GaitSpace, ParametricMotionGraph
+
+    ready = _prepare_clips(lambda fraction, text: progress(0.3 * fraction, text), motions)
+    progress(0.3, "aligning the clips")
+    character = ParametricMotionGraph("walker")
+    character.add("walk", GaitSpace.build(ready))
+    progress(0.6, "finding transitions")
+    character.connect("walk", "walk")
+    character.save(into)
+    return {}
+
+
 def _prepare_clips(progress: Progress, motions: list[Motion]) -> list[Motion]:
     from marey.clean import ensure_contacts
     from marey.edit import mirror

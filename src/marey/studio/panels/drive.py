@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from marey.errors import FileError, InvalidValue
+from marey.errors import FileError, InvalidValue, MareyError
 from marey.studio.messages import Nothing
 from marey.studio.panels import drive_messages as messages
 from marey.studio.panels.author_files import find_authored, list_authored
@@ -22,11 +24,13 @@ if TYPE_CHECKING:
     from marey.core.motion import Motion
     from marey.studio.panels.author_state import Draft
     from marey.studio.panels.drive_controllers import Driver
-    from marey.studio.panels.drive_source import DriveSource, Record
+    from marey.studio.panels.drive_source import BodyState, DriveSource, Record
     from marey.studio.session import Session
 
-# Limits: motions to drive with, and seconds that can be saved.
-_MAX_MOTIONS, _MAX_LENGTH = 100, 60.0
+# Limits: motions to drive with, seconds that can be saved, and characters driven at the same time.
+_MAX_MOTIONS, _MAX_LENGTH, _MAX_DRIVEN = 100, 60.0, 4
+# Meters to the left at which another character starts.
+_ASIDE = 1.0
 
 
 class LoadedCharacter(NamedTuple):
@@ -38,13 +42,27 @@ class LoadedCharacter(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class DriveState:
-    """State of the panel: models, the current source and request, and the response times of each controller with each
-    character, at each rate."""
+    """State of the panel: models, the current characters with their requests, by stream, and the response times of each
+    controller with each character, at each rate. The last character is the one that was started last."""
 
     models: Models
-    source: DriveSource | None = None
-    request: messages.DriveRequest = field(default_factory=messages.DriveRequest)
+    driven: dict[int, DrivenCharacter] = field(default_factory=dict)
     records: dict[tuple[messages.ControllerKind, str, float], Record] = field(default_factory=dict)
+    loading: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def find(self, stream: int | None) -> DrivenCharacter | None:
+        """Return the character of a stream, or the last one; None if there is none."""
+        if stream is not None:
+            return self.driven.get(stream)
+        return next(reversed(self.driven.values()), None)
+
+
+@dataclass(slots=True, eq=False)
+class DrivenCharacter:
+    """A character that is driven, and the request to it."""
+
+    source: DriveSource
+    request: messages.DriveRequest
 
 
 @command(messages.ListDrive, reads=True)
@@ -62,6 +80,8 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
     """Prepare a controller and start its stream. With `stay`, the character starts where the previous one stands."""
     ticket = session.live.take_ticket()
     state = _get_state(session)
+    if message.beside and len(set(state.driven) & set(session.live.playing)) >= _MAX_DRIVEN:
+        raise InvalidValue(f"expected at most {_MAX_DRIVEN} characters at the same time; stop one first")
     # The import takes half a second. It runs in a thread, because other pages must not wait.
     await to_thread(import_module, "marey.studio.panels.drive_source")
     from marey.studio.panels.drive_source import DriveSource, Record, make_upper
@@ -76,17 +96,20 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
         upper = await session.jobs.run_in_thread(make_upper, unseen, clip)
     source = await to_thread(DriveSource, driver, record, message.look, upper)
     # No await from here on: the previous character must not play another frame.
-    if message.stay and state.source is not None:
-        source.continue_from(state.source.body_state)
-    source.request(state.request)
-    held = 0 if state.source is None else state.source.max_bytes
-    session.motions.reserve("driven", max(held, source.max_bytes))
+    before = state.find(message.stream)
+    if message.stay and before is not None:
+        source.continue_from(_step_aside(before.source.body_state) if message.beside else before.source.body_state)
+    character = DrivenCharacter(source, before.request if before and not message.beside else messages.DriveRequest())
+    source.request(character.request)
+    playing = {number: each for number, each in state.driven.items() if number in session.live.playing}
+    others = {number: each for number, each in playing.items() if message.beside or each is not before}
+    _hold(session, [*state.driven.values(), character])
     try:
-        started = session.live.start(source, source.fps, ticket)
-        state.source, held = source, source.max_bytes
+        started = session.live.start(source, source.fps, ticket, beside=others)
+        state.driven = {**others, started.stream: character}
     finally:
         # This cannot fail: it never exceeds the reservation above.
-        session.motions.reserve("driven", held)
+        _hold(session, state.driven.values())
     roles = dict(source.skeleton.roles.items())
     return messages.DriveStarted(
         started, roles, message.way, driver.nodes, driver.speed, driver.usual, source.delay, driver.limits,
@@ -97,33 +120,82 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
 @command(messages.DriveRequest)
 async def drive_request(session: Session, message: messages.DriveRequest) -> Nothing:
     """Set the request. It stays in effect when the controller changes."""
-    state = _get_state(session)
-    state.request = message
-    if state.source is not None:
-        state.source.request(message)
+    character = _get_state(session).find(message.stream)
+    if character is not None:
+        character.request = message
+        character.source.request(message)
     return Nothing()
+
+
+@command(messages.PrepareDrive)
+async def prepare_drive(session: Session, message: messages.PrepareDrive) -> Nothing:
+    """Load a built-in character in advance, if it is on disk: then it starts at once."""
+    await to_thread(import_module, "marey.studio.panels.drive_source")
+    from marey.studio.cached_characters import find_cached
+
+    if await to_thread(find_cached, message.name) is not None:
+        given = messages.StartDrive(way="character", source="recipe", name=message.name)
+        await _load_character(session, _get_state(session), given)
+    return Nothing()
+
+
+@command(messages.CompareDrive)
+async def compare_drive(session: Session, message: messages.CompareDrive) -> messages.DriveTable:
+    """Measure all controllers with the same clips and the same turns."""
+    await to_thread(import_module, "marey.studio.panels.drive_source")
+    from marey.studio.panels.drive_source import Record, measure_turns
+
+    state, failed = _get_state(session), {}
+    for way in get_args(messages.ControllerKind):
+        given = messages.StartDrive(way=way, source="clips", motions=message.motions, feet=message.feet)
+        try:
+            driver = await _make_driver(session, state, given)
+            record = Record()
+            await session.jobs.run_in_thread(measure_turns, driver, record)
+        except MareyError as problem:
+            failed[way] = str(problem)
+            continue
+        state.records[(way, _name_character(given), driver.stream.fps)] = record
+    return replace(_summarize(state), failed=failed)
 
 
 @command(messages.DriveStatistics, reads=True)
 async def drive_statistics(session: Session, message: messages.DriveStatistics) -> messages.DriveTable:
     """Return the response times of each controller."""
-    return messages.DriveTable(tuple(record.summarize(*key) for key, record in _get_state(session).records.items()))
+    return _summarize(_get_state(session))
 
 
 @command(messages.KeepDriven)
 def keep_driven(session: Session, message: messages.KeepDriven) -> messages.SavedDrive:
     """Save the last seconds of the stream as a motion."""
-    state = _get_state(session)
-    if state.source is None:
+    character = _get_state(session).find(message.stream)
+    if character is None:
         raise InvalidValue("nothing has been driven yet; press Start first")
     if not 0.0 < message.seconds <= _MAX_LENGTH:
         raise InvalidValue(f"expected up to {_MAX_LENGTH:g} s to save, got {message.seconds:g}")
-    return messages.SavedDrive(session.info(session.motions.add_result(state.source.cut_last(message.seconds))))
+    return messages.SavedDrive(session.info(session.motions.add_result(character.source.cut_last(message.seconds))))
+
+
+def _summarize(state: DriveState) -> messages.DriveTable:
+    return messages.DriveTable(tuple(record.summarize(*key) for key, record in state.records.items()))
+
+
+def _hold(session: Session, characters: Iterable[DrivenCharacter]) -> None:
+    """Reserve the memory in which characters keep their last frames."""
+    session.motions.reserve("driven", sum(each.source.max_bytes for each in characters))
+
+
+def _step_aside(state: BodyState) -> BodyState:
+    """Return the same body further to its left."""
+    from marey.maths import rigid2d
+
+    aside = rigid2d.compose(state.place, (0.0, _ASIDE, 0.0))
+    return state._replace(place=aside, root=state.root + [aside[1] - state.place[1], 0.0, aside[2] - state.place[2]])
 
 
 def _name_character(message: messages.StartDrive) -> str:
     """Return the name of the character, or of the clips, that a controller plays."""
-    if message.way == "character":
+    if message.way == "character" and message.source != "clips":
         return message.name or "draft"
     if message.built:
         return "built graph"
@@ -195,14 +267,16 @@ async def _get_model(session: Session, state: DriveState, message: messages.Star
 async def _make_model(
     session: Session, state: DriveState, way: messages.ControllerKind, motions: list[Motion], key_parts: tuple[Any, ...]
 ) -> Any:
-    """Build a controller's model. The worker builds motion graphs; it only prepares the clips for other models."""
-    if way == "graph":
+    """Build a controller's model. The worker builds graphs and characters; for others, it prepares the clips."""
+    if way in ("graph", "character"):
         from marey.graph import MotionGraph
+        from marey.pmg import ParametricMotionGraph
 
+        work, suffix = ("graph", ".npz") if way == "graph" else ("parametric", ".json")
         with get_draft(session).file("graph") as place:
-            path = place.with_suffix(".npz")
-            await session.jobs.run(f"{WORK}:graph", motions=motions, into=str(path))
-            return await to_thread(MotionGraph.load, path)
+            path = place.with_suffix(suffix)
+            await session.jobs.run(f"{WORK}:{work}", motions=motions, into=str(path))
+            return await to_thread(MotionGraph.load if way == "graph" else ParametricMotionGraph.load, path)
     key = ("clips", *key_parts)
     if key not in state.models:
         state.models.put(key, (await session.jobs.run(f"{WORK}:clips", motions=motions))["clips"])
@@ -233,17 +307,21 @@ async def _load_character(session: Session, state: DriveState, message: messages
         async with get_draft(session).shared_file() as given:
             return LoadedCharacter(await to_thread(ParametricMotionGraph.load, given))
     # Cached characters include their plans, which take longest to build.
+    if message.source == "clips":
+        return LoadedCharacter(await _get_model(session, state, message))
     key: tuple[Any, ...] = ("recipe", message.name)
     if message.source == "file":
         path = find_authored(session.places, message.name, "character")
         key = ("file", path, path.stat().st_mtime_ns)
-    if key not in state.models:
-        loaded = (
-            await _load_recipe(session, message.name)
-            if message.source == "recipe"
-            else LoadedCharacter(await to_thread(ParametricMotionGraph.load, path))
-        )
-        state.models.put(key, loaded)
+    # A character that is being loaded in advance is not loaded twice.
+    async with state.loading:
+        if key not in state.models:
+            loaded = (
+                await _load_recipe(session, message.name)
+                if message.source == "recipe"
+                else LoadedCharacter(await to_thread(ParametricMotionGraph.load, path))
+            )
+            state.models.put(key, loaded)
     found: LoadedCharacter = state.models.get(key)
     return found
 

@@ -91,6 +91,9 @@ class Driver(Protocol):
         (parameters of the node).
         """
 
+    def finish(self) -> None:
+        """Wait for what a request has started in the background."""
+
     def reach(self, place: Floats) -> Lines | None:
         """Return outlines (n, 2), x and z, of the area that a character at `place` (theta, x, z) can reach next.
 
@@ -124,6 +127,9 @@ class _DirectionDriver(Generic[S]):
         if self.speed is not None and speed is not None:
             speed = 0.0 if request.get("stop") and self.can_stop else speed
             self._set_speed(min(max(speed, self.speed[0]), self.speed[1]))
+
+    def finish(self) -> None:
+        """Do nothing: a request applies at once."""
 
     def _set_speed(self, speed: float) -> None:
         """Request a speed within the valid range."""
@@ -210,6 +216,9 @@ class CharacterDriver:
             self._known_command = known
             self.stream.request(**command)
 
+    def finish(self) -> None:
+        """Do nothing: a request applies at once."""
+
     def reach(self, place: Floats) -> Lines | None:
         """Return outlines of the ends of all clips that the last choice considered; None if they are unchanged."""
         if self._seen == self._steering.count:
@@ -248,6 +257,10 @@ class GraphDriver(_DirectionDriver[GraphStream]):
 
     def _set_speed(self, speed: float) -> None:
         self._tables.request(self._label, _round_speed(speed))
+
+    def finish(self) -> None:
+        """Wait for the table of the requested label and speed."""
+        self._tables.finish()
 
     @property
     def doing(self) -> str:  # type: ignore[override]
@@ -298,6 +311,7 @@ class _Tables:
         self._ready: set[tuple[str | None, float | None]] = {(None, None)}
         self._wanted: tuple[str | None, float | None] = (None, None)
         self._busy = False
+        self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
     def request(self, label: str | None, speed: float | None) -> None:
@@ -308,7 +322,13 @@ class _Tables:
                 self._apply()
             elif not self._busy:
                 self._busy = True
-                threading.Thread(target=self._make, daemon=True).start()
+                self._thread = threading.Thread(target=self._make, daemon=True)
+                self._thread.start()
+
+    def finish(self) -> None:
+        """Wait until the table of the newest request is ready."""
+        if self._thread is not None:
+            self._thread.join()
 
     def _apply(self) -> None:
         label, speed = self._wanted

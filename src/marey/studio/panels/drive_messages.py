@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Literal
 
 from marey.control.settings import BlendTreeSettings, GoToSettings, MatchingSettings
@@ -42,15 +43,19 @@ class StartDrive(Message, do="drive_start"):
     """Start a controller, or switch to another one.
 
     `way`: a parametric motion graph ("character"), a motion graph with direction tables, motion matching, or a blend
-    tree. A character is given by `source` and `name`. The other controllers are built from open `motions`, or from
-    generated walks if there are none; with `built`, the motion graph is that of the Graph panel. `feet`: locked without
-    delay ("lock"), cleaned with lookahead ("clean"), or unchanged ("free"). With `stay`, the character starts where the
-    previous one stands. With `look`, the head turns toward a new direction before the body does. `carry` is an open
-    motion whose arms and trunk the character takes over, or "sample" for a generated one that carries a box.
+    tree. A character is given by `source` and `name`. The other controllers, and a character from "clips", are built
+    from open `motions`, or from generated walks if there are none; with `built`, the motion graph is that of the Graph
+    panel. `feet`: locked without delay ("lock"), cleaned with lookahead ("clean"), or unchanged ("free"). With `stay`,
+    the character starts where the previous one stands. With `look`, the head turns toward a new direction before the
+    body does. `carry` is an open motion whose arms and trunk the character takes over, or "sample" for a generated one
+    that carries a box.
+
+    The character replaces that of `stream`; null is the last one. With `beside`, it starts next to it instead, and both
+    play.
     """
 
     way: ControllerKind
-    source: Literal["recipe", "file", "draft"] = "recipe"
+    source: Literal["recipe", "file", "draft", "clips"] = "recipe"
     name: str = "walking"
     motions: tuple[str, ...] = ()
     built: bool = False
@@ -58,6 +63,8 @@ class StartDrive(Message, do="drive_start"):
     stay: bool = True
     look: bool = False
     carry: str = ""
+    stream: int | None = None
+    beside: bool = False
     character: GoToSettings = GoToSettings()
     graph: GraphStreamSettings = GraphStreamSettings()
     matching: MatchingSettings = MatchingSettings()
@@ -100,7 +107,8 @@ class DriveRequest(Message, do="drive_request"):
 
     `direction` is in radians from +Z in the world, positive to the left. `point` is the floor point (x, z) to go to,
     and `target` the point (x, y, z) to aim at, in meters. `node` is the action, with `values` for its other parameters.
-    `speed` is in m/s. With `stop`, the character stands still if it can.
+    `speed` is in m/s. With `stop`, the character stands still if it can. `stream` is that of the character; null is the
+    last one that was started.
     """
 
     direction: float | None = None
@@ -110,6 +118,7 @@ class DriveRequest(Message, do="drive_request"):
     speed: float | None = None
     values: dict[str, float] | None = None
     stop: bool = False
+    stream: int | None = None
 
 
 class DriveStatistics(Message, do="drive_statistics"):
@@ -139,15 +148,33 @@ class ControllerStatistics(Value):
 
 
 class DriveTable(Value):
-    """Statistics of all controllers used."""
+    """Statistics of all controllers used. `failed` says why controllers could not be compared, by `way`."""
 
     ways: tuple[ControllerStatistics, ...]
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+class PrepareDrive(Message, do="drive_prepare"):
+    """Load a built-in character in advance, if it is on disk."""
+
+    name: str
+
+
+class CompareDrive(Message, do="drive_compare"):
+    """Build every controller from the same clips, let each make the same turns, and add their response times.
+
+    The clips are open `motions`, or generated walks if there are none.
+    """
+
+    motions: tuple[str, ...] = ()
+    feet: Feet = "lock"
 
 
 class KeepDriven(Message, do="drive_keep"):
-    """Save the last seconds of the stream as a motion."""
+    """Save the last seconds of a stream as a motion; null is the last one that was started."""
 
     seconds: float = 10.0
+    stream: int | None = None
 
 
 class SavedDrive(Value):

@@ -99,6 +99,11 @@ class DriveSource:
         return self.driver.stream.player.delay + self._interpolated.delay
 
     @property
+    def is_turning(self) -> bool:
+        """Whether a requested turn is not complete."""
+        return self._clock.waiting is not None
+
+    @property
     def body_state(self) -> BodyState:
         """The character as last shown."""
         return self._body_state
@@ -218,6 +223,24 @@ class DriveSource:
         if lines is not None:
             info["reach"] = [np.round(rigid2d.apply(self._shift, line), 3).tolist() for line in lines]
         return info
+
+
+# Turns (degrees) by which controllers are compared, and seconds of steady motion before each.
+TURNS, _STEADY = (45.0, -90.0, 135.0, -45.0, 90.0, -135.0, 180.0), 2.0
+
+
+def measure_turns(driver: Driver, record: Record) -> None:
+    """Let a character make turns, faster than in real time, and record its response times."""
+    source = DriveSource(driver, record)
+    for turn in TURNS:
+        for _ in range(round(_STEADY * source.fps)):
+            source.frame()
+        source.request(DriveRequest(direction=float(source.body_state.place[0]) + math.radians(turn)))
+        driver.finish()
+        for _ in range(math.ceil((TIMEOUT + HOLD_SECONDS) * source.fps)):
+            if not source.is_turning:
+                break
+            source.frame()
 
 
 # Seconds of a character's own motion with which another upper body is synchronized.
