@@ -106,6 +106,7 @@ def test_a_report_has_plots_and_metrics(clips, capsys):
     assert main([*BLEND, "--report", "deep/report", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     report = json.loads(Path("deep/report/report.json").read_text())
+    assert report.pop("format") == "marey.report"
     assert report == printed
     assert set(report["timings_s"]) == {"load", "register", "blend", "save"}
     assert 0.0 < report["distance_m"] < 0.22

@@ -75,7 +75,7 @@ def test_options_reach_the_look(clips, capsys):
     assert report["looks"][0]["missed_deg"] < 1.0  # neck and trunk follow
     assert report["pictures"] == ["shift_0.png", "look_0.png"]
     assert (clips / "report" / "look_0.png").stat().st_size > 10_000
-    assert json.loads((clips / "report" / "report.json").read_text()) == report
+    assert json.loads((clips / "report" / "report.json").read_text()) == {"format": "marey.report", **report}
     assert {"Eyes", "EyesEnd"} <= set(marey.load_motion("out.bvh").skeleton.names)
     command = ["gaze", "apply", "walk.bvh", "out.bvh", "--look", "0.5:20:0", "--no-steady", "--smoothing", "0.2"]
     assert main([*command, "--forward", "0,0,1"]) == 0

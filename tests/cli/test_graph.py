@@ -379,7 +379,7 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
         (["build", "CLIPS", "-o", "OUT", "--similarity", "7"], 2, "greater than 0 and at most 1"),
         (["build", "CLIPS", "-o", "OUT", "--similarity", "1"], 1, "the largest that works is 0."),
         (["build", "CLIPS", "-o", "OUT", "--variations", "-2"], 2, "--variations"),
-        (["build", "CLIPS", "-o", "BVH"], 2, "a graph is saved as .npz, got .bvh"),
+        (["build", "CLIPS", "-o", "BVH"], 2, "a motion graph is saved as .npz, got .bvh"),
         (["build", "CLIPS", "-o", "NOWHERE"], 2, "does not exist; create it first"),
         (["walk", "GRAPH", "-o", "OUT", "--land", "3"], 2, "X,Z[,DEG] such as"),
         (["path", "GRAPH", "-o", "OUT", "--word", "no", "--land", "90,90"], 1, "from the target"),

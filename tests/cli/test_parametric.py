@@ -218,7 +218,7 @@ _SEARCH = ["build", "WEB", "take0", "QUERY", "--threshold", "0.07"]
         ([*_SEARCH, "--feature", "position", "-o", "OUT"], 2, "position needs a joint or role"),
         ([*_SEARCH, "--feature", "position:wing", "-o", "OUT"], 2, "wing"),
         ([*_SEARCH, "--feature", "position:right_ball@noon", "-o", "OUT"], 2, "no moment named 'noon'"),
-        ([*_SEARCH, "--feature", "turn", "-o", "PNG"], 2, "a space is saved as .npz, got .png"),
+        ([*_SEARCH, "--feature", "turn", "-o", "PNG"], 2, "a parametric motion is saved as .npz, got .png"),
         ([*_SEARCH, "--feature", "turn", "-o", "NOWHERE"], 2, "does not exist; create it first"),
         ([*_SEARCH, "--feature", "turn", "-o", "WEB"], 2, "is an input"),
         ([*_SEARCH, "--feature", "turn", "-o", "OUT", "--samples", "-1"], 2, "samples"),

@@ -66,7 +66,7 @@ def test_command_writes_a_library(tmp_path, capsys):
     assert table[0] == "file,performance,pace,frames"
     assert len(table) == report["clips"] + 1
     assert main(arguments) == 2
-    assert "is not empty; use --force" in capsys.readouterr().err
+    assert "is not empty; use --overwrite" in capsys.readouterr().err
     assert main([*arguments, "--force"]) == 0
     assert main([*arguments, "-n", "walk"]) == 2
     assert "--library cannot be combined" in capsys.readouterr().err

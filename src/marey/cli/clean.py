@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, plural, print_report, warn_of_rate
+from marey.cli.files import check_output, check_plot, check_replaced, plural, print_report, warn_of_rate
 from marey.cli.options import (
     add_reading_options,
     joint_limits_option,
@@ -158,7 +158,9 @@ def _clean_folder(
         cleaned.setdefault(path, []).append(_report(path, "", _annotate_input(motion, result), result, settings))
         return result.motion
 
-    done = convert_folder(folder, output, None, reading=how, saving=SaveSettings(rigid=rigid), edit=clean)
+    done = convert_folder(
+        folder, output, None, reading=how, saving=SaveSettings(rigid=rigid), edit=clean, check_existing=check_replaced
+    )
     files: list[dict[str, Any]] = []
     for file in done.files:
         report: dict[str, Any] = {

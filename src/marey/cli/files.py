@@ -18,19 +18,24 @@ if TYPE_CHECKING:
 
 
 R = TypeVar("R", bound=Mapping[str, Any])
-# The arguments and options of all commands that name a file or folder to write. All others may name inputs.
-OUTPUTS = (
-    *("output", "--output", "--plot", "--plot-graph", "--plot-threshold", "--csv", "--npz", "--save-map"),
-    *("--save-registration", "--report", "--cut"),
-)
+# The arguments and options of all commands that name a file or folder to write, and the format of the file if it is
+# always the same. All others may name inputs.
+OUTPUTS = {
+    **dict.fromkeys(("output", "--output", "--plot", "--plot-graph", "--plot-threshold", "--csv", "--report", "--cut")),
+    "--npz": "marey.grid",
+    "--save-map": "marey.retarget",
+    "--save-registration": "marey.registration",
+}
+# Where the value of --overwrite is stored while a command runs.
+_OVERWRITE = f"{__name__}.overwrite"
 
-_REPORT = "report.json"
+_REPORT, REPORT_FORMAT = "report.json", "marey.report"
 
 
 def check_output(
     output: str,
     *,
-    what: str = "",
+    form: str = "marey.motion",
     suffixes: tuple[str, ...] = (),
     remedy: str = "choose another name",
 ) -> None:
@@ -38,17 +43,20 @@ def check_output(
 
     It must not be an input of the running command: a file that one of its arguments or options names, a clip in a
     folder that one names, the sidecar of such a file, the skeleton of an AMC file, or a space of a character. Nor may
-    it be the sidecar of any motion, or two outputs have one name.
+    it be the sidecar of any motion, or two outputs have one name. An existing file is replaced only if marey wrote it;
+    see `check_replaced`.
 
     Parameters
     ----------
     output : the file to write.
-    what, suffixes : what is written, such as "a graph", and the suffixes that it may have; any by default.
+    form : its format, if it is a .json or .npz file.
+    suffixes : the suffixes that it may have; any by default.
     remedy : what to do if it would overwrite an input.
     """
     from marey.io.files import SIDECAR_SUFFIX, check_file_name
 
-    inputs, outputs = _list_named_files()
+    inputs, formats = _list_named_files()
+    outputs = [name for name, _ in formats]
     for name in dict.fromkeys([output, *outputs]):
         target = Path(name)
         if target.exists() and any(_is_input(target, path) for path in inputs):
@@ -58,26 +66,76 @@ def check_output(
     if output.endswith(SIDECAR_SUFFIX):
         raise UnwritableFile("this is the name of a motion's sidecar; choose another name", path=output)
     if suffixes:
-        from marey.io.archive import check_suffix
+        from marey.io.archive import KINDS, check_suffix
 
-        check_suffix(output, suffixes, what)
+        check_suffix(output, suffixes, KINDS[form])
     check_file_name(output)
     target = Path(output)
     if not target.parent.is_dir():
         raise UnwritableFile(f"the folder {str(target.parent)!r} does not exist; create it first", path=output)
+    for name, fixed in {output: form, **{name: fixed for name, fixed in formats if fixed}}.items():
+        check_replaced(name, fixed)
 
 
-def _list_named_files() -> tuple[list[str], list[str]]:
-    """Return the existing files and folders that the running command line names, except outputs; and its outputs."""
+def check_replaced(path: str | os.PathLike[str], form: str = "marey.motion") -> None:
+    """Raise an error if a file exists that marey did not write, unless --overwrite is given.
+
+    form : the format to write. A .json or .npz file must have the same one, so that no result replaces one of another
+        kind.
+    """
+    from marey.io.archive import KINDS
+    from marey.io.files import GENERATOR
+    from marey.io.folder import own_format
+
+    if not os.path.isfile(path) or not os.path.getsize(path) or is_overwriting():
+        return
+    found = own_format(path)
+    if found in (GENERATOR, form):
+        return
+    what = f"is {KINDS[found]}" if found in KINDS else "exists, and marey did not write it"
+    raise UnwritableFile(f"{what}; choose another name, or replace it with --overwrite", path=os.fspath(path))
+
+
+def is_overwriting() -> bool:
+    """Return whether the running command has the option --overwrite."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_OVERWRITE))
+
+
+def add_overwrite(command: click.Command) -> None:
+    """Add the option --overwrite to a command with outputs, or to those of a group."""
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            add_overwrite(each)
+    names = {name for param in command.params for name in (param.name, *param.opts)}
+    if not names.isdisjoint(OUTPUTS) and "overwrite" not in names:
+        overwrite_option(command)
+
+
+def overwrite_option(command: Any) -> Any:
+    """Add the option --overwrite, which `check_replaced` obeys."""
+
+    def remember(context: click.Context, option: click.Parameter, given: bool) -> None:
+        context.meta[_OVERWRITE] = given
+
+    return click.option(
+        "--overwrite", is_flag=True, expose_value=False, callback=remember,
+        help="Replace existing files, whatever they hold, except inputs. Without it, only those that marey wrote.",
+    )(command)  # fmt: skip
+
+
+def _list_named_files() -> tuple[list[str], list[tuple[str, str | None]]]:
+    """Return the existing files and folders that the running command line names, except outputs; and its outputs with
+    their formats, as far as they are always the same."""
     context = click.get_current_context(silent=True)
     inputs: list[str] = []
-    outputs: list[str] = []
+    outputs: list[tuple[str, str | None]] = []
     for param in context.command.get_params(context) if context is not None else ():
         values = context.params.get(str(param.name)) if context is not None else None
-        is_output = not {param.name, *param.opts}.isdisjoint(OUTPUTS)
+        declared = [name for name in (param.name, *param.opts) if name in OUTPUTS]
         names = list(_texts(values))
-        if is_output:
-            outputs += names
+        if declared:
+            outputs += [(name, OUTPUTS[declared[0]]) for name in names]
         else:
             inputs += [name for name in names if os.path.exists(name)]
     return inputs, outputs
@@ -123,8 +181,10 @@ def check_plot(output: str | None) -> None:
     """Raise an error if a plot cannot be drawn or written, before any work is done. None means no plot."""
     if output is not None:
         import marey.plot  # noqa: F401  # raises an error if matplotlib is missing
+        from marey.plot.style import check_suffix
 
-        check_output(output, what="a plot", suffixes=(".png", ".svg"))
+        check_output(output)
+        check_suffix(output)
 
 
 def make_plot_folder(folder: str | None) -> Path | None:
@@ -134,7 +194,9 @@ def make_plot_folder(folder: str | None) -> Path | None:
     import marey.plot  # noqa: F401  # raises an error if matplotlib is missing
 
     path = make_folder(folder)
-    check_output(str(path / _REPORT))
+    check_output(str(path / _REPORT), form=REPORT_FORMAT)
+    for picture in sorted(path.glob("*.png")):
+        check_replaced(picture, "")
     return path
 
 
@@ -155,7 +217,8 @@ def write_report(report: Mapping[str, Any], folder: Path) -> None:
 
     from marey.io.files import write_bytes
 
-    text = json.dumps(_replace_nonfinite(report), indent=1, ensure_ascii=False) + "\n"
+    content = {"format": REPORT_FORMAT, **_replace_nonfinite(report)}
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     write_bytes(folder / _REPORT, [text.encode("utf-8")])
 
 
@@ -259,16 +322,19 @@ def warn_of_rate(path: str, motion: Motion) -> None:
 def check_crowd(output: str) -> None:
     """Raise an error unless a crowd can be written to `output`: a folder without BVH files, or one GLB file."""
     from marey.errors import UnwritableFile
+    from marey.io.archive import check_suffix
     from marey.io.files import SAVE_SUFFIXES
 
     target = Path(output)
     if target.suffix.lower() in SAVE_SUFFIXES:
-        check_output(output, what="a crowd in one file", suffixes=(".glb",))
+        check_suffix(output, ".glb", "a crowd in one file")
+        check_output(output)
     elif target.exists() and not target.is_dir():
         raise UnwritableFile("is a file; a crowd is written to a folder or as one .glb", path=output)
-    elif target.is_dir() and any(target.glob("*.bvh")):
+    elif target.is_dir() and any(target.glob("*.bvh")) and not is_overwriting():
         raise UnwritableFile(
-            "already contains .bvh files, which would be mixed up with those of the crowd; choose a new folder",
+            "already contains .bvh files, which would be mixed up with those of the crowd; choose a new folder, or use "
+            "--overwrite",
             path=output,
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, make_folder, plural, print_json
+from marey.cli.files import check_output, check_plot, is_overwriting, make_folder, plural, print_json
 from marey.cli.options import (
     add_running_options,
     clip_set_options,
@@ -75,7 +75,7 @@ def build(files: tuple[str, ...], output: str, only: tuple[str, ...], as_json: b
     from marey.cli.progress import bar
     from marey.find import MatchWeb, WebSettings
 
-    check_output(output, what="a match web", suffixes=(".npz",))
+    check_output(output, form="marey.web", suffixes=(".npz",))
     settings = read_settings(WebSettings, options, markers=options["markers"], labels=only or None)
     clips = open_clip_set(files, options, output)
     address = options["cluster"]
@@ -267,8 +267,8 @@ def check_cut_folder(folder: str) -> None:
     if Path(folder).exists():
         if not Path(folder).is_dir():
             raise UnwritableFile("is a file; give --cut a new folder", path=folder)
-        if any(Path(folder).iterdir()):
-            raise UnwritableFile("is not empty; give --cut a new folder", path=folder)
+        if any(Path(folder).iterdir()) and not is_overwriting():
+            raise UnwritableFile("is not empty; give --cut a new folder, or use --overwrite", path=folder)
 
 
 def _draw(found: MatchResult, options: dict[str, Any]) -> list[str]:

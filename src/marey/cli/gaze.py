@@ -159,14 +159,12 @@ def map_command(
       marey gaze map left.c3d:60:0 right.c3d:-60:0 up.c3d:0:30 --triads triads.json -o person.json
       marey gaze map looks.csv -o person.json
     """
-    from marey.io.archive import check_suffix
     from marey.layer.gaze_map import GazeMap
     from marey.layer.gaze_markers import load_triads
     from marey.layer.settings import GazeExampleSettings, GazeMapSettings
 
+    check_output(output, form="marey.gaze_map", suffixes=(".json",))
     takes = read_takes(files)
-    check_suffix(output, ".json", "a gaze map")
-    check_output(output)
     into = make_plot_folder(folder)
     marked = None if triads is None else load_triads(triads)
     how = take_reading_options(options)

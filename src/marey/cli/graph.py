@@ -71,7 +71,7 @@ def table(file: str, output: str, as_json: bool, **options: Any) -> None:
 
     from marey.graph import DirectionSettings, MotionGraph, response_time
 
-    check_output(output, what="a table", suffixes=(".npz",))
+    check_output(output, form="marey.directions", suffixes=(".npz",))
     settings = read_settings(DirectionSettings, options)
     directions, graph = settings.n_directions, MotionGraph.load(file)
     directions_table = graph.direction_table(settings=settings)
@@ -116,7 +116,7 @@ def thin(file: str, output: str, loss: float, as_json: bool, **options: Any) -> 
 
     if not 0.0 <= loss < 100.0:
         raise click.UsageError(f"--loss must be at least 0 and below 100 percent, not {loss:g}")
-    check_output(output, what="a graph", suffixes=(".npz",))
+    check_output(output, form="marey.graph", suffixes=(".npz",))
     graph = MotionGraph.load(file)
     result = graph.reduce_transitions(settings=read_settings(ReductionSettings, options, loss=loss / 100.0))
     result.graph.save(output)

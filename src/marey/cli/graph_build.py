@@ -86,7 +86,7 @@ def build(ctx: click.Context, /, files: tuple[str, ...], output: str, as_json: b
     from marey.graph import GraphSettings, MotionGraph
 
     settings = _read_settings(ctx, options)
-    check_output(output, what="a graph", suffixes=(".npz",))
+    check_output(output, form="marey.graph", suffixes=(".npz",))
     began = time.monotonic()
     clips = open_clip_set(files, options, output)
     here, run = take_running_options(options)
@@ -162,7 +162,7 @@ def register(file: str, output: str, lengths: tuple[float, ...] | None, as_json:
     from marey.cli.progress import bar
     from marey.graph import MotionGraph, RegisteredSettings
 
-    check_output(output, what="a graph", suffixes=(".npz",))
+    check_output(output, form="marey.graph", suffixes=(".npz",))
     settings = read_settings(RegisteredSettings, options, lengths=lengths)
     with bar("adding registered transitions") as progress:
         graph = MotionGraph.load(file).with_registered_transitions(settings=settings, progress=progress)

@@ -68,7 +68,7 @@ def _open_graph(file: str, output: str) -> MotionGraph:
     """Check that OUT can be written, then load the graph."""
     from marey.graph import MotionGraph
 
-    check_output(output, what="a motion", suffixes=SAVE_SUFFIXES)
+    check_output(output, suffixes=SAVE_SUFFIXES)
     return MotionGraph.load(file)
 
 

@@ -37,7 +37,7 @@ def command(files: tuple[str, ...], output: str, as_json: bool, **options: Any) 
     from marey.core.joint_limits import JointLimitSettings, learn_joint_limits
     from marey.io import load_joint_limits, save_joint_limits
 
-    check_output(output, what="a file of joint limits", suffixes=(".json",))
+    check_output(output, form="marey.joint_limits", suffixes=(".json",))
     settings = read_settings(JointLimitSettings, options)
     how = take_reading_options(options)
     stated = [path for path in files if path.lower().endswith(".asf")]

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from marey import __version__
+from marey.cli.files import add_overwrite
 from marey.cli.settings import word_options
 from marey.cli.usage import find_command, word_error, word_usage
 from marey.errors import MareyError, MareyWarning, NoResult, similar
@@ -56,6 +57,7 @@ class _Commands(click.Group):
         if cmd_name not in THREADED:
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         command: click.Command = importlib.import_module(f"marey.cli.{cmd_name}").command
+        add_overwrite(command)
         return command
 
     def resolve_command(

@@ -92,7 +92,7 @@ def build(sources: tuple[str, ...], output: str, threshold: float | None, as_jso
     from marey.cli.progress import bar
     from marey.parametric import ParametricMotion
 
-    check_output(output, what="a space", suffixes=(".npz",))
+    check_output(output, form="marey.parametric", suffixes=(".npz",))
     settings = _read_space_settings(options)
     examples = _files(sources) if threshold is None else _search_web(sources, threshold, options)
     with warnings.catch_warnings(), bar("building") as progress:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from marey.cli.files import check_output, check_plot
+from marey.cli.files import check_output, check_plot, check_replaced
 from marey.cli.options import add_reading_options, take_reading_options
 from marey.cli.pmg_export import export
 from marey.cli.pmg_play import go, reach, steer, walk
@@ -66,7 +66,7 @@ def new(char: str, as_json: bool, **options: Any) -> None:
 
     if Path(char).exists():
         raise UnwritableFile("already exists; remove it first, or choose another name", path=char)
-    check_output(char, what="a character", suffixes=(".json",))
+    check_output(char, form="marey.pmg", suffixes=(".json",))
     options["name"] = options["name"] or Path(char).stem
     graph = ParametricMotionGraph(settings=read_settings(CharacterSettings, options))
     graph.save(char)
@@ -283,10 +283,12 @@ def build(recipe: str, output: str, jobs: int, as_json: bool) -> None:
     """
     from marey.cli.progress import bar
     from marey.control import save_plan
+    from marey.control.plan_file import plan_path
     from marey.pmg import build_recipe, read_recipe
     from marey.store import run_on
 
-    check_output(output, what="a character", suffixes=(".json",))
+    check_output(output, form="marey.pmg", suffixes=(".json",))
+    check_replaced(plan_path(output), "marey.plan")
     read = read_recipe(recipe)
     with bar("building") as progress:
         found: list[AutoReport] = []

@@ -33,12 +33,13 @@ def export(char: str, output: str, as_json: bool, **options: Any) -> None:
       marey pmg export walker.json -o game/walker.glb --max-clips 100
     """
     from marey.control import SampleSettings
+    from marey.io.archive import check_suffix
     from marey.studio.character_page import SUFFIXES, export_character
 
-    check_output(output, what="an exported character", suffixes=SUFFIXES)
-    if not output.lower().endswith((".html", ".htm")):
-        for suffix in (".glb", ".json"):  # both are written
-            check_output(str(Path(output).with_suffix(suffix)))
+    check_suffix(output, SUFFIXES, "an exported character")
+    is_page = output.lower().endswith((".html", ".htm"))
+    for suffix in (Path(output).suffix,) if is_page else (".glb", ".json"):  # both are written
+        check_output(str(Path(output).with_suffix(suffix)), form="marey.sampled_character")
     graph = open_character(char, empty=False)
     sampled, written = export_character(graph, output, settings=read_settings(SampleSettings, options))
     sizes = {path: Path(path).stat().st_size for path in written}

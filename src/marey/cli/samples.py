@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import make_folder, plural, print_json
+from marey.cli.files import check_replaced, is_overwriting, make_folder, overwrite_option, plural, print_json
+from marey.cli.options import renamed_option
 from marey.errors import InvalidValue, UnknownName, UnwritableFile, similar
 from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:
     from marey.samples import Sample
 
-_TRUTH_SUFFIX = ".truth.json"
+_TRUTH, _TRUTH_SUFFIX = "marey.sample_truth", ".truth.json"
 
 
 @click.command("samples")
@@ -50,7 +50,8 @@ _TRUTH_SUFFIX = ".truth.json"
 @click.option(
     "--truth", is_flag=True, help="Also write NAME.truth.json with gait phase, parameters (in radians) and targets."
 )
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@overwrite_option
+@renamed_option("--force", "--overwrite", is_flag=True)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the written samples (with --list: the available samples) as JSON."
 )
@@ -64,7 +65,6 @@ def command(
     settings: tuple[str, ...],
     n_frames: int | None,
     truth: bool,
-    force: bool,
     as_json: bool,
 ) -> None:
     """Write generated motion (CC0) to OUTDIR, by default samples_out, with exact contacts and labels in the sidecar.
@@ -86,7 +86,7 @@ def command(
     if n_frames is not None:
         if names or settings or listing or truth:
             raise click.UsageError("--library cannot be combined with --name, --param, --truth or --list")
-        _write_library(outdir, n_frames, fps, seed, suffix, force, as_json)
+        _write_library(outdir, n_frames, fps, seed, suffix, as_json)
         return
     chosen = names or sample_names()
     for name in chosen:
@@ -101,8 +101,12 @@ def command(
         raise InvalidValue("--param requires --name, because parameters differ between samples; see --list")
     given = {name: _parameters(name, settings) for name in chosen}
     folder = make_folder(outdir)
-    ends = (f".{suffix}", SIDECAR_SUFFIX, *([_TRUTH_SUFFIX] if truth else []))
-    _clear([folder / f"{name}{end}" for name in chosen for end in ends], force)
+    ends = {f".{suffix}": "marey.motion", SIDECAR_SUFFIX: "marey.sidecar"} | ({_TRUTH_SUFFIX: _TRUTH} if truth else {})
+    outputs = {folder / f"{name}{end}": form for name in chosen for end, form in ends.items()}
+    for path, form in outputs.items():
+        check_replaced(path, form)
+    for path in outputs:
+        path.unlink(missing_ok=True)
     samples = []
     for name in chosen:
         one = sample(name, rng=seed, fps=fps, **given[name])
@@ -119,7 +123,7 @@ def command(
         print_json(samples)
 
 
-def _write_library(outdir: str, n_frames: int, fps: float, seed: int, suffix: str, force: bool, as_json: bool) -> None:
+def _write_library(outdir: str, n_frames: int, fps: float, seed: int, suffix: str, as_json: bool) -> None:
     """Write the clips of a library, and a table of the performance and the pace of each."""
     from marey.cli.progress import bar
     from marey.io import save
@@ -127,8 +131,8 @@ def _write_library(outdir: str, n_frames: int, fps: float, seed: int, suffix: st
     from marey.samples import sample_library
 
     folder = make_folder(outdir)
-    if not force and any(folder.iterdir()):
-        raise UnwritableFile("is not empty; use --force to write into it", path=folder)
+    if any(folder.iterdir()) and not is_overwriting():
+        raise UnwritableFile("is not empty; use --overwrite to write into it", path=folder)
     lines, n_done = ["file,performance,pace,frames"], 0
     with bar("writing") as progress:
         for clip in sample_library(n_frames, rng=seed, fps=fps):
@@ -143,15 +147,6 @@ def _write_library(outdir: str, n_frames: int, fps: float, seed: int, suffix: st
         print_json({"folder": str(folder), "clips": len(lines) - 1, "frames": n_done, "fps": fps, "seed": seed})
     else:
         click.echo(f"{folder}: {plural(len(lines) - 1, 'clip')}, {plural(n_done, 'frame')} at {fps:g} Hz")
-
-
-def _clear(outputs: list[Path], force: bool) -> None:
-    """Remove existing outputs with --force, or raise an error before anything is written."""
-    for path in outputs:
-        if path.exists() and not force:
-            raise UnwritableFile("already exists; use --force to overwrite it", path=path)
-    for path in outputs:
-        path.unlink(missing_ok=True)
 
 
 def _parameters(sample: str, settings: tuple[str, ...]) -> dict[str, Any]:
@@ -219,4 +214,5 @@ def _facts(one: Sample) -> dict[str, Any]:
 
 def _truth(one: Sample, seed: int) -> dict[str, Any]:
     phase = [None if value != value else round(value, 6) for value in one.phase.tolist()]
-    return {"name": one.motion.name, "seed": seed, "fps": one.motion.fps, **_facts(one), "phase_strides": phase}
+    known = {"format": _TRUTH, "name": one.motion.name, "seed": seed, "fps": one.motion.fps}
+    return {**known, **_facts(one), "phase_strides": phase}

@@ -45,7 +45,7 @@ def command(file: str, output: str, names: str | None, as_json: bool, **options:
     from marey.io import SolveSettings, save, solve_with_report
     from marey.io.files import SAVE_SUFFIXES
 
-    check_output(output, what="a motion", suffixes=SAVE_SUFFIXES)
+    check_output(output, suffixes=SAVE_SUFFIXES)
     chosen = names.split(",") if names is not None and "," in names else names
     result = solve_with_report(file, settings=read_settings(SolveSettings, options, names=chosen))
     save(result.motion, output)

@@ -179,7 +179,7 @@ def check_steered(options: dict[str, Any]) -> None:
     if options["crowd"] is None:
         if options["member"]:
             raise click.UsageError("--member needs --crowd")
-        check_output(options["output"], what="a motion", suffixes=SAVE_SUFFIXES)
+        check_output(options["output"], suffixes=SAVE_SUFFIXES)
     else:
         check_crowd(options["output"])
 

@@ -35,7 +35,7 @@ from marey.errors import (
     format_list,
 )
 from marey.io import limits
-from marey.io.files import read_bytes, split_name, write_bytes
+from marey.io.files import GENERATOR, read_bytes, split_name, write_bytes
 
 if TYPE_CHECKING:
     import zipfile  # slow to import, and needed only to read archives
@@ -257,7 +257,7 @@ def pack(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def pack_other_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return the bytes of an NPZ file with these arrays, little-endian, for other programs."""
+    """Return the bytes of an NPZ file with these arrays, little-endian; its comment is the name of this program."""
     members = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     n_bytes = sum(array.nbytes for array in members.values())
     packed = _zip_arrays(members, compress=True)
@@ -365,15 +365,15 @@ def text_array(text: str | tuple[str, ...] | list[str], what: str) -> NDArray[An
 def _zip_arrays(arrays: Mapping[str, NDArray[Any]], *, compress: bool) -> bytes:
     import zipfile
 
-    out, method = io.BytesIO(), zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    with zipfile.ZipFile(out, "w") as archive:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED) as archive:
+        archive.comment = GENERATOR.encode()
         for name, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
             info = zipfile.ZipInfo(f"{name}.npy", _ZIP_TIME)
-            info.create_system = 3
-            info.external_attr = 0o644 << 16
-            archive.writestr(info, member.getbuffer(), compress_type=method, compresslevel=_LEVEL)
+            info.create_system, info.external_attr = 3, 0o644 << 16
+            archive.writestr(info, member.getbuffer(), compress_type=archive.compression, compresslevel=_LEVEL)
     return out.getvalue()
 
 

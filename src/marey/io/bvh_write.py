@@ -22,6 +22,8 @@ from marey.io.rate import frame_time_text
 from marey.io.text_numbers import format_rows
 from marey.maths import euler, quat
 
+# BVH has no place for the name of the program: a space after the last brace marks files that marey wrote.
+END = " \n"
 _POSITIONS = ("Xposition", "Yposition", "Zposition")
 _ROTATIONS = ("Zrotation", "Xrotation", "Yrotation")
 # Quaternions that agree to _SAME are the same rotation. Angles below _NO_DEGREES count as zero: they are smaller than
@@ -213,7 +215,7 @@ def _hierarchy(motion: Motion, order: list[int], tracks: dict[int, _Track], deci
             lines.append(f"{tabs}\tCHANNELS {' '.join([str(len(channels)), *channels])}")
         above.append(j)
     lines += [_indent(depth) + "}" for depth in reversed(range(len(above)))]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + END
 
 
 def _indent(depth: int) -> str:

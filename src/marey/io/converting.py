@@ -53,6 +53,10 @@ class ConvertReport:
         return {"files": [asdict(file) for file in self.files]}
 
 
+def _refuse_existing(path: Path) -> None:
+    raise UnwritableFile("this file exists already; delete it or choose another folder", path=path)
+
+
 def convert_folder(
     folder: str | os.PathLike[str],
     output: str | os.PathLike[str],
@@ -61,6 +65,7 @@ def convert_folder(
     reading: LoadSettings | None = None,
     saving: SaveSettings | None = None,
     edit: Callable[[Motion], Motion] | None = None,
+    check_existing: Callable[[Path], None] = _refuse_existing,
     progress: Callable[[ConvertedFile], None] | None = None,
 ) -> ConvertReport:
     """Convert all motions in a folder and its subfolders, of any format, and return a report of all files.
@@ -72,10 +77,12 @@ def convert_folder(
         becomes GLB, and other formats that can only be read become BVH.
     reading, saving : options of `load` and `save` for all files. Options that do not apply to a file are left out.
     edit : function that is applied to each motion before it is saved, such as `marey.clean`.
+    check_existing : called with each file that would be replaced; raises an error if it must stay. By default no file
+        is replaced.
     progress : called with each file that was converted, skipped or has failed.
 
     Each animation of an FBX or GLB file becomes a file of its own, unless GLB is written. Built results and markers are
-    skipped. No file is replaced.
+    skipped.
 
     Examples
     --------
@@ -104,7 +111,7 @@ def convert_folder(
                 continue
             relative = (here / name).relative_to(source)
             written = suffix or _KEPT_SUFFIXES.get(kind, ".bvh")
-            for one in _convert_file(source, target, relative, written, taken, reading, saving, edit):
+            for one in _convert_file(source, target, relative, written, taken, reading, saving, edit, check_existing):
                 done.append(one)
                 if progress is not None:
                     progress(one)
@@ -122,6 +129,7 @@ def _convert_file(
     reading: LoadSettings | None,
     saving: SaveSettings | None,
     edit: Callable[[Motion], Motion] | None,
+    check_existing: Callable[[Path], None],
 ) -> list[ConvertedFile]:
     path, kind = source / relative, split_name(relative)[1]
     if kind in MARKER_SUFFIXES:
@@ -144,7 +152,7 @@ def _convert_file(
             taken.add(written.as_posix().lower())
             _make_folder((target / written).parent)
             if (target / written).exists():
-                raise UnwritableFile("this file exists already; delete it or choose another folder", path=written)
+                check_existing(target / written)
             save(group, target / written, settings=saving)
             frames, fps = sum(len(motion) for motion in group), group[0].fps
             out.append(ConvertedFile(relative.as_posix(), written.as_posix(), "converted", "", frames, fps))

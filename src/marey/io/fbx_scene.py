@@ -11,6 +11,7 @@ from marey.core.arrays import Floats
 from marey.io import limits
 from marey.io.fbx_curves import Curve, read_curve
 from marey.io.fbx_document import Element, FbxDocument
+from marey.io.files import GENERATOR
 from marey.io.node_tree import Nodes, build_nodes, unique_names
 
 # Ticks per second; the second value is used if the header requests it.
@@ -69,7 +70,7 @@ class FbxScene:
         self.document = document
         self.settings = _read_properties(document.sections.get("GlobalSettings", []))
         header = document.sections.get("FBXHeaderExtension", [])
-        self.is_own = any(each.name == "Creator" and each.values == ["marey"] for each in header)
+        self.is_own = any(each.name == "Creator" and each.values == [GENERATOR] for each in header)
         self.ticks = self._read_ticks()
         objects: dict[str, dict[int, Element]] = {}
         for element in document.sections.get("Objects", []):

@@ -17,6 +17,7 @@ from marey.core.motion import Motion
 from marey.errors import DifferentSkeletons, InvalidValue
 from marey.io.fbx_document import HEADER_SIZE, MAGIC, Element
 from marey.io.fbx_scene import CUSTOM_TIME_MODE, LEGACY_TICKS, TIME_MODES
+from marey.io.files import GENERATOR
 from marey.io.glb_body import build_body_mesh
 from marey.io.glb_write import SAME_OFFSETS
 from marey.io.node_tree import unique_names
@@ -190,7 +191,7 @@ def _key_times(motion: Motion) -> Ints:
 def _describe_file(scene: _Scene, motion: Motion) -> list[Element]:
     mode = next((m for m, rate in TIME_MODES.items() if m and abs(rate - motion.fps) < 1e-6), CUSTOM_TIME_MODE)
     header = Element("FBXHeaderExtension", [], [
-        Element("FBXHeaderVersion", [1003]), Element("FBXVersion", [VERSION]), Element("Creator", ["marey"]),
+        Element("FBXHeaderVersion", [1003]), Element("FBXVersion", [VERSION]), Element("Creator", [GENERATOR]),
     ])  # fmt: skip
     settings = Element("GlobalSettings", [], [
         Element("Version", [1000]),
@@ -213,8 +214,9 @@ def _describe_file(scene: _Scene, motion: Motion) -> list[Element]:
         Element("Document", [np.int64(len(scene.objects) + 1), "Scene", "Scene"], [Element("RootNode", [np.int64(0)])]),
     ])  # fmt: skip
     return [
-        header, Element("FileId", [_FILE_ID]), Element("CreationTime", [_CREATION_TIME]), Element("Creator", ["marey"]),
-        settings, document, Element("References"), definitions, Element("Objects", [], scene.objects),
+        header, Element("FileId", [_FILE_ID]), Element("CreationTime", [_CREATION_TIME]),
+        Element("Creator", [GENERATOR]), settings, document, Element("References"), definitions,
+        Element("Objects", [], scene.objects),
         Element("Connections", [], scene.links), Element("Takes", [], [Element("Current", [""])]),
     ]  # fmt: skip
 

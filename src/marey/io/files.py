@@ -19,6 +19,8 @@ MULTI_CLIP_SUFFIXES = (".fbx", ".glb", ".vrm")
 GLTF_SUFFIXES = (".glb", ".vrm")
 MARKER_SUFFIXES = (".c3d", ".trc")
 SAVE_SUFFIXES = (".bvh", ".fbx", ".glb", ".npz", ".usda")
+# The program that wrote a file, in formats that state it; see `folder.own_format`.
+GENERATOR = "marey"
 SIDECAR_SUFFIX = ".marey.json"  # replaces the file's own suffix
 # Temporary files and folders, which also begin with a dot.
 PART_SUFFIX = ".marey-part"

@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from marey.errors import InvalidValue, MareyError, UnwritableFile
 from marey.io.archive import array_names, read_format, read_npy_head
-from marey.io.files import MOTION_SUFFIXES, PART_SUFFIX, split_name, sweep_parts, write_bytes
+from marey.io.files import GENERATOR, GLTF_SUFFIXES, MOTION_SUFFIXES, PART_SUFFIX, split_name, sweep_parts, write_bytes
 
-__all__ = ["CLIP_SUFFIXES", "copy_file", "describe_other", "free_name", "hidden_folder", "result_kind", "walk_files"]
+__all__ = [
+    "CLIP_SUFFIXES",
+    "copy_file",
+    "describe_other",
+    "free_name",
+    "hidden_folder",
+    "own_format",
+    "result_kind",
+    "walk_files",
+]
 
 # An .asf file is the skeleton of the .amc files in the same folder.
 CLIP_SUFFIXES = tuple(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf")
+# How the files that marey writes state the program. All but the first are where the format puts it.
+_MARKS = {
+    ".bvh": rb"\n} \nMOTION\n",
+    ".fbx": rb"CreatorS\x05\0\0\0marey",
+    **dict.fromkeys(GLTF_SUFFIXES, rb'"generator":"marey[",]'),
+    ".usda": rb'string creator = "marey"',
+    ".csv": rb"\Aseconds \(marey\),",
+    ".png": rb"tEXtSoftware\0marey",
+    ".svg": rb"<dc:title>marey</dc:title>",
+    ".gif": rb"!\xfe\x05marey\0",
+    ".webp": rb"EXIF.{0,60}marey\0",
+    ".mp4": rb"\xa9cmt.{4}data.{8}marey",
+    **dict.fromkeys((".html", ".htm"), rb'<meta name="generator" content="marey">'),
+}
 _MAX_TRIED = 10_000
 # Maximum length of a name when a number is added.
 _MAX_BASE = 114
@@ -43,6 +67,34 @@ def result_kind(path: str | os.PathLike[str]) -> str | None:
     form = read_format(path)
     kind = form.removeprefix("marey.")
     return None if kind in (form, "motion") else kind
+
+
+def own_format(path: str | os.PathLike[str]) -> str:
+    """Return the format name in a file that marey wrote, such as ``"marey.graph"``; "" for files of other programs.
+
+    For formats of other programs it is "marey", the program that the file states. A file that was changed by another
+    program since usually states that one.
+    """
+    import mmap
+    import zipfile
+
+    suffix = split_name(path)[1]
+    if suffix in (".json", ".npz"):
+        form = read_format(path)
+        if form.startswith(f"{GENERATOR}."):
+            return form
+        if suffix == ".npz" and zipfile.is_zipfile(path):
+            with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+                return "marey.motion" if archive.comment == GENERATOR.encode() else ""
+        return ""
+    mark = _MARKS.get(suffix)
+    if mark is None:
+        return ""
+    try:
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return "" if re.search(mark, content) is None else GENERATOR
+    except (OSError, ValueError):  # cannot be read, or is empty
+        return ""
 
 
 def describe_other(path: str | os.PathLike[str]) -> str | None:

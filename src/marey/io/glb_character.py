@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError, format_list
-from marey.io.files import read_bytes
+from marey.io.files import GENERATOR, read_bytes
 from marey.io.glb_read import Rig, clip_names, read_rig
 from marey.io.glb_write import GlbContent, check_float32
 from marey.io.gltf_chunks import Gltf, pack_glb
@@ -73,7 +73,14 @@ def write_character(motions: Sequence[Motion], data: bytes, path: str, *, replac
         content.add_animation(name, motion, _make_channels(motion, rig, gltf, document))
     document["animations"] = [*content.animations, *document.get("animations", [])]
     buffers[0]["byteLength"] = content.size
+    document["asset"]["generator"] = _name_generators(document["asset"].get("generator"))
     return pack_glb(document, b"".join(content.parts))
+
+
+def _name_generators(old: Any) -> str:
+    """Return marey and the program that made the mesh."""
+    known = str(old) if old else "unknown"
+    return known if known.partition(",")[0] == GENERATOR else f"{GENERATOR}, {known}"
 
 
 def read_character(motion: Motion) -> bytes | None:

@@ -14,6 +14,7 @@ from marey.core.arrays import Floats
 from marey.core.roles import ROLE_NAMES
 from marey.errors import InvalidValue
 from marey.io import limits
+from marey.io.files import GENERATOR
 from marey.io.gltf_chunks import Gltf, Json, Track, read_nodes
 from marey.io.key_times import count_frames, recognize_rate, round_rate, snap_to_frames
 from marey.io.node_tree import (
@@ -94,7 +95,7 @@ def _read_clip(gltf: Gltf, animation: Json | None, fps: float | None) -> RawMoti
     motion.name = (animation and gltf.text(animation, "name", "animation")) or motion.name
     motion.unit, motion.up = 1.0, "y"
     motion.evidence.append(found)
-    if gltf.objects("skins") and gltf.objects("meshes") and gltf.document["asset"].get("generator") != "marey":
+    if gltf.objects("skins") and gltf.objects("meshes") and gltf.document["asset"].get("generator") != GENERATOR:
         motion.evidence.append("a mesh, which is kept when the motion is saved as GLB")
         motion.source = replace(motion.source, character=os.path.abspath(path) if path else "")
     motion.roles = _name_roles(gltf, joints, motion.names)

@@ -17,6 +17,7 @@ from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 from marey.io import limits
+from marey.io.files import GENERATOR
 from marey.io.glb_body import build_body_mesh
 from marey.io.gltf_chunks import pack_glb
 from marey.io.node_tree import unique_names
@@ -225,7 +226,7 @@ class GlbContent:
     def pack(self) -> bytes:
         """Return the bytes of the file."""
         document: dict[str, Any] = {
-            "asset": {"version": "2.0", "generator": "marey"},
+            "asset": {"version": "2.0", "generator": GENERATOR},
             "scene": 0,
             "scenes": [{"nodes": self.roots}],
             "nodes": self.nodes,

@@ -16,6 +16,7 @@ from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
+from marey.io.files import GENERATOR
 from marey.io.glb_body import build_body_mesh
 from marey.io.node_tree import unique_names
 from marey.maths import quat
@@ -43,7 +44,7 @@ def _write_parts(motion: Motion, body: bool) -> Iterator[bytes]:
     places = skeleton.rest_positions + skeleton.offsets[0]
     name, clip = _identify("body"), _identify(motion.name or "motion")
     yield (
-        "#usda 1.0\n(\n"
+        f'#usda 1.0\n(\n    customLayerData = {{\n        string creator = "{GENERATOR}"\n    }}\n'
         f'    defaultPrim = "{name}"\n'
         f"    endTimeCode = {len(motion) - 1}\n    framesPerSecond = {motion.fps!r}\n    metersPerUnit = 1\n"
         f'    startTimeCode = 0\n    timeCodesPerSecond = {motion.fps!r}\n    upAxis = "Y"\n)\n\n'

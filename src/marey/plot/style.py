@@ -19,7 +19,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
 from marey.errors import UnknownFormat
-from marey.io.files import write_bytes
+from marey.io.files import GENERATOR, write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,13 +122,13 @@ def check_suffix(path: StrPath) -> str:
 
 
 def write_figure(figure: Figure, path: StrPath) -> None:
-    """Write a figure as PNG or SVG depending on the suffix, without date or version."""
+    """Write a figure as PNG or SVG depending on the suffix, with the program but without date or version."""
     kind = check_suffix(path)
-    nothing = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
+    about = {"Date": None, "Creator": GENERATOR} if kind == "svg" else {"Software": GENERATOR}
     buffer = io.BytesIO()
     with settings(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)  # a box is drawn instead
-        figure.savefig(buffer, format=kind, dpi=DPI, metadata=nothing)
+        figure.savefig(buffer, format=kind, dpi=DPI, metadata=about)
     write_bytes(path, [buffer.getvalue()])
 
 

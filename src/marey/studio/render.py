@@ -22,7 +22,7 @@ from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_placement
 from marey.core.settings import operation
 from marey.errors import InvalidValue, MissingDependency, UnknownFormat, require
-from marey.io.files import write_bytes
+from marey.io.files import GENERATOR, write_bytes
 from marey.maths import rigid2d
 from marey.plot.camera import CameraPath, plan_camera
 from marey.studio.headless import find_browser, open_page
@@ -254,8 +254,11 @@ def _find_encoder(suffix: str, output: StrPath) -> Encoder:
 
 
 def _encode_still(images: Iterator[Image], _: RenderSettings) -> bytes:
-    stream = io.BytesIO()
-    next(images).save(stream, "PNG", optimize=True)
+    from PIL.PngImagePlugin import PngInfo
+
+    stream, about = io.BytesIO(), PngInfo()
+    about.add_text("Software", GENERATOR)
+    next(images).save(stream, "PNG", optimize=True, pnginfo=about)
     return stream.getvalue()
 
 
@@ -275,15 +278,24 @@ def _encode_gif(images: Iterator[Image], settings: RenderSettings) -> bytes:
     # GIF counts hundredths of a second; rounding each duration on its own would change the speed.
     ends = np.rint(100.0 * np.arange(1, len(flat) + 1) / settings.fps).astype(int)
     durations = np.maximum(10 * np.diff(ends, prepend=0), 20).tolist()
-    flat[0].save(stream, "GIF", save_all=True, append_images=flat[1:], duration=durations, loop=0, optimize=False)
+    flat[0].save(
+        stream, "GIF", save_all=True, append_images=flat[1:], duration=durations, loop=0, optimize=False,
+        comment=GENERATOR.encode(),
+    )  # fmt: skip
     return stream.getvalue()
 
 
 def _encode_webp(images: Iterator[Image], settings: RenderSettings) -> bytes:
-    stream = io.BytesIO()
+    from PIL.ExifTags import Base
+    from PIL.Image import Exif
+
+    stream, about = io.BytesIO(), Exif()
+    about[Base.Software] = GENERATOR
     first, *others = images
     duration = round(1000.0 / settings.fps)
-    first.save(stream, "WEBP", save_all=True, append_images=others, duration=duration, loop=0, quality=80, method=4)
+    first.save(
+        stream, "WEBP", save_all=True, append_images=others, duration=duration, loop=0, quality=80, method=4, exif=about
+    )
     return stream.getvalue()
 
 
@@ -305,7 +317,8 @@ def _encode_video(images: Iterator[Image], settings: RenderSettings, ffmpeg: str
         command = [
             *(ffmpeg, "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"),
             *("-r", f"{settings.fps:g}", "-i", "-", "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20"),
-            *("-movflags", "+faststart", "-fflags", "+bitexact", "-flags:v", "+bitexact", "-threads", "1", str(file)),
+            *("-movflags", "+faststart", "-fflags", "+bitexact", "-flags:v", "+bitexact", "-threads", "1"),
+            *("-metadata", f"comment={GENERATOR}", str(file)),
         ]
         with open(Path(folder) / "errors", "wb+") as errors:
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors)

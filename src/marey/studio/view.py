@@ -34,6 +34,7 @@ _PAGE = """\
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="generator" content="marey">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>

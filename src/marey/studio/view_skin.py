@@ -7,6 +7,7 @@ from typing import Any
 
 from marey.core.motion import Motion
 from marey.errors import ParseError
+from marey.io.files import GENERATOR
 from marey.io.glb_character import read_character
 from marey.io.gltf_chunks import Gltf, pack_glb
 from marey.studio.motions import Recording
@@ -16,7 +17,6 @@ _SKIN_PARTS = (
     "asset", "extensionsRequired", "extensionsUsed", "images", "materials", "meshes", "nodes", "samplers", "scene",
     "scenes", "skins", "textures",
 )  # fmt: skip
-_OURS = "marey"
 
 
 def find_skin(recording: Recording) -> bytes | None:
@@ -34,7 +34,7 @@ def extract_skin(data: bytes, path: str = "") -> bytes | None:
     try:
         gltf = Gltf(data, path)
         document = gltf.document
-        if document["asset"].get("generator") == _OURS or not document.get("skins") or not document.get("meshes"):
+        if document["asset"].get("generator") == GENERATOR or not document.get("skins") or not document.get("meshes"):
             return None
         if any("uri" in each for key in ("buffers", "images") for each in gltf.objects(key)):
             return None
