@@ -38,6 +38,7 @@ import { CharacterView, SHOWN, type Shown } from "./character_view";
 import { Frames, type Block } from "./frames";
 import { History, type Change } from "./history";
 import type { Commands, MotionInfo, OpenFile, Welcome } from "./messages";
+import { KeyLane } from "./key_lane";
 import { Picker } from "./picking";
 import { Playback } from "./playback";
 import { drawOnGround, dragTarget, type Stroke, type Target, type TargetOptions } from "./pointer";
@@ -78,6 +79,8 @@ export class App {
   readonly scale = new TimeScale();
   readonly timeline: Timeline;
   readonly curves: Curves;
+  /** The editable curve below the timeline. */
+  readonly keys: KeyLane;
   readonly themes = new Themes();
   readonly notices: Notices;
   readonly motions = new Map<string, Shot>();
@@ -120,6 +123,8 @@ export class App {
     this.waiting = new Waiting(byId("notices"));
     this.stage = new Stage(byId("stage"));
     this.timeline = new Timeline(byId("timeline"), this.playback, this.scale);
+    this.keys = new KeyLane(byId("keys"), this.playback, this.scale);
+    for (const signal of [this.motionsChanged, this.selectionChanged, this.infoChanged]) signal.on(() => this.keys.refresh());
     this.picker = new Picker(this);
     this.curves = new Curves(byId("curves"), this.playback, this.scale, this);
     this.themes.changed.on(() => this.repaint());
@@ -503,6 +508,7 @@ export class App {
     this.stage.applyTheme();
     this.timeline.draw();
     this.curves.draw();
+    this.keys.draw();
   }
 }
 

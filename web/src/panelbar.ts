@@ -40,6 +40,7 @@ export function panelbar(host: HTMLElement, app: App, known: readonly string[], 
       if (here && focus) tab.focus();
     }
     panel.shown?.();
+    app.keys.refresh();
   };
   const entries = PANELS.filter(({ name }) => known.includes(name));
   for (const { name, title, about } of entries) {

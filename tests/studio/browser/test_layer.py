@@ -86,6 +86,13 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     yaw.fill("-30")
     yaw.press("Enter")
     tab.until(f"() => marey.selected.info.revision > {third} + 1")
+    # The same target on the timeline, by keyboard: 9 degrees more to the left.
+    page.locator("#keys canvas").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    assert page.get_by_label("Gaze target 2, to the left, degrees").input_value() == "-21"
+    tab.until(f"() => marey.selected.info.revision > {third} + 2")
+    assert tab.get("marey.history.changes.at(-1).title") == "Change gaze target"
 
     page.evaluate("() => marey.playback.seek(110)")
     press(tab, "End gaze")

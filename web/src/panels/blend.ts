@@ -4,6 +4,7 @@
  */
 import type { App, Panel, Shot } from "../app";
 import { button, choice, download, el, setOptions } from "../dom";
+import { keyedPoints, type KeyedCurve } from "../key_lane";
 import { saveChoice, tabState } from "../tab_state";
 import { FORMS, type Blended, type BlendSettings, type BlendStudy, type ComparisonSettings, type RegisterSettings, type TransitionSettings } from "../messages";
 import { settingsForm, type Form } from "../widgets/form";
@@ -122,6 +123,7 @@ class BlendPanel {
       el("section", {}, el("h3", { text: "Quality" }), el("div", { class: "row" }, ...this.metricButtons),
         el("details", {}, el("summary", { text: "Options of the comparison" }), this.comparison.element), this.outdated, this.results),
     );
+    app.keys.offer("weights", this.element, () => this.keyedWeight());
     app.motionsChanged.on(() => this.draw());
     app.infoChanged.on((info) => {
       this.list.draw(this.chosen);
@@ -185,6 +187,24 @@ class BlendPanel {
     [this.modes.at, this.result] = [at, result];
     this.draw();
     this.app.history.resetBaseline();
+  }
+
+  /** The weight of B over time, to edit below the timeline of the result. */
+  private keyedWeight(): KeyedCurve | null {
+    const { modes, chosen } = this;
+    const info = this.app.selected?.info;
+    const points = modes.curves.get(chosen[1] ?? "");
+    if (modes.mode !== "curves" || chosen.length !== 2 || info?.motion !== this.result || !points) return null;
+    const keyed = keyedPoints("Weight of B", points, info!.n_frames, (value) => `${Math.round(100 * value)} %`, (drawn) => {
+      modes.curves.set(chosen[1]!, drawn);
+      modes.forget();
+      this.draw();
+      this.changed(true);
+    });
+    return { ...keyed, moved: (index, key, done) => {
+      keyed.moved(index, key, done);
+      if (done) modes.moves.count++;
+    } };
   }
 
   private shot(index: number): Shot | undefined {

@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import type { App } from "../app";
 import { button, check, choice, cssVariable, el, setOptions } from "../dom";
+import type { KeyedCurve } from "../key_lane";
 import { saveChoice, tabState } from "../tab_state";
 import { FORMS, type GazeSettings, type LookDone } from "../messages";
 import type { Target } from "../pointer";
@@ -110,6 +111,7 @@ export class LookSection {
       saveChoice("look", choices);
     });
     app.history.registerState("gaze", { read: () => this.state(), write: (state) => this.putBack(state as GazeState) });
+    app.keys.offer("gaze", this.element, () => this.keyedGaze());
     this.draw();
     // After a reload, the motions are added right after the panels are built.
     if (before) queueMicrotask(() => this.takeUp(before));
@@ -188,7 +190,7 @@ export class LookSection {
     if (this.goals.length) this.ask();
   }
 
-  private addGoal(kind: "point" | "angles" | "back"): void {
+  private addGoal(kind: "point" | "angles" | "back", yaw = Math.PI / 4): void {
     const shot = this.app.selected;
     if (!shot || shot.info.kind !== "motion") return;
     const underway = this.goals.length > 0 && !this.made && this.base === shot.info.motion;
@@ -201,13 +203,37 @@ export class LookSection {
     // In front of the body and to its left, where it does not hide the face.
     const ahead = new THREE.Vector3(0.55, 0, 0.7).applyAxisAngle(UP, shot.character.facing()).multiplyScalar(stature).add(shot.character.center());
     const point: Place | null = kind === "point" ? [ahead.x, (shot.info.floor ?? 0) + 0.9 * stature, ahead.z] : null;
-    const goal = this.newGoal(time, point && this.freePlace(point), kind === "angles" ? [Math.PI / 4, 0] : null);
+    const goal = this.newGoal(time, point && this.freePlace(point), kind === "angles" ? [yaw, 0] : null);
     this.goals = [...this.goals, goal].sort((a, b) => a.time - b.time);
     this.hold(goal);
     this.drawList();
     this.note("Add gaze target");
     this.added = goal;
     this.ask();
+  }
+
+  /** The gaze targets on the timeline: their times, and the angle to the left of those that are directions. */
+  private keyedGaze(): KeyedCurve | null {
+    const info = this.app.selected?.info;
+    if (!info || !this.goals.length || !this.last) return null;
+    return {
+      title: "Gaze", joined: false,
+      text: (value) => `${Math.round(180 * value - 90)}°`,
+      keys: this.goals.map(({ time, angles, color }) => ({ frame: time * info.fps, value: angles && 0.5 + angles[0] / Math.PI, color })),
+      moved: (index, { frame, value }, done) => {
+        const goal = this.goals[index]!;
+        goal.time = Number((frame / info.fps).toFixed(3));
+        if (goal.angles && value !== null) goal.angles[0] = (value - 0.5) * Math.PI;
+        this.drawList();
+        if (done) this.note("Change gaze target");
+        this.ask();
+      },
+      added: ({ frame, value }) => {
+        this.app.playback.seek(Math.round(frame));
+        this.addGoal("angles", ((value ?? 0.5) - 0.5) * Math.PI);
+      },
+      removed: (index) => this.removeGoal(this.goals[index]!),
+    };
   }
 
   private newGoal(time: number, point: Place | null, angles: Angles | null): Goal {
@@ -309,6 +335,7 @@ export class LookSection {
   /** Rebuild the list, because the gaze targets have changed, not only their status. */
   private drawList(): void {
     this.list.replaceChildren(...this.goals.map((goal, k) => this.row(goal, k)));
+    this.app.keys.refresh();
     this.draw();
   }
 

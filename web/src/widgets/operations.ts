@@ -8,6 +8,7 @@ import { Failed } from "../connection";
 import { button, check, choice, download, el, visible, type Child } from "../dom";
 import { OPERATIONS, type OperationDone, type OperationInputs, type RunOperation } from "../messages";
 import { sentence } from "../panels/find_example";
+import { keyedPoints } from "../key_lane";
 import { curveEditor } from "./curve_editor";
 import { settingsForm, type Control } from "./form";
 import { gradeTable } from "./measures";
@@ -85,6 +86,7 @@ export function operationMenu(app: App, panel: string): Menu {
     forms.set(operation.name, form);
     body.replaceChildren(form.element);
     form.shown();
+    app.keys.refresh();
   };
   open(current);
   return { element: el("div", { class: "stack operations" }, ...(groups.length > 1 ? [bar] : []), chips, body), shown: () => forms.get(current.name)?.shown() };
@@ -223,10 +225,18 @@ function makeInput(app: App, operation: Operation, take: string, known: Operatio
   if (take === "curve") {
     let points = kept.points?.length ? kept.points : ([[0, 1], [1, 1]] as [number, number][]);
     // The middle of the editor is the recorded speed, its ends a quarter and four times of it.
-    const editor = curveEditor("Speed", points.map(([t, speed]) => [t, 0.5 + Math.log(speed) / Math.log(16)]), (drawn) => {
-      points = drawn.map(([t, v]) => [t, 16 ** (v - 0.5)]);
-    });
-    return { element: el("div", { class: "stack" }, editor.element, el("p", { class: "dim", text: "Middle: recorded speed. Top: 4 times as fast. Bottom: a quarter. Click to add points." })), fields: () => ({ points }) };
+    const speed = (v: number) => 16 ** (v - 0.5);
+    const take = (drawn: [number, number][]) => {
+      points = drawn.map(([t, v]) => [t, speed(v)]);
+      app.keys.refresh();
+    };
+    const editor = curveEditor("Speed", points.map(([t, value]) => [t, 0.5 + Math.log(value) / Math.log(16)]), take);
+    const element = el("div", { class: "stack" }, editor.element, el("p", { class: "dim", text: "Middle: recorded speed. Top: 4 times as fast. Bottom: a quarter. Click to add points, here or below the timeline." }));
+    app.keys.offer("speed", element, () => app.selected && keyedPoints("Speed", editor.points, app.selected.info.n_frames, (v) => `${Number(speed(v).toFixed(2))} ×`, (drawn) => {
+      editor.points = drawn;
+      take(drawn);
+    }));
+    return { element, fields: () => ({ points }) };
   }
   if (take === "points") return drawnPath(app, kept.points ?? []);
   return { element: null, fields: () => ({}) };
