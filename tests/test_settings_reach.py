@@ -56,17 +56,13 @@ NO_PANEL = {
 
 # Options that are objects without a text, and how the page sets them.
 NO_CONTROL = {
-    "joint_limits": "Edit > Limit joints learns them from open clips and applies them to any result",
     "cleaning": "the settings of another form",
     "styles": "drawn with the path, a style for each segment",
     "threshold": "the Graph panel has a curve and a slider",
     "thresholds": "the Graph panel has a table of pairs of labels",
     "feature": "the Find panel has a list of controls to choose from",
-    "triads": "a file, for looks recorded with markers",
+    "triads": "for recorded markers; examples are added from clips with a skeleton",
     "labels": "the sidecars of the open folder",
-    "skeleton": "the .asf file in the same folder is found",
-    "body_model": "a file of a licensed model",
-    "character": "the mesh stays with the GLB file that a clip was opened from",
     "cache": "a folder of the session",
     "request": "a choice of the page: by name or at a point",
 }

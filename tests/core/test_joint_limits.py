@@ -156,11 +156,12 @@ def test_bad_limits_are_refused(tmp_path):
         learn_joint_limits([WALK[:5]])
     with pytest.raises(InvalidValue, match="same joints"):
         learn_joint_limits([WALK, bent(np.zeros((20, 3)))])
-    with pytest.raises(InvalidValue, match="joint_limits must be a JointLimits, not str"):
-        marey.clean(WALK, joint_limits="limits.json")
+    with pytest.raises(InvalidValue, match="joint_limits must be JointLimits or the name of a file, not int"):
+        marey.clean(WALK, joint_limits=3)
     with pytest.raises(InvalidValue, match="joint limits do not apply to a stream"):
         marey.clean_stream(WALK.skeleton, 60.0, WALK.contacts.points, floor=0.0, joint_limits=limits([0] * 3, [1] * 3))
     wrong = tmp_path / "limits.json"
     wrong.write_text('{"format": "marey.joint_limits", "version": 1, "names": ["a"], "centers": [[1, 0, 0]]}')
-    with pytest.raises(ParseError, match=r"limits\.json"):
-        load_joint_limits(wrong)
+    for read in (load_joint_limits, lambda path: marey.clean(WALK, joint_limits=path)):
+        with pytest.raises(ParseError, match=r"limits\.json"):
+            read(wrong)

@@ -85,16 +85,43 @@ def test_file_errors_do_not_reveal_the_folder(page: FakePage, clips: Path) -> No
     assert str(clips) not in failed.value.text
 
 
+ASF = """:version 1.10
+:units
+  angle deg
+:root
+  order TX TY TZ RX RY RZ
+  axis XYZ
+  position 0 0 0
+  orientation 0 0 0
+:bonedata
+  begin
+    name spine
+    direction 0 1 0
+    length 5
+    axis 0 0 0 XYZ
+  end
+:hierarchy
+  begin
+    root spine
+  end
+"""
+
+
 def test_a_motion_without_its_skeleton_asks_for_what_the_page_can_give(page: FakePage, clips: Path) -> None:
     (clips / "deep/05_01.amc").write_text(":FULLY-SPECIFIED\n:DEGREES\n1\nroot 0 17 0 0 0 0\n")
+    (clips / "point.asf").write_text(ASF)
     try:
         with pytest.raises(Failed) as failed:
             page.do("open", path="deep/05_01.amc")
+        assert page.do("open", path="deep/05_01.amc", settings={"skeleton": "point.asf"})["joints"][0] == "root"
+        with pytest.raises(Failed, match="no such file in the open folder"):
+            page.do("open", path="deep/05_01.amc", settings={"skeleton": "deep/point.asf"})
     finally:
         (clips / "deep/05_01.amc").unlink()
+        (clips / "point.asf").unlink()
     assert failed.value.text == (
         "deep/05_01.amc: an AMC file needs its skeleton; looked for 05_01.asf, 05.asf or a single .asf file in its "
-        "folder, found none; drop the .asf file together with it, or put it in the open folder"
+        "folder, found none; drop the .asf file together with it, or put it next to it in the open folder"
     )
 
 

@@ -179,6 +179,15 @@ def test_lists_and_maps_are_typed(session: tuple[FakePage, str, str]) -> None:
     assert ([each["name"] for each in node["ranges"]], node["request"]) == (["x", "y", "z"], "at a point")
 
 
+def test_joint_limits_are_a_file_of_the_folder(session: tuple[FakePage, str, str], folder: Path) -> None:
+    page, walk = session[0], marey.load(folder / "walk.bvh")
+    marey.io.save_joint_limits(marey.core.learn_joint_limits([walk[:20]], margin=0.0), folder / "limits.json")
+    (done,) = run(session, "clean", settings={"joint_limits": "limits.json"})["motions"]
+    truth = marey.clean(walk, joint_limits=folder / "limits.json").world().positions
+    np.testing.assert_allclose(page.frames(done["motion"], 0, done["n_frames"])[1], truth, atol=1e-5)
+    assert "joint_limits='limits.json'" in page.do("share_code", motion=done["motion"])["code"]
+
+
 def test_different_skeletons_are_refused_with_one_remedy(session: tuple[FakePage, str, str]) -> None:
     with pytest.raises(Failed, match="the Blend panel can retarget one to the other") as found:
         run(session, "splice", other=None, file="tall.bvh")
@@ -205,6 +214,8 @@ def test_a_file_is_never_overwritten(session: tuple[FakePage, str, str]) -> None
         ("path", {"points": []}, "draw the path on the floor first", ""),
         ("connect", {"other": None, "file": ""}, "choose another clip or a file", ""),
         ("retarget", {"other": None, "file": "../secret.bvh"}, "expected a path within the open folder", ""),
+        ("clean", {"settings": {"joint_limits": "../limits.json"}}, "expected a path within the open folder", ""),
+        ("clean", {"settings": {"joint_limits": "none.json"}}, "no such file in the open folder", ""),
         ("limits", {"motions": []}, "choose at least one clip", "motions"),
         ("grid", {"settings": {"weights": "heavy"}}, "“Weights” must be names with numbers, such as head=2", "weights"),
         ("grid", {"settings": {"markers": 3}}, "“Markers” must be body, upper, lower", "markers"),

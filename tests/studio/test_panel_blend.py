@@ -108,6 +108,17 @@ def test_result_is_what_the_library_makes(page: FakePage, pair: list[str], folde
     assert new["motion"] != result["motion"]
 
 
+def test_a_blend_stays_within_the_joint_limits_of_a_file(page: FakePage, pair: list[str], folder: Path) -> None:
+    a, b = (marey.load(folder / f"{name}.bvh") for name in ("slow", "fast"))
+    marey.io.save_joint_limits(marey.core.learn_joint_limits([a], margin=0.0), folder / "limits.json")
+    settings = {"joint_limits": "limits.json", "feet": None}
+    result = page.do("blend", motions=pair, weights=[0, 1], settings=settings)["motion"]
+    same = marey.blend([a, b], [0, 1], feet=None, joint_limits=folder / "limits.json")
+    _, positions, _ = page.frames(result["motion"], 0, len(same))
+    np.testing.assert_allclose(positions, same.world().positions, atol=1e-5)
+    page.do("close", motion=result["motion"])
+
+
 def test_curves_span_the_blend(page: FakePage, opened: dict[str, str], folder: Path) -> None:
     motions = [opened["slow"], opened["fast"]]
     rising = [[0, 0], [1, 1]]

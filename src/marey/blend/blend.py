@@ -23,6 +23,7 @@ from marey.core.placement import check_same_skeleton, find_placement
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult, warn_user
+from marey.io.joint_limits import read_joint_limits
 from marey.maths import rigid2d
 from marey.register.registration import RegistrationCurve
 
@@ -69,7 +70,7 @@ def blend(
     """
     if settings.method != "registered":
         simple = blend_simply(_take_clips(motions), weights, settings)
-        return simple if settings.joint_limits is None else settings.joint_limits.apply(simple)
+        return _limit_joints(simple, settings)
     reg = _ensure_registered(motions)
     weighting = Weighting.of(weights, len(reg.motions))
     rate = reg.motions[0].fps if settings.fps is None else settings.fps
@@ -87,8 +88,13 @@ def blend(
 def _finish(motion: Motion, settings: BlendSettings) -> Motion:
     """Apply joint limits and foot cleanup, if the settings request them."""
     if settings.feet:
-        return enforce_contacts(motion, settings.joint_limits)
-    return motion if settings.joint_limits is None else settings.joint_limits.apply(motion)
+        return enforce_contacts(motion, read_joint_limits(settings.joint_limits))
+    return _limit_joints(motion, settings)
+
+
+def _limit_joints(motion: Motion, settings: BlendSettings) -> Motion:
+    limits = read_joint_limits(settings.joint_limits)
+    return motion if limits is None else limits.apply(motion)
 
 
 def _take_clips(motions: RegistrationCurve | Sequence[Motion]) -> Sequence[Motion]:

@@ -84,8 +84,8 @@ class BlendSettings(WarpPathSettings):
         "in meters. By default where the motion with the largest weight starts.",
     )  # fmt: skip
     name: str | None = option(None, "Name of the result.", advanced=True)
-    joint_limits: JointLimits | None = option(
-        None, "Limits that joints stay within, from `marey.core.learn_joint_limits` or `marey.io.load_joint_limits`. "
+    joint_limits: JointLimits | str | None = option(
+        None, "Limits that joints stay within: a file, such as limits.json, or from `marey.core.learn_joint_limits`. "
         "Weights outside 0 to 1 often need them.",
     )  # fmt: skip
 

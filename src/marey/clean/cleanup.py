@@ -79,8 +79,11 @@ def clean_with_report(motion: Motion, settings: CleanSettings) -> CleanResult:
     """
     if settings.joint_limits is not None:
         from marey.clean.within_limits import clean_within_limits
+        from marey.io.joint_limits import read_joint_limits
 
-        return clean_within_limits(motion, settings, settings.joint_limits)
+        limits = read_joint_limits(settings.joint_limits)
+        assert limits is not None
+        return clean_within_limits(motion, settings, limits)
     plants, targets = settings.plants, settings.targets
     motion = _add_contacts(motion, settings)
     held = motion.contacts

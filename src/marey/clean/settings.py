@@ -169,9 +169,9 @@ class CleanSettings(SupportSettings):
         label="Fade into free frames", unit="s", min=0, max=10, advanced=True,
     )  # fmt: skip
 
-    joint_limits: JointLimits | None = option(
+    joint_limits: JointLimits | str | None = option(
         default=None,
-        help="Limits that joints stay within, from `marey.core.learn_joint_limits` or `marey.io.load_joint_limits`. "
+        help="Limits that joints stay within: a file, such as limits.json, or from `marey.core.learn_joint_limits`. "
         "Where they keep a foot or hand from its place, the remaining distance is the residue.",
     )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from marey.core.arrays import Floats, FrozenRecord, check_list, check_names, check_type, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, check_list, check_names, set_readonly
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import Settings, operation, option
 from marey.core.skeleton import Skeleton
@@ -117,14 +118,13 @@ class JointLimits(FrozenRecord):
         return np.where(inside[..., None], given, found)
 
 
-def check_joint_limits(value: Any) -> JointLimits | None:
-    """Return `value` if it is JointLimits or None; anything else raises InvalidValue."""
-    if value is None:
-        return None
-    found: JointLimits = check_type(
-        value, JointLimits, "joint_limits", remedy="load a file with marey.io.load_joint_limits"
-    )
-    return found
+def check_joint_limits(value: Any) -> None:
+    """Raise InvalidValue unless `value` is JointLimits, the name of a file, or None."""
+    if not isinstance(value, JointLimits | str | os.PathLike | None):
+        raise InvalidValue(
+            f"joint_limits must be JointLimits or the name of a file, not {type(value).__name__}",
+            parameter="joint_limits",
+        )
 
 
 class JointLimitSettings(Settings):

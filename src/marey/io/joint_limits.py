@@ -12,7 +12,7 @@ import os
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.core.joint_limits import JointLimits
+from marey.core.joint_limits import JointLimits, check_joint_limits
 from marey.errors import ParseError, warn_user
 from marey.io.asf import AsfSkeleton, asf_motion, quote, read_asf
 from marey.io.axes import rotation_between
@@ -65,6 +65,12 @@ def load_joint_limits(path: str | os.PathLike[str]) -> JointLimits:
             return JointLimits(**parts)
     skeleton = read_asf(read_bytes(path), name)
     return _read_asf_limits(skeleton, to_motion(asf_motion(skeleton, name)).source.up or "y")
+
+
+def read_joint_limits(limits: JointLimits | str | os.PathLike[str] | None) -> JointLimits | None:
+    """Return joint limits that are given as such or as a file; None for None. Anything else raises InvalidValue."""
+    check_joint_limits(limits)
+    return limits if limits is None or isinstance(limits, JointLimits) else load_joint_limits(limits)
 
 
 def _read_asf_limits(skeleton: AsfSkeleton, up: str) -> JointLimits:

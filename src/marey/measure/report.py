@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from marey.core.joint_limits import JointLimits, check_joint_limits
+from marey.core.joint_limits import JointLimits
 from marey.core.motion import Motion, check_motion
 from marey.deprecation import renamed_method
 from marey.errors import InvalidValue, UnknownName, similar
+from marey.io.joint_limits import read_joint_limits
 from marey.measure import body, skate, smoothness, travel, visibility
 from marey.measure.display import get_metric_format
 from marey.measure.metrics import Measure, Metric
@@ -110,7 +111,7 @@ class Report(Mapping[str, Metric]):
     as_dict = renamed_method("as_dict", "to_dict")
 
 
-def measure(motion: Motion, against: Motion | None = None, *, joint_limits: JointLimits | None = None) -> Report:
+def measure(motion: Motion, against: Motion | None = None, *, joint_limits: JointLimits | str | None = None) -> Report:
     """Measure all metrics of a motion, each with its unit, definition and source.
 
     Parameters
@@ -118,7 +119,7 @@ def measure(motion: Motion, against: Motion | None = None, *, joint_limits: Join
     motion : any motion. A metric that cannot be measured has the value None, and its note gives the reason.
     against : reference clip, such as the clip that the motion was made from; its metrics are added for comparison, and
         an estimate of how visible the changes are (see `marey.measure.visibility`).
-    joint_limits : report violations of these limits too; see `marey.core.JointLimits`.
+    joint_limits : report violations of these limits too: a file, or `marey.core.JointLimits`.
 
     Raises
     ------
@@ -135,11 +136,11 @@ def measure(motion: Motion, against: Motion | None = None, *, joint_limits: Join
     for clip in (motion,) if against is None else (motion, against):
         if len(check_motion(clip, "motion" if clip is motion else "against")) < 2:
             raise InvalidValue(f"motion {clip.name!r} must have at least 2 frames to be measured, not 1")
-    limits = check_joint_limits(joint_limits)
+    limits = read_joint_limits(joint_limits)
     if limits is not None:
         limits.find_joints(motion.skeleton)  # limits of another skeleton are an error, not a missing metric
-    source = None if against is None else Subject(against, joint_limits)
-    subject = Subject(motion, joint_limits, source)
+    source = None if against is None else Subject(against, limits)
+    subject = Subject(motion, limits, source)
     metrics = _measure_all(subject)
     if source is None or against is None:
         return Report(metrics, _about(motion))

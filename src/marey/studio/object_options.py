@@ -1,17 +1,19 @@
-"""Options that are lists, maps or arrays, as text in a field of the page.
+"""Options that are lists, maps, arrays or files, as text in a field of the page.
 
-Lists are written ``left_hand, head``, numbers ``0.5 1.2``, rows of numbers ``0 1; 2 3``, maps ``head=2, hips=0.5``, and
-positions in some frames ``right_hand=30:40@-0.2,1.2,0.4``.
+Lists are written ``left_hand, head``, numbers ``0.5 1.2``, rows of numbers ``0 1; 2 3``, maps ``head=2, hips=0.5``,
+positions in some frames ``right_hand=30:40@-0.2,1.2,0.4``, and files by their names in the open folder.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from marey.clean import PlantAt, Target
-from marey.core.settings import Option
+from marey.core.settings import Option, Settings, options_of
 from marey.errors import InvalidValue
 
 _NUMBERS = {"Sequence[float]", "tuple[float, float]", "ArrayLike", "Span"}
@@ -19,6 +21,7 @@ _PLACE = "NAME=FRAME:FRAME@X,Y,Z, several with ;, such as right_hand=30:40@-0.2,
 _EXAMPLES = {
     "words": "words with commas, such as head, hips", "numbers": "numbers, such as 0.5 1.2; rows end with ;",
     "weights": "names with numbers, such as head=2, hips=0.5", "names": "pairs of names, such as Hip=hips",
+    "file": "a file in the open folder, such as limits.json",
     "planes": "rows of three numbers, such as 0.2 0 0; 0.4 0 0", "places": _PLACE,
 }  # fmt: skip
 # Classes of positions that hold from one frame to another, by the names of their types.
@@ -26,7 +29,8 @@ _PLACED = {"Sequence[Target]": Target, "Sequence[PlantAt]": PlantAt}
 
 
 def find_form(each: Option) -> str:
-    """Return the form of an option as text: "flag", "words", "numbers", "weights", "names", "planes" or "places".
+    """Return the form of an option as text: "flag", "words", "numbers", "weights", "names", "planes",
+    "places" or "file".
 
     Returns "" for plain values, and for objects that cannot be written as text.
     """
@@ -43,6 +47,8 @@ def find_form(each: Option) -> str:
         return "planes"
     if types & _PLACED.keys():
         return "places"
+    if "JointLimits" in types or types == {"str", "os.PathLike[str]"}:
+        return "file"
     return "numbers" if types & _NUMBERS else ""
 
 
@@ -70,6 +76,8 @@ def read_text(each: Option, value: Any) -> Any:
         return value
     if not value.strip():
         return each.default
+    if form == "file":
+        return value.strip()
     try:
         if form == "places":
             kind = next(_PLACED[name] for name in each.type_names if name in _PLACED)
@@ -77,6 +85,14 @@ def read_text(each: Option, value: Any) -> Any:
         return _parse(form, value, takes_word="str" in each.type_names)
     except ValueError:
         raise InvalidValue(f"{each.name} must be {_EXAMPLES[form]}, not {value[:60]!r}", parameter=each.name) from None
+
+
+def locate_files(
+    kinds: Iterable[type[Settings]], values: dict[str, Any], find: Callable[[str], Path]
+) -> dict[str, Any]:
+    """Return values of options, with complete paths for files; `find` locates a file in the open folder."""
+    files = {each.name for kind in kinds for each in options_of(kind) if find_form(each) == "file"}
+    return {name: str(find(value)) if name in files and value else value for name, value in values.items()}
 
 
 def _parse(form: str, text: str, *, takes_word: bool) -> Any:

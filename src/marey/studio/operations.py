@@ -342,10 +342,10 @@ _TABLE = (
     Operation("limits", "Joint limits", "Learn from clips how far each joint bends, and list where the selected clip "
               "goes beyond.", group="Repair", call=f"{_WORK}learn_limits", settings=(JointLimitSettings,),
               takes=("motion", "motions"), **_NEW),
-    # Files
     Operation("limit", "Limit joints", "Keep joints within the limits learned from other clips, with the feet at their "
               "contacts.", "edit", "Repair", f"{_WORK}limit_joints", (JointLimitSettings, CleanSettings),
-              takes=("motion", "motions"), done="joints limited"),
+              takes=("motion", "motions"), skip=("joint_limits",), done="joints limited"),
+    # Files
     Operation("save", "Save as", "Save the selected clip to a new file, in any format.", "edit", "Files",
               f"{_SERVER}save_motion", (SaveInputs, SaveSettings), gives="new", button="Save"),
     Operation("render", "Video", "Draw the selected clip as a video, a GIF or a picture.", "edit", "Files",

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import quote
 
-from marey.errors import InvalidValue, LimitExceeded, UnknownFormat
+from marey.errors import InvalidValue, LimitExceeded, UnknownFormat, UnreadableFile
 from marey.io.files import SIDECAR_SUFFIX, split_name
 from marey.io.temporary import new_folder
 from marey.studio.folder import SUFFIXES, Folder
@@ -62,6 +62,15 @@ class Places:
         if self.folder is None:
             raise InvalidValue("no folder is open; start with `marey studio FOLDER`, or drop files on the page")
         return self.folder.find(path)
+
+    def find_file(self, path: str) -> Path:
+        """Return a file of any kind in the open folder."""
+        if self.folder is None:
+            raise InvalidValue("no folder is open; start with `marey studio FOLDER`")
+        found = self.folder.inside(path)
+        if not found.is_file():
+            raise UnreadableFile("no such file in the open folder", path=path)
+        return found
 
     def check_upload(self, name: str, size: int) -> None:
         """Raise an error if `name` is not a valid motion file or sidecar name, or if `size` bytes exceed a limit."""

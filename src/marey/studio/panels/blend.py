@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from marey.errors import InvalidValue
 from marey.studio.forms import word_notes
 from marey.studio.messages import MotionInfo
+from marey.studio.object_options import locate_files
 from marey.studio.panel_recipes import blend_recipe, retarget_recipe, transition_recipe
 from marey.studio.panels import blend_messages as messages
 from marey.studio.panels.replace_result import replace_result
@@ -147,7 +148,8 @@ async def _make(
     """Run the function `work` in the worker and publish its motion, replacing the previous result if still open."""
     motions = _get_motions(session, message.motions)
     recipes = [session.motions.recipe(name) for name in message.motions]
-    done = await session.jobs.run(f"{_WORK}:{work}", motions=motions, settings=message.settings.to_dict(), **arguments)
+    settings = locate_files([type(message.settings)], message.settings.to_dict(), session.places.find_file)
+    done = await session.jobs.run(f"{_WORK}:{work}", motions=motions, settings=settings, **arguments)
     recipe = _write_recipe(message, recipes, done)
     shown = replace_result(
         session, message.result, done["motion"], "blended", message.merge_undo, *message.motions, recipe=recipe

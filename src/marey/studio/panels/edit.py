@@ -13,6 +13,7 @@ from marey.errors import InvalidValue, MareyError, UnknownName, similar
 from marey.studio.forms import word_failure, word_for
 from marey.studio.jobs import Cancelled
 from marey.studio.messages import Download, Message, MotionInfo, Value
+from marey.studio.object_options import locate_files
 from marey.studio.operation_recipes import Use, write_operation
 from marey.studio.operations import OPERATIONS, Operation
 from marey.studio.panel_recipes import file_recipe, graph_file_recipe
@@ -146,6 +147,7 @@ async def _run(session: Session, message: RunOperation, row: Operation) -> Opera
         source = session.motions.find_merge_source(message.motion, row.done)
         data[0] = source.recording
     use = _describe_use(session, message, row, data, values, source)
+    values = locate_files(row.settings, values, session.places.find_file)
     if row.in_server:
         found = await session.jobs.run_in_thread(row.call_function, data, values, None, (session,))
     else:

@@ -32,6 +32,7 @@ from marey.studio.messages import (
     Where,
 )
 from marey.studio.motions import Opened
+from marey.studio.object_options import locate_files
 from marey.studio.panel_recipes import contacts_recipe, detection_recipe, labels_recipe, load_recipe
 from marey.studio.panels import look_messages as messages
 from marey.studio.places import Places
@@ -216,7 +217,8 @@ def open_recording(places: Places, path: str, where: Where, settings: LoadSettin
     found = places.find(path, where)
     try:
         with collect_warnings() as said:
-            recording = load(found, settings=whole)
+            files = locate_files([LoadSettings], whole.to_dict(), places.find_file)
+            recording = load(found, settings=LoadSettings(settings=whole, **files))
             clips = () if found.suffix.lower() in MARKER_SUFFIXES else clip_names(found)
     except FileError as error:
         if error.path is not None and Path(error.path).parent == found.parent:  # name it as the page does
