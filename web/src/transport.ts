@@ -31,8 +31,8 @@ export function transport(host: HTMLElement, playback: Playback): void {
     icon("Next frame", "▸", () => playback.step(1), "Next frame (→)"),
     icon("Last frame", "▸|", () => playback.step(playback.nFrames), "Last frame (End)"),
     loop, both, speed,
-    icon("Set in point", "[", () => playback.markStart(), "Set in point: the marked range starts here ([)"),
-    icon("Set out point", "]", () => playback.markStop(), "Set out point: the marked range ends here (])"),
+    icon("Set in point", "[", () => playback.markStart(), "Set in point: the marked range starts here (I)"),
+    icon("Set out point", "]", () => playback.markStop(), "Set out point: the marked range ends here (O)"),
     region, el("span", { class: "spacer" }), frame, total, seconds,
   );
   const show = () => {

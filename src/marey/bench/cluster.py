@@ -1,4 +1,7 @@
-"""Benchmark of builds on a cluster: how a build scales over 1, 2 and 4 workers on this machine."""
+"""Benchmark of builds on a cluster: how a build scales over 1, 2 and 4 workers on this machine.
+
+A separate module, as for every kind of benchmark; only this one needs Dask.
+"""
 
 from __future__ import annotations
 

@@ -140,8 +140,8 @@ def find_hinge(
 ) -> tuple[Vec, Vec, Vec, float]:
     """Return the vectors from the knee to hip and ankle in frame t, the knee's axis, and its scale of rotations.
 
-    The usual axis comes from the latest frame that may be seen, which knows best which way the knee bends. It is less
-    sure if the knee bends one way in some frames and the other way in others.
+    The usual axis is the sum of the axes up to the latest frame that may be read. Its weight is lower if the knee bends
+    one way in some frames and the other way in others.
     """
     up, down = bones(frames.positions[t], limb[layout.BASE], limb[layout.MID], limb[layout.END])
     latest = state.values[min(t + options.fade, n_ready - 1), e]

@@ -70,8 +70,8 @@ def _find_balls(
 ) -> tuple[Floats2D, Ints1D, int, int]:
     """Return the balls (E, _N_BALL) that bound the displacement in frame t, their limbs, and how many balls and plants.
 
-    stretch : fraction by which limbs may be scaled.
-    stretched : fraction by which limbs are scaled for the radius of the balls.
+    stretch : maximum scaling of limbs, as a fraction, which decides which targets are out of reach.
+    stretched : scaling of limbs, as a fraction, that the radii of the balls include.
 
     Plants come first. The ball of a target that is out of reach while plants hold is widened until it meets those of
     the plants. The farther away the target, the wider its ball, until it no longer restricts anything.

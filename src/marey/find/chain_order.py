@@ -6,6 +6,8 @@ are ordered by the largest gap on the best chain that leads to them from the que
 query but close to the next one comes before another action that is close to nothing. Matches are compared over the
 query's duration around their middles, at their own speed: performances of one action take about as long, while a moment
 of another is often stretched or shortened to match, and what comes before and after it differs.
+
+A separate module, because the search does not depend on this order, which is an option.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def solve(positions: Markers | ArrayLike | StrPath, settings: SolveSettings) -> 
     """Turn positions of joints into the motion of a skeleton.
 
     Bones get constant lengths. Positions are smoothed as much as their noise allows, and short gaps are filled. A thigh
-    or upper arm is twisted so that knee and elbow bend like hinges; every other bone is not twisted against its parent.
+    or upper arm is twisted so that knee and elbow bend like hinges; no other bone is twisted relative to its parent.
     Joints are named after their roles.
 
     Parameters

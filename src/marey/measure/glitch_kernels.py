@@ -1,4 +1,7 @@
-"""Find joints that may jump or flip between frames: a fast test that rules out most joints of most clips."""
+"""Find joints that may jump or flip between frames: a fast test that rules out most joints of most clips.
+
+A separate module because kernels are compiled file by file.
+"""
 
 from __future__ import annotations
 

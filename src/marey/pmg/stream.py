@@ -128,8 +128,8 @@ class Choice(NamedTuple):
 class Controller(Protocol):
     """Protocol of a controller, which chooses the next clip.
 
-    A controller that accepts commands also has a method ``request(**command)``. With a true attribute
-    ``changes_clips``, it is also asked within a clip after a command; the only option is then another clip of the node.
+    A controller that accepts commands also has a method ``request(**command)``. If its attribute ``changes_clips`` is
+    true, `choose` is also called within a clip after a command; the only option is then another clip of the node.
 
     Examples
     --------

@@ -166,8 +166,8 @@ class AlignmentCurve(FrozenRecord):
         A_j(u) o loops[j]^-1``, without a jump; the points are those of ``G_ref(u)^-1 o A_j(u) o G_j(u)`` where
         ``G_j(u)`` is the fraction u of motion j's loop; these points are cyclic.
     origins : (n, 2) meters, x and z of the center of each motion's rotation, near the motion; 0 for the reference, and
-        for all by default. Rotated about the world's origin, a motion far from it would move a lot by a small error of
-        its angle.
+        for all by default. About the world's origin, a small error of an angle would move a motion that is far away by
+        a lot.
 
     Examples
     --------

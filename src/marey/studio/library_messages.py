@@ -1,4 +1,7 @@
-"""Messages of the library view: what the files of the folder contain."""
+"""Messages of the library view: what the files of the folder contain.
+
+A separate module, as for the messages of every panel.
+"""
 
 from __future__ import annotations
 

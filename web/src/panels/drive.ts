@@ -155,7 +155,7 @@ class Driving {
         this.carry, this.limits),
       this.commands,
       el("section", {}, el("h3", { text: "Response time" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.failed, el("div", { class: "row" }, this.compare), this.stream,
-        el("p", { class: "dim", text: "Move with WASD, the arrow keys or a gamepad. Click the ground to walk there. Drag from the character to make it follow the pointer. Without a key, a character that can stop stands still. Keys 1 to 9 choose an action; Escape ends live control. You can change the controller while the character moves." }),
+        el("p", { class: "dim", text: "Move with WASD, the arrow keys or a gamepad. Click the floor to walk there. Drag from the character to make it follow the pointer. Without a key, a character that can stop stands still. Keys 1 to 9 choose an action; Escape ends live control. You can change the controller while the character moves." }),
         this.pad),
     );
     handsFree(this.element);

@@ -44,7 +44,7 @@ export function cannotSearch(app: App, web: WebBuilt | null, example: Stretch | 
   if (!web) return cannotCompare(app) || "Press Index clips first. Then mark a range and search for it.";
   if (!example) {
     if (before && !app.motions.has(before.motion)) return "The example was closed. Open it again, or mark a range in another clip.";
-    return cannotCompare(app) || "Mark a range on the timeline: Shift+drag on its ruler, or press [ and ] to set start and end.";
+    return cannotCompare(app) || "Mark a range on the timeline: Shift+drag on its ruler, or press I and O to set start and end.";
   }
   const fps = app.motions.get(example.motion)!.info.fps;
   const seconds = (example.stop - example.start) / fps;

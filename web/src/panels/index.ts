@@ -44,7 +44,7 @@ export const PANELS: PanelEntry[] = [
     example: "Example: mark one kick of a take, index it, and search for the others.", mount: find },
   { name: "layer", title: "Layers & gaze", about: "Combine body parts of two clips, and make a clip look at a point",
     intro: "Put the arms of one clip on another, or make a character look at a point.",
-    example: "Example: put the arms of somebody who carries a cup on a walk.", mount: layer },
+    example: "Example: put the arms of a clip that carries a cup on a walk.", mount: layer },
   { name: "author", title: "Characters", about: "Build characters for Drive: nodes of blended clips with transitions between them",
     intro: "Build a character for Drive from walks that turn, or change a built-in one.",
     example: "Example: choose the character “walking” below, and press Preview.", mount: author },

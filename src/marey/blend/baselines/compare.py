@@ -46,7 +46,7 @@ class PathRow:
 
     cost : sum of the path's cells, in m^2, or in gray levels if costs are rounded; None if no path was found.
     distance : root of the mean squared distance along the path, in meters.
-    accuracy : percent, 100 * optimal cost / cost (S (4), with the fraction the right way up).
+    accuracy : percent, 100 * optimal cost / cost (the reciprocal of S (4)).
     seconds : computation time of the search, without the grid.
     note : why no path was found, or that the search was stopped early.
     """

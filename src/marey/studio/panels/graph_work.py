@@ -167,7 +167,7 @@ def smoothed_path(strokes: Sequence[Sequence[Sequence[float]]]) -> tuple[Floats,
     lines = [np.array(stroke, dtype=np.float64).reshape(-1, 2) for stroke in strokes]
     lines = [line for line in lines if len(line)]
     if not lines:
-        raise InvalidValue("no path was drawn; press “Draw path” and draw one on the ground")
+        raise InvalidValue("no path was drawn; press “Draw path” and draw one on the floor")
     points = np.concatenate(lines)
     arc_lengths = _arc_lengths(points)
     if arc_lengths[-1] < _MIN_LENGTH:
