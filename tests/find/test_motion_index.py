@@ -127,8 +127,8 @@ def test_spans_give_what_tiles_of_a_web_give(fps, options):
     index = MotionIndex.build(some, **options)
     whole = ExhaustiveIndex(**{each.name: getattr(index, each.name) for each in fields(MotionIndex) if each.init})
     start, stop = (round(frame * fps / 30.0) for frame in truth("kick")[0][1:])
-    theirs = whole.compare_spans(index.clouds(0), (start, stop), index.list_spans(), 0.1)
-    ours = index.compare_spans(index.clouds(0), (start, stop), index.list_spans(), 0.1)
+    theirs = whole.compare_spans(index.clouds(0), index.features(0).T, (start, stop), index.list_spans(), 0.1)
+    ours = index.compare_spans(index.clouds(0), index.features(0).T, (start, stop), index.list_spans(), 0.1)
     assert len(theirs) > 3
     want, got = (sorted(zip(*(c.tolist() for c in each.columns), strict=True)) for each in (theirs, ours))
     assert np.allclose(want, got, atol=1e-12)
@@ -153,9 +153,9 @@ def test_many_known_matches_are_not_compared_again(index, monkeypatch):
     compared = []
     compare = MotionIndex.compare_spans
 
-    def count(self, clouds, frames, spans, limit):
+    def count(self, clouds, features, frames, spans, limit):
         compared[-1] += int((spans[:, 2] - spans[:, 1]).sum())
-        return compare(self, clouds, frames, spans, limit)
+        return compare(self, clouds, features, frames, spans, limit)
 
     monkeypatch.setattr(MotionIndex, "compare_spans", count)
     for n in (32, 0):
@@ -172,11 +172,25 @@ def test_many_known_matches_are_not_compared_again(index, monkeypatch):
 
 def test_new_matches_do_not_end_near_known_ones():
     starts = np.array([0, 100, 200])
-    known = KnownMatches(np.array([[0, 60, 98], [EXTERNAL, 0, 30], [1, 10, 41]]), 5)
-    ends = np.array([50, 91, 92, 97, 99, 100, 102, 134, 135, 140, 145, 146])
-    expected = [False, False, True, True, True, False, False, False, True, True, True, False]
+    known = KnownMatches(np.array([[0, 60, 98], [EXTERNAL, 0, 30], [1, 10, 41]]), 0.2, 5)
+    ends = np.array([50, 66, 67, 97, 99, 100, 115, 116, 135, 140, 145, 146])
+    expected = [False, False, True, True, True, False, False, True, True, True, True, False]
     assert known.contain(ends, starts).tolist() == expected
-    assert not KnownMatches(known.intervals[1:2], 5).contain(ends, starts).any()
+    assert not KnownMatches(known.intervals[1:2], 0.2, 5).contain(ends, starts).any()
+
+
+def test_frames_where_no_new_match_ends_are_those_of_all_overlaps():
+    known, shortest, new = (30, 70), 20, 0.2
+    contained = KnownMatches(np.array([[0, *known]]), new, int((1.0 - new) * shortest))
+    possible = set()
+    for stop in range(shortest, 121):
+        for start in range(stop - shortest + 1):
+            shared = max(min(stop, known[1]) - max(start, known[0]), 0)
+            if shared < new * min(stop - start, known[1] - known[0]):
+                possible.add(stop - 1)
+    ends = np.arange(shortest - 1, 120)
+    is_known = contained.contain(ends, np.array([0, 120]))
+    assert set(ends[~is_known].tolist()) == possible
 
 
 def test_random_queries_find_what_the_web_finds(index, rng):

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marey.bench.results import BenchResult, against_floor, at_least, at_most
 from marey.compare import Clouds, frame_weights
@@ -111,7 +113,9 @@ def _list_intervals(graph: MatchGraph) -> set[Interval]:
 class ExhaustiveIndex(MotionIndex):
     """An index that compares all frames, tile by tile: its matches are those of a match web of all clips."""
 
-    def compare_spans(self, clouds: Clouds, frames: tuple[int, int], spans: Ints, limit: float) -> Candidates:
+    def compare_spans(
+        self, clouds: Clouds, features: NDArray[Any], frames: tuple[int, int], spans: Ints, limit: float
+    ) -> Candidates:
         """Find the frames of all clips at which an interval within `limit` meters of frames of a clip ends."""
         start, stop = frames
         weights = frame_weights(self.options.window, self.fps, "triangle")

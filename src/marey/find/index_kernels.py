@@ -60,7 +60,7 @@ def scan_anchors(
             total[:n] = 0.0
             for d in range(0, n_used, 4):
                 at = begin + d * length
-                _add_squares(values, at, length, anchors[k], d, total, n)
+                add_squares(values, at, length, anchors[k], d, total, n)
             n_compared += n * n_used
             if k > 0:
                 _add_smallest(best, pad, n, gaps[k - 1, 0], gaps[k - 1, 1], total)
@@ -80,7 +80,7 @@ def scan_anchors(
 
 
 @helper
-def _add_squares(values: Singles1D, at: int, length: int, anchor: Singles1D, d: int, total: Singles1D, n: int) -> None:
+def add_squares(values: Singles1D, at: int, length: int, anchor: Singles1D, d: int, total: Singles1D, n: int) -> None:
     """Add the squared differences of four features, from feature d on, which is at `at` for the first of n frames."""
     first, second = values[at : at + n], values[at + length : at + length + n]
     third, fourth = values[at + 2 * length : at + 2 * length + n], values[at + 3 * length : at + 3 * length + n]

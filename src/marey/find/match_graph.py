@@ -94,24 +94,32 @@ class KnownMatches:
     """The matches that a search has found so far.
 
     intervals : (N, 3) clip, start and stop of each.
-    radius : no new match ends within this many frames of a known one, because they would overlap too much.
+    new : a new match overlaps each of them by less than this fraction.
+    radius : so it ends more than this many frames after the end of a known match that it does not end in.
     """
 
     intervals: Ints
+    new: float
     radius: int
 
     def contain(self, ends: Ints, starts: Ints) -> Bools:
         """Return a mask (E,) of the frames at which no new match can end.
+
+        A match that ends inside a known one, n frames after its start, overlaps it by at least n frames: they would be
+        all of the match, or the same fraction of the known one or more.
 
         ends : (E,) frames, numbered over all clips. starts : (C + 1,) first frame of each clip.
         """
         inside = self.intervals[self.intervals[:, 0] >= 0]
         if not len(inside) or not len(ends):
             return np.zeros(len(ends), dtype=bool)
-        # Space between clips keeps the matches of one apart from the frames of the next.
-        space = 2 * self.radius + 1
-        stops = np.sort(starts[inside[:, 0]] + inside[:, 2] - 1 + space * inside[:, 0])
-        return are_near(ends + space * (np.searchsorted(starts, ends, side="right") - 1), stops, self.radius)
+        clips, begin, stop = inside.T
+        first = starts[clips] + begin + np.ceil(self.new * (stop - begin)).astype(np.int64) - 1
+        last = np.minimum(starts[clips] + stop - 1 + self.radius, starts[clips + 1] - 1)
+        order = np.argsort(first, kind="stable")
+        before = np.searchsorted(first[order], ends, side="right") - 1
+        furthest = np.maximum.accumulate(last[order])
+        return np.asarray((before >= 0) & (ends <= furthest[before]))
 
 
 class CandidateLimits(NamedTuple):
@@ -184,7 +192,7 @@ class MatchGraph:
     def known(self, new: float) -> KnownMatches:
         """Return the nodes as known matches. A new match overlaps each of them by less than the fraction `new`."""
         # Two intervals of at least l frames that end d frames apart overlap by at least 1 - d / l.
-        return KnownMatches(self._intervals[: self.n].copy(), int((1.0 - new) * self.lengths[0]))
+        return KnownMatches(self._intervals[: self.n].copy(), new, int((1.0 - new) * self.lengths[0]))
 
     def add(self, interval: Interval, tier: int, still: float = np.inf) -> int:
         """Add a node and return its index."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from marey.compare import Clouds, frame_weights
 from marey.compare.embedding import Embedding
-from marey.compare.pairing import choose_runner, count_workers, is_long_triangle
+from marey.compare.pairing import choose_runner, count_workers
 from marey.core.arrays import Floats, FrozenRecord, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, format_list
@@ -47,7 +47,9 @@ _SLACK = 1.2
 _N_COARSE = 8
 # Duration around possible matches that decides which of their cells a match web would keep. A web uses more, but longer
 # margins do not change the matches; see docs/scale.md.
-_MARGIN_SECONDS = 0.25
+_MARGIN_SECONDS = 0.2
+# Allows rounded values of cells, and features in single precision, when lower bounds are compared with a distance.
+_ROUNDING = COARSE * STEP
 # Maximum number of frames where matches may end that are compared at a time.
 _MAX_WIDTH = 512
 # If there are more spans than this many times the wanted matches, only the nearest are compared.
@@ -184,16 +186,23 @@ class MotionIndex(FrozenRecord):
         else:
             clouds, features = self.clouds(clip), self.features(clip).T
         spans = self.find_spans(features[start:stop], *limits)
-        return self.compare_spans(clouds, (start, stop), spans, limits.distance)
+        return self.compare_spans(clouds, features, (start, stop), spans, limits.distance)
 
-    def compare_spans(self, clouds: Clouds, frames: tuple[int, int], spans: Ints, limit: float) -> Candidates:
-        """Find the frames of spans (S, 4) at which an interval within `limit` meters of frames of a clip ends."""
+    def compare_spans(
+        self, clouds: Clouds, features: Singles, frames: tuple[int, int], spans: Ints, limit: float
+    ) -> Candidates:
+        """Find the frames of spans (S, 4) at which an interval within `limit` meters of frames of a clip ends.
+
+        clouds, features : markers of the clip, and features (F, K) of its frames.
+        """
         weights = frame_weights(self.options.window, self.fps, "triangle")
         start, stop = frames
-        n = stop - start
+        n, half = stop - start, len(weights) // 2
+        around = np.ascontiguousarray(features[max(start - half, 0) : stop + half])
         query = SpanQuery(
-            clouds.points, np.sqrt(clouds.weights), weights, is_long_triangle(weights), start, stop,
+            clouds.points, np.sqrt(clouds.weights), around, weights, start, stop,
             round(_MARGIN_SECONDS * self.fps), STEP, TOO_FAR, COARSE, STRAIGHT, cap_paths(n, limit),
+            (limit + _ROUNDING) ** 2,
         )  # fmt: skip
         rules = make_rules(self.options.web, self.fps)
         parts = _split_spans(spans, n)
@@ -250,13 +259,14 @@ class MotionIndex(FrozenRecord):
 
 
 def _find_new_ends(ends: Ints, costs: Singles, starts: Ints, known: KnownMatches) -> Ints:
-    """Return those of the ends around which the cost is lowest, and that are not ends of known matches."""
+    """Return those of the ends at which a new match can end, and around which the cost is lowest."""
     from scipy.ndimage import minimum_filter1d
 
     lowest = minimum_filter1d(costs, 2 * known.radius + 1, mode="constant", cval=np.inf)
     best = ends[costs[ends] <= lowest[ends]]
     best = best[~known.contain(best, starts)]
-    return np.asarray(ends[are_near(ends, best, known.radius)])
+    ends = ends[are_near(ends, best, known.radius)]
+    return np.asarray(ends[~known.contain(ends, starts)])
 
 
 def _list_spans(ends: Ints, starts: Ints, n: int) -> Ints:

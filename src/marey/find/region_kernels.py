@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.compiled import Floats2D, Out, Singles1D, UInt8s1D, UInt8s2D, UInt16s2D, helper, kernel
+from marey.compiled import Floats2D, Ints2D, Out, Singles1D, UInt8s1D, UInt8s2D, UInt16s2D, helper, kernel
 
 # Bits of a cell's mark.
 HORIZONTAL, VERTICAL, VALID, CHAIN, LEVEL = 1, 2, 4, 8, 16
@@ -56,37 +56,6 @@ class MarkArrays(NamedTuple):
 @kernel
 def quantize_distances(distances: Floats2D, step: float, far: int, out: Out[UInt16s2D]) -> None:
     """Convert D to square roots in units of `step`, rounded; values of `far` or more become `far`."""
-    write_units(distances, step, far, out)
-
-
-@kernel
-def mark_cells(values: UInt16s2D, rules: Rules, out: MarkArrays) -> None:
-    """Set the marks of all cells: HORIZONTAL, VERTICAL, VALID, CHAIN and LEVEL."""
-    write_marks(values, rules, out)
-
-
-@kernel
-def mark_kept(marks: UInt8s2D, max_steps: int, kept: Out[UInt8s2D]) -> None:
-    """Set `kept` on LEVEL cells, and on valid cells that a path of at most `max_steps` steps inside the valid region
-    connects to a chain, in either direction."""
-    write_kept(marks, max_steps, kept)
-
-
-@helper
-def write_marks(values: UInt16s2D, rules: Rules, out: MarkArrays) -> None:
-    """Do the same as `mark_cells`, for other kernels."""
-    marks, member, free, bound = out
-    _mark_minima(values, rules.cap, marks)
-    _mark_valid(values, rules.cap, rules.ratio, rules.reach, marks)
-    _mark_members(values, rules.near, marks, HORIZONTAL | VERTICAL, member)
-    _mark_paths(member, rules.chain, CHAIN, marks, free, bound)
-    _mark_members(values, rules.near, marks, VALID, member)
-    _mark_paths(member, rules.level, LEVEL, marks, free, bound)
-
-
-@helper
-def write_units(distances: Floats2D, step: float, far: int, out: UInt16s2D) -> None:
-    """Do the same as `quantize_distances`, for other kernels."""
     scale = 1.0 / step
     for i in range(distances.shape[0]):
         line, target = distances[i], out[i]
@@ -95,8 +64,44 @@ def write_units(distances: Floats2D, step: float, far: int, out: UInt16s2D) -> N
             target[j] = far if root >= far else np.uint16(root)
 
 
+@kernel
+def mark_cells(values: UInt16s2D, rules: Rules, out: MarkArrays) -> None:
+    """Set the marks of all cells: HORIZONTAL, VERTICAL, VALID, CHAIN and LEVEL."""
+    write_marks(values, _list_all_columns(values.shape), rules, out)
+
+
+@kernel
+def mark_kept(marks: UInt8s2D, max_steps: int, kept: Out[UInt8s2D]) -> None:
+    """Set `kept` on LEVEL cells, and on valid cells that a path of at most `max_steps` steps inside the valid region
+    connects to a chain, in either direction."""
+    write_kept(marks, _list_all_columns(marks.shape), max_steps, kept)
+
+
 @helper
-def _mark_minima(values: UInt16s2D, cap: int, marks: UInt8s2D) -> None:
+def _list_all_columns(shape: tuple[int, int]) -> Ints2D:
+    columns = np.zeros((shape[0], 2), np.int64)
+    columns[:, 1] = shape[1]
+    return columns
+
+
+@helper
+def write_marks(values: UInt16s2D, columns: Ints2D, rules: Rules, out: MarkArrays) -> None:
+    """Do the same as `mark_cells`, for other kernels and for a band of the grid.
+
+    columns : (R, 2) the columns of each row, half-open. Neither first nor last columns decrease from row to row. Values
+        of other cells must not be below `rules.cap`; their marks are not written.
+    """
+    marks, member, free, bound = out
+    _mark_minima(values, columns, rules.cap, marks)
+    _mark_valid(values, columns, rules.cap, rules.ratio, rules.reach, marks)
+    _mark_members(values, columns, rules.near, marks, HORIZONTAL | VERTICAL, member)
+    _mark_paths(member, columns, rules.chain, CHAIN, marks, free, bound)
+    _mark_members(values, columns, rules.near, marks, VALID, member)
+    _mark_paths(member, columns, rules.level, LEVEL, marks, free, bound)
+
+
+@helper
+def _mark_minima(values: UInt16s2D, columns: Ints2D, cap: int, marks: UInt8s2D) -> None:
     """Set HORIZONTAL on local minima along rows, VERTICAL on local minima along columns. Values of `cap` or more do not
     count.
 
@@ -104,31 +109,31 @@ def _mark_minima(values: UInt16s2D, cap: int, marks: UInt8s2D) -> None:
     """
     n_rows, n_columns = values.shape
     for i in range(n_rows):
-        above, here, below = values[max(i - 1, 0)], values[i], values[min(i + 1, n_rows - 1)]
-        mark = marks[i]
-        for j in range(n_columns):
-            v = here[j]
+        first, last = columns[i, 0], columns[i, 1]
+        above, here, below = values[max(i - 1, 0), first:last], values[i], values[min(i + 1, n_rows - 1), first:last]
+        mark, middle = marks[i, first:last], here[first:last]
+        for j in range(last - first):
+            v = middle[j]
             mark[j] = VERTICAL if (v <= above[j]) & (v <= below[j]) & (v < cap) else 0
-        for j in range(1, n_columns - 1):
-            v = here[j]
-            mark[j] |= HORIZONTAL if (v <= here[j - 1]) & (v <= here[j + 1]) & (v < cap) else 0
-        for j in (0, n_columns - 1):
+        for j in range(1, last - first - 1):
+            v = middle[j]
+            mark[j] |= HORIZONTAL if (v <= middle[j - 1]) & (v <= middle[j + 1]) & (v < cap) else 0
+        for j in (first, last - 1):
             v = here[j]
             if v < cap and v <= here[max(j - 1, 0)] and v <= here[min(j + 1, n_columns - 1)]:
-                mark[j] |= HORIZONTAL
+                mark[j - first] |= HORIZONTAL
 
 
 @helper
-def _mark_valid(values: UInt16s2D, cap: int, ratio: float, reach: int, marks: UInt8s2D) -> None:
+def _mark_valid(values: UInt16s2D, columns: Ints2D, cap: int, ratio: float, reach: int, marks: UInt8s2D) -> None:
     """Set VALID on minima and on the cells around them, while values are at least the minimum and below `ratio` times
     it.
 
     cap : values of at least this are not used.
     reach : maximum number of cells on either side of a minimum.
     """
-    n_rows, n_columns = values.shape
-    for i in range(n_rows):
-        for j in range(n_columns):
+    for i in range(len(values)):
+        for j in range(columns[i, 0], columns[i, 1]):
             mark = marks[i, j]
             if mark & (HORIZONTAL | VERTICAL) == 0:
                 continue
@@ -160,11 +165,12 @@ def _extend_minimum(
 
 
 @helper
-def _mark_members(values: UInt16s2D, near: int, marks: UInt8s2D, bits: int, out: UInt8s2D) -> None:
+def _mark_members(values: UInt16s2D, columns: Ints2D, near: int, marks: UInt8s2D, bits: int, out: UInt8s2D) -> None:
     """Set `out` to 1 on cells with values below `near` and any of the bits, else to 0."""
     for i in range(values.shape[0]):
-        here, mark, target = values[i], marks[i], out[i]
-        for j in range(values.shape[1]):
+        first, last = columns[i, 0], columns[i, 1]
+        here, mark, target = values[i, first:last], marks[i, first:last], out[i, first:last]
+        for j in range(last - first):
             target[j] = 1 if (here[j] < near) & ((mark[j] & bits) != 0) else 0
 
 
@@ -212,7 +218,9 @@ def _write_bytes(lengths: Singles1D, out: UInt8s1D) -> None:
 
 
 @helper
-def _mark_paths(member: UInt8s2D, min_length: int, bit: int, marks: UInt8s2D, free: UInt8s2D, bound: UInt8s2D) -> None:
+def _mark_paths(
+    member: UInt8s2D, columns: Ints2D, min_length: int, bit: int, marks: UInt8s2D, free: UInt8s2D, bound: UInt8s2D
+) -> None:
     """Set `bit` on the cells of `member` that lie on a path of such cells with a Manhattan length of at least
     `min_length`.
 
@@ -223,16 +231,28 @@ def _mark_paths(member: UInt8s2D, min_length: int, bit: int, marks: UInt8s2D, fr
     free_a, free_b = np.full(size, _NONE, np.float32), np.full(size, _NONE, np.float32)
     bound_a, bound_b = np.full(size, _NONE, np.float32), np.full(size, _NONE, np.float32)
     for i in range(n_rows):
-        _write_next_lengths(member[i], max_length, -1, free_a, bound_a, free_b, bound_b)
-        _write_bytes(free_b, free[i])
-        _write_bytes(bound_b, bound[i])
+        first, last = columns[i, 0], columns[i, 1]
+        end = last + 2
+        diagonal, straight = free_b[first:end], bound_b[first:end]
+        _write_next_lengths(
+            member[i, first:last], max_length, -1, free_a[first:end], bound_a[first:end], diagonal, straight
+        )
+        _write_bytes(diagonal, free[i, first:last])
+        _write_bytes(straight, bound[i, first:last])
+        diagonal[0], straight[0] = _NONE, _NONE  # left by an earlier row that began farther left
         free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a
     free_a[:], free_b[:], bound_a[:], bound_b[:] = _NONE, _NONE, _NONE, _NONE
     for i in range(n_rows - 1, -1, -1):
-        _write_next_lengths(member[i], max_length, 1, free_a, bound_a, free_b, bound_b)
-        mark, came, came_straight = marks[i], free[i], bound[i]
-        diagonal, straight = free_b[1 : n_columns + 1], bound_b[1 : n_columns + 1]
-        for j in range(n_columns):
+        first, last = columns[i, 0], columns[i, 1]
+        end = last + 2
+        _write_next_lengths(
+            member[i, first:last], max_length, 1, free_a[first:end], bound_a[first:end],
+            free_b[first:end], bound_b[first:end],
+        )  # fmt: skip
+        free_b[last + 1], bound_b[last + 1] = _NONE, _NONE  # left by a row that ended farther right
+        mark, came, came_straight = marks[i, first:last], free[i, first:last], bound[i, first:last]
+        diagonal, straight = free_b[first + 1 : last + 1], bound_b[first + 1 : last + 1]
+        for j in range(last - first):
             x = diagonal[j] if diagonal[j] > straight[j] else straight[j]
             x = x + np.float32(came[j]) if came[j] != NEVER else _NONE
             y = diagonal[j] + np.float32(came_straight[j]) if came_straight[j] != NEVER else _NONE
@@ -263,26 +283,32 @@ def _write_next_steps(
 
 
 @helper
-def write_kept(marks: UInt8s2D, max_steps: int, kept: UInt8s2D) -> None:
-    """Do the same as `mark_kept`, for other kernels."""
+def write_kept(marks: UInt8s2D, columns: Ints2D, max_steps: int, kept: UInt8s2D) -> None:
+    """Do the same as `mark_kept`, for other kernels and for a band of the grid; see `write_marks`."""
     n_rows, n_columns = marks.shape
     top, size = np.float32(max_steps), n_columns + 2
     free_a, free_b = np.full(size, _FAR, np.float32), np.full(size, _FAR, np.float32)
     bound_a, bound_b = np.full(size, _FAR, np.float32), np.full(size, _FAR, np.float32)
     for i in range(n_rows):
-        mark, keep = marks[i], kept[i]
-        _write_next_steps(mark, -1, free_a, bound_a, free_b, bound_b)
-        diagonal, straight = free_b[1 : n_columns + 1], bound_b[1 : n_columns + 1]
-        for j in range(n_columns):
+        first, last = columns[i, 0], columns[i, 1]
+        end = last + 2
+        mark, keep = marks[i, first:last], kept[i, first:last]
+        _write_next_steps(mark, -1, free_a[first:end], bound_a[first:end], free_b[first:end], bound_b[first:end])
+        free_b[first], bound_b[first] = _FAR, _FAR
+        diagonal, straight = free_b[first + 1 : last + 1], bound_b[first + 1 : last + 1]
+        for j in range(last - first):
             x = diagonal[j] if diagonal[j] < straight[j] else straight[j]
             keep[j] = 1 if (x <= top) | ((mark[j] & LEVEL) != 0) else 0
         free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a
     free_a[:], free_b[:], bound_a[:], bound_b[:] = _FAR, _FAR, _FAR, _FAR
     for i in range(n_rows - 1, -1, -1):
-        keep = kept[i]
-        _write_next_steps(marks[i], 1, free_a, bound_a, free_b, bound_b)
-        diagonal, straight = free_b[1 : n_columns + 1], bound_b[1 : n_columns + 1]
-        for j in range(n_columns):
+        first, last = columns[i, 0], columns[i, 1]
+        end = last + 2
+        mark, keep = marks[i, first:last], kept[i, first:last]
+        _write_next_steps(mark, 1, free_a[first:end], bound_a[first:end], free_b[first:end], bound_b[first:end])
+        free_b[last + 1], bound_b[last + 1] = _FAR, _FAR
+        diagonal, straight = free_b[first + 1 : last + 1], bound_b[first + 1 : last + 1]
+        for j in range(last - first):
             x = diagonal[j] if diagonal[j] < straight[j] else straight[j]
             keep[j] |= 1 if x <= top else 0
         free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a

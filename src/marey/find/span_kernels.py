@@ -1,39 +1,51 @@
 """Compare a query with parts of clips of an index, the spans, by the rules of a match web.
 
-For each span: D of all pairs of frames, with some frames around them; the cells that a match web would keep; and the
-best path through these cells that ends at each frame. All arrays are small enough for the processor's caches.
+Features of poses come first: where every path through a span costs too much by their lower bounds of D (see
+`marey.compare.embedding`), nothing else is compared. Elsewhere, the cells that cheap paths can use form a band around
+a diagonal. For this band: D of its cells, with some cells around them; the cells that a match web would keep; and the
+best path through these that ends at each frame. All arrays are small enough for the processor's caches.
+
+A path has a mean D of at most T if the sum of D - T along it is at most 0. With lower bounds of D in its place, this
+sum is at most 0 too. So the smallest sums of all paths to a cell and from it show whether such a path can use it.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from marey.compare.grid_kernels import Products, Tile, write_aligned_rows
-from marey.compiled import Floats1D, Floats2D, Floats3D, Ints2D, UInt8s2D, UInt16s2D, helper, kernel
-from marey.find.index_kernels import Blocks
-from marey.find.region_kernels import MarkArrays, Rules, write_kept, write_marks, write_units
+from marey.compiled import Floats1D, Floats2D, Floats3D, Ints2D, Singles2D, UInt8s2D, UInt16s2D, helper, kernel
+from marey.find.index_kernels import Blocks, add_squares
+from marey.find.region_kernels import MarkArrays, Rules, write_kept, write_marks
 from marey.find.search_kernels import CELL, PathEnds, choose_step
+
+# Number of diagonals whose products are computed at a time.
+_LAGS = 8
+# Possible ends of paths that are more frames apart than this are compared separately.
+_APART = 4
+_INF = np.float32(np.inf)
 
 
 class SpanQuery(NamedTuple):
     """A query, and how it is compared.
 
     points : (F, M, 3) markers of the query's clip. roots : (M,) square roots of the markers' weights.
-    weights : (2 L + 1,) weights of the frames in a window. running : whether these form a long triangle; see
-        `grid_kernels.Tile`.
+    features : (R, K) features of the query's frames, and of the frames around them that windows need.
+    weights : (2 L + 1,) weights of the frames in a window.
     start, stop : frames of the query, half-open.
-    margin : number of frames around the query and the spans that decide which cells are kept.
+    margin : number of frames around the query and the band that decide which cells are kept.
     step, far : meters per unit of the grids' values, and the value of cells that are never used.
     coarse : values of kept cells are rounded to multiples of this many units.
     extra, cap : extra cost of a straight step, and maximum cost of a path, m^2.
+    mean : maximum mean D of a path, m^2.
     """
 
     points: Floats3D
     roots: Floats1D
+    features: Singles2D
     weights: Floats1D
-    running: bool
     start: int
     stop: int
     margin: int
@@ -42,154 +54,471 @@ class SpanQuery(NamedTuple):
     coarse: int
     extra: float
     cap: float
+    mean: float
 
 
 class _Factors(NamedTuple):
-    """Markers of frames times the roots of their weights, relative to a center: x, y and z; and sums of each frame."""
+    """Frames from `begin` on as factors of D; see `grid_kernels`.
 
+    x, y, z : (M, F) markers times the roots of their weights, relative to a center.
+    sums : (3, F) mean x and z of each frame, and its mean square.
+    means : (3, F) mean x and z, and spread, of the window around each frame; wrong where a clip's end cuts the window.
+    """
+
+    begin: int
     x: Floats2D
     y: Floats2D
     z: Floats2D
     sums: Floats2D
+    means: Floats2D
+
+
+class _Bounds(NamedTuple):
+    """Lower bounds of D for a span, and sums along paths; columns begin at 2, with infinity or 0 around them.
+
+    poses : (R, C + 2 L) squared distances of features.
+    excess : (n, C + 4) lower bounds of D, minus the maximum mean.
+    to : (n + 1, C + 4) smallest sum of a path from the first row to each cell, from row 1 on.
+    back : (3, C + 4) the same from a cell to the last row, for three rows.
+    band : (n, 2) columns of each row that paths can use, half-open, counted from the first of the span.
+    """
+
+    poses: Singles2D
+    excess: Singles2D
+    to: Singles2D
+    back: Singles2D
+    band: Ints2D
 
 
 @kernel
 def compare_spans(blocks: Blocks, spans: Ints2D, query: SpanQuery, rules: Rules, out: PathEnds) -> int:
-    """Find the best paths that end at each frame of each span; return the number of cells computed.
+    """Find the best paths that end at each frame of each span; return the number of cells whose D was computed.
 
     spans : (S, 4) clip, first frame, end frame, and the first frame where a path may end.
     out : the paths of the frames of one span after the other; a path's first frame is relative to its span.
     """
     half, start, stop, margin = len(query.weights) // 2, query.start, query.stop, query.margin
-    n_query = len(query.points)
+    n_query, n = len(query.points), query.stop - query.start
     top, bottom = max(start - margin, 0), min(stop + margin, n_query)
-    begin, end = max(top - half, 0), min(bottom + half, n_query)
-    center = query.points[start, 0, 1]
-    ours = _read_query(query, begin, end, center)
-    n_rows, n_all, widest = bottom - top, end - begin, 1
+    ours = _read_query(query, max(top - half, 0), min(bottom + half, n_query))
+    widest = 1
     for s in range(len(spans)):
         widest = max(widest, spans[s, 2] - spans[s, 1])
     lines, codes = np.empty((2, 3, widest + 2)), np.empty((3, widest + 2), np.int64)
+    bounds = _Bounds(
+        np.empty((len(query.features), widest + 2 * half), np.float32),
+        np.zeros((n, widest + 4), np.float32),
+        np.full((n + 1, widest + 4), _INF, np.float32),
+        np.empty((3, widest + 4), np.float32),
+        np.empty((n, 2), np.int64),
+    )
     n_cells = at = 0
     for s in range(len(spans)):
         clip, first, last = spans[s, 0], spans[s, 1], spans[s, 2]
-        length = blocks.starts[clip + 1] - blocks.starts[clip]
-        left, right = max(first - margin, 0), min(last + margin, length)
-        since, until = max(left - half, 0), min(right + half, length)
-        n, n_columns = until - since, right - left
-        theirs = _read_clip(blocks, clip, since, until, query.roots, center)
-        dot, cross, up = np.empty((n_all, n)), np.empty((n_all, n)), np.empty((n_all, n))
-        _multiply(ours, theirs, dot, cross, up)
-        distances, values = np.empty((n_rows, n_columns)), np.empty((n_rows, n_columns), np.uint16)
-        tile = Tile((begin, since), (top, bottom, left, right), (n_query, length), (top, left), query.weights,
-                    query.running and n > 2 * half + 1)  # fmt: skip
-        write_aligned_rows(Products(dot, cross, up, ours.sums, theirs.sums), tile, distances)
-        write_units(distances, query.step, query.far, values)
-        marks, member = np.empty((n_rows, n_columns), np.uint8), np.empty((n_rows, n_columns), np.uint8)
-        free, bound = np.empty((n_rows, n_columns), np.uint8), np.empty((n_rows, n_columns), np.uint8)
-        kept = np.empty((n_rows, n_columns), np.uint8)
-        write_marks(values, rules, MarkArrays(marks, member, free, bound))
-        write_kept(marks, rules.bridge, kept)
         width = last - first
         ends = PathEnds(out.totals[at : at + width], out.counts[at : at + width], out.firsts[at : at + width])
-        _find_paths(values, kept, (start - top, first - left), query, lines, codes, ends)
-        ends.totals[: spans[s, 3] - first] = np.inf
+        ends.totals[:] = np.inf
+        _bound_cells(blocks, clip, first, last, query, bounds)
+        _sum_forward(bounds, width)
+        possible = bounds.to[n, 2 : width + 2]
+        j = spans[s, 3] - first
+        while j < width:
+            if possible[j] > 0.0:
+                j += 1
+                continue
+            final = j
+            for other in range(j + 1, width):
+                if other - final > _APART:
+                    break
+                if possible[other] <= 0.0:
+                    final = other
+            _find_band(bounds, j, final)
+            n_cells += _compare_band(
+                blocks, (clip, first, last), (j, final), query, rules, ours, (top, bottom), bounds.band, lines, codes,
+                ends,
+            )  # fmt: skip
+            j = final + 1
         at += width
-        n_cells += n_rows * n_columns
     return n_cells
 
 
 @helper
-def _read_query(query: SpanQuery, begin: int, end: int, center: float) -> _Factors:
-    """Return the factors of the query's frames, each (R, M), relative to a marker of its first frame."""
+def _bound_cells(blocks: Blocks, clip: int, first: int, last: int, query: SpanQuery, out: _Bounds) -> None:
+    """Write `out.excess` of frames `first` to `last` of a clip. Frames of windows beyond the end of a clip count as
+    equal, which makes bounds only smaller."""
+    values, starts, n_markers, n_features = blocks
+    half, width, n_query = len(query.weights) // 2, last - first, len(query.features)
+    begin = max(query.start - half, 0)
+    length = starts[clip + 1] - starts[clip]
+    since, until = max(first - half, 0), min(last + half, length)
+    n = until - since
+    at = (3 * n_markers + n_features) * starts[clip] + 3 * n_markers * length + since
+    for i in range(n_query):
+        line = out.poses[i]
+        line[:n] = 0.0
+        for d in range(0, n_features, 4):
+            add_squares(values, at + d * length, length, query.features[i], d, line, n)
+    mean = np.float32(-query.mean)
+    for k in range(query.stop - query.start):
+        row = out.excess[k, 2 : width + 2]
+        row[:] = mean
+        for r in range(-half, half + 1):
+            i = query.start + k + r - begin
+            if i < 0 or i >= n_query:
+                continue
+            low, high = max(since - first - r, 0), min(until - first - r, width)
+            weight = np.float32(query.weights[half + r])
+            target, given = row[low:high], out.poses[i, first + low + r - since : first + high + r - since]
+            for j in range(high - low):
+                target[j] += weight * given[j]
+
+
+@helper
+def _sum_forward(bounds: _Bounds, width: int) -> None:
+    """Write `bounds.to`."""
+    excess, to = bounds.excess, bounds.to
+    for j in range(2, width + 2):
+        to[1, j] = excess[0, j]
+    for k in range(1, len(excess)):
+        here, diagonal, wide = to[k + 1, 2 : width + 2], to[k, 1 : width + 1], to[k, :width]
+        high, own = to[k - 1, 1 : width + 1], excess[k, 2 : width + 2]
+        left, above = excess[k, 1 : width + 1], excess[k - 1, 2 : width + 2]
+        for j in range(width):
+            x, y = diagonal[j], high[j] + above[j]
+            x = x if x < y else y
+            y = wide[j] + left[j]
+            x = x if x < y else y
+            here[j] = x + own[j]
+
+
+@helper
+def _find_band(bounds: _Bounds, j: int, final: int) -> None:
+    """Write the band of the paths that end at columns `j` to `final`."""
+    excess, to, back, band = bounds.excess, bounds.to, bounds.back, bounds.band
+    n = len(excess)
+    low = max(j - 2 * n, 0)
+    width = final + 1 - low
+    back[:, low + 2 : final + 5] = _INF
+    for k in range(n - 1, -1, -1):
+        here, own = back[k % 3, low + 2 : final + 3], excess[k, low + 2 : final + 3]
+        if k == n - 1:
+            for c in range(j - low, width):
+                here[c] = own[c]
+        else:
+            diagonal, wide = back[(k + 1) % 3, low + 3 : final + 4], back[(k + 1) % 3, low + 4 : final + 5]
+            high, beside = back[(k + 2) % 3, low + 3 : final + 4], excess[k + 1, low + 3 : final + 4]
+            for c in range(width):
+                x, y = high[c], wide[c]
+                x = (x if x < y else y) + beside[c]
+                y = diagonal[c]
+                here[c] = (x if x < y else y) + own[c]
+        came = to[k + 1, low + 2 : final + 3]
+        begin, end = width, 0
+        for c in range(width):
+            if came[c] + here[c] - own[c] <= 0.0:
+                begin, end = min(begin, c), c + 1
+        band[k, 0], band[k, 1] = low + begin, low + end
+    for k in range(n - 2, -1, -1):
+        band[k, 0] = min(band[k, 0], band[k + 1, 0])
+    for k in range(1, n):
+        band[k, 1] = max(band[k, 1], band[k - 1, 1])
+
+
+@helper
+def _compare_band(
+    blocks: Blocks,
+    span: tuple[int, int, int],
+    chosen: tuple[int, int],
+    query: SpanQuery,
+    rules: Rules,
+    ours: _Factors,
+    rows: tuple[int, int],
+    band: Ints2D,
+    lines: Floats3D,
+    codes: Ints2D,
+    out: PathEnds,
+) -> int:
+    """Find the best paths that end at the chosen frames of a span, first and last; return the number of cells computed.
+
+    span : clip, first frame and end frame. ours : factors of the query's frames. rows : frames of the query's clip that
+    are compared. band : see `_Bounds`. lines, codes : see `_find_paths`. out : the paths of the span.
+    """
+    (clip, first, _), (top, bottom), margin = span, rows, query.margin
+    n_rows, length = bottom - top, blocks.starts[clip + 1] - blocks.starts[clip]
+    low, high = length, -len(query.points)
+    for k in range(len(band)):
+        low, high = min(low, band[k, 0] - k), max(high, band[k, 1] - 1 - k)
+    low, high = first - query.start + low - margin, first - query.start + high + margin
+    left, right = max(top + low, 0), min(bottom + high, length)
+    columns = np.empty((n_rows, 2), np.int64)
+    for i in range(n_rows):
+        columns[i, 0], columns[i, 1] = max(top + i + low, left) - left, min(top + i + high + 1, right) - left
+    n_columns = right - left
+    theirs = _read_clip(blocks, clip, left, right, query)
+    values = np.full((n_rows, n_columns), np.uint16(query.far))
+    products, totals, line = np.empty((_LAGS, 3, ours.x.shape[1])), np.empty((3, n_rows)), np.empty(n_rows)
+    n_cells = 0
+    for group in range(low, high + 1, _LAGS):
+        end = min(group + _LAGS, high + 1)
+        _multiply(ours, theirs, (group, end), products)
+        for lag in range(group, end):
+            start, stop = max(top, -lag), min(bottom, length - lag)
+            if start < stop:
+                sizes = len(query.points), length
+                _measure_diagonal(ours, theirs, lag, (start, stop), sizes, query, products[lag - group], totals, line)
+                _write_units(line[: stop - start], query, values, start - top, start + lag - left)
+                n_cells += stop - start
+    marks, member = np.zeros((n_rows, n_columns), np.uint8), np.empty((n_rows, n_columns), np.uint8)
+    free, bound = np.empty((n_rows, n_columns), np.uint8), np.empty((n_rows, n_columns), np.uint8)
+    kept = np.zeros((n_rows, n_columns), np.uint8)
+    write_marks(values, columns, rules, MarkArrays(marks, member, free, bound))
+    write_kept(marks, columns, rules.bridge, kept)
+    _find_paths(values, kept, columns, (query.start - top, first - left), chosen, query, lines, codes, out)
+    return n_cells
+
+
+@helper
+def _measure_diagonal(
+    ours: _Factors,
+    theirs: _Factors,
+    lag: int,
+    rows: tuple[int, int],
+    sizes: tuple[int, int],
+    query: SpanQuery,
+    products: Floats2D,
+    totals: Floats2D,
+    out: Floats1D,
+) -> None:
+    """Write D of frames `rows` of the query's clip and the frames of the other clip that are `lag` later.
+
+    sizes : numbers of frames of both clips. products : (3, R) see `_multiply`. totals : (3, n) array to work with.
+    """
+    (start, stop), half, weights = rows, len(query.weights) // 2, query.weights
+    # Frames of windows that both clips have.
+    begin, end = max(start - half, -lag, 0), min(stop + half, sizes[1] - lag, sizes[0])
+    inner, outer = max(begin + half, start), min(end - half, stop)
+    n = outer - inner
+    if n > 0:
+        dots, crosses, ups = totals[0, :n], totals[1, :n], totals[2, :n]
+        dots[:], crosses[:], ups[:] = 0.0, 0.0, 0.0
+        for r in range(2 * half + 1):
+            w, at = weights[r], inner - half + r - ours.begin
+            dot, cross, up = products[0, at : at + n], products[1, at : at + n], products[2, at : at + n]
+            for k in range(n):
+                dots[k] += w * dot[k]
+                crosses[k] += w * cross[k]
+                ups[k] += w * up[k]
+        a, b = inner - ours.begin, inner + lag - theirs.begin
+        ax, az, aa = ours.means[0, a : a + n], ours.means[1, a : a + n], ours.means[2, a : a + n]
+        bx, bz, bb = theirs.means[0, b : b + n], theirs.means[1, b : b + n], theirs.means[2, b : b + n]
+        line = out[inner - start : outer - start]
+        for k in range(n):
+            p = dots[k] - (ax[k] * bx[k] + az[k] * bz[k])
+            q = crosses[k] - (ax[k] * bz[k] - az[k] * bx[k])
+            d = (aa[k] + bb[k]) - 2.0 * (ups[k] + math.sqrt(p * p + q * q))
+            line[k] = d if d > 0.0 else 0.0
+    for part in range(2):
+        for i in range(start if part == 0 else max(outer, inner), min(inner, stop) if part == 0 else stop):
+            out[i - start] = _measure_edge_cell(ours, theirs, lag, i, (begin, end), weights, products)
+
+
+@helper
+def _measure_edge_cell(
+    ours: _Factors,
+    theirs: _Factors,
+    lag: int,
+    i: int,
+    frames: tuple[int, int],
+    weights: Floats1D,
+    products: Floats2D,
+) -> float:
+    """Return D of frame i and the frame `lag` later of the other clip, with a window cut to `frames`."""
+    half, (begin, end) = len(weights) // 2, frames
+    total = dots = crosses = ups = ax = az = bx = bz = squares = 0.0
+    for f in range(max(i - half, begin), min(i + half + 1, end)):
+        w, a, b = weights[f - i + half], f - ours.begin, f + lag - theirs.begin
+        total += w
+        dots += w * products[0, a]
+        crosses += w * products[1, a]
+        ups += w * products[2, a]
+        ax += w * ours.sums[0, a]
+        az += w * ours.sums[1, a]
+        bx += w * theirs.sums[0, b]
+        bz += w * theirs.sums[1, b]
+        squares += w * (ours.sums[2, a] + theirs.sums[2, b])
+    ax, az, bx, bz = ax / total, az / total, bx / total, bz / total
+    p = dots / total - (ax * bx + az * bz)
+    q = crosses / total - (ax * bz - az * bx)
+    spread = squares / total - (ax * ax + az * az) - (bx * bx + bz * bz)
+    return max(spread - 2.0 * (ups / total + math.sqrt(p * p + q * q)), 0.0)
+
+
+@helper
+def _write_units(line: Floats1D, query: SpanQuery, values: UInt16s2D, row: int, column: int) -> None:
+    """Write D of a diagonal as square roots in units of `query.step`, from a row and a column on."""
+    scale, far = 1.0 / query.step, query.far
+    for k in range(len(line)):
+        line[k] = math.sqrt(line[k]) * scale + 0.5
+    for k in range(len(line)):
+        root = line[k]
+        values[row + k, column + k] = far if root >= far else np.uint16(root)
+
+
+@helper
+def _read_query(query: SpanQuery, begin: int, end: int) -> _Factors:
+    """Return the factors of the query's frames, relative to a marker of its first frame."""
     points, n = query.points, end - begin
     n_markers = points.shape[1]
-    x, y, z = np.empty((n, n_markers)), np.empty((n, n_markers)), np.empty((n, n_markers))
-    sums = np.zeros((3, n))
-    origin_x, origin_z = points[query.start, 0, 0], points[query.start, 0, 2]
-    for f in range(n):
-        for m in range(n_markers):
-            root = query.roots[m]
-            x[f, m] = (points[begin + f, m, 0] - origin_x) * root
-            y[f, m] = (points[begin + f, m, 1] - center) * root
-            z[f, m] = (points[begin + f, m, 2] - origin_z) * root
-            sums[0, f] += x[f, m] * root
-            sums[1, f] += z[f, m] * root
-            sums[2, f] += x[f, m] * x[f, m] + y[f, m] * y[f, m] + z[f, m] * z[f, m]
-    return _Factors(x, y, z, sums)
+    x, y, z = np.empty((n_markers, n)), np.empty((n_markers, n)), np.empty((n_markers, n))
+    sums, means = np.zeros((3, n)), np.zeros((3, n))
+    origin = points[query.start, 0]
+    for m in range(n_markers):
+        for f in range(n):
+            x[m, f] = points[begin + f, m, 0] - origin[0]
+            y[m, f] = points[begin + f, m, 1] - origin[1]
+            z[m, f] = points[begin + f, m, 2] - origin[2]
+        _add_marker(x[m], y[m], z[m], query.roots[m], sums)
+    _average_windows(sums, query.weights, means)
+    return _Factors(begin, x, y, z, sums, means)
 
 
 @helper
-def _read_clip(blocks: Blocks, clip: int, since: int, until: int, roots: Floats1D, center: float) -> _Factors:
-    """Return the factors of frames of a clip, each (M, C), relative to a marker of the first of them."""
+def _read_clip(blocks: Blocks, clip: int, left: int, right: int, query: SpanQuery) -> _Factors:
+    """Return the factors of frames of a clip, and of the frames around them that windows need, relative to a marker of
+    the first of them; heights are relative to the query's."""
     values, starts, n_markers, n_features = blocks
-    n, length = until - since, starts[clip + 1] - starts[clip]
-    begin = (3 * n_markers + n_features) * starts[clip] + since
+    length, half = starts[clip + 1] - starts[clip], len(query.weights) // 2
+    begin, end = max(left - half, 0), min(right + half, length)
+    n, first = end - begin, (3 * n_markers + n_features) * starts[clip] + begin
     x, y, z = np.empty((n_markers, n)), np.empty((n_markers, n)), np.empty((n_markers, n))
-    sums = np.zeros((3, n))
-    origin_x, origin_z = float(values[begin]), float(values[begin + 2 * n_markers * length])
+    sums, means = np.zeros((3, n)), np.zeros((3, n))
+    origin_x, origin_z = float(values[first]), float(values[first + 2 * n_markers * length])
+    center = query.points[query.start, 0, 1]
     for m in range(n_markers):
-        root = roots[m]
-        px, py, pz = x[m], y[m], z[m]
-        at = begin + m * length
+        at = first + m * length
         gx, gy = values[at : at + n], values[at + n_markers * length : at + n_markers * length + n]
         gz = values[at + 2 * n_markers * length : at + 2 * n_markers * length + n]
+        px, py, pz = x[m], y[m], z[m]
         for j in range(n):
-            px[j] = (float(gx[j]) - origin_x) * root
-            py[j] = (float(gy[j]) - center) * root
-            pz[j] = (float(gz[j]) - origin_z) * root
-            sums[0, j] += px[j] * root
-            sums[1, j] += pz[j] * root
-            sums[2, j] += px[j] * px[j] + py[j] * py[j] + pz[j] * pz[j]
-    return _Factors(x, y, z, sums)
+            px[j] = float(gx[j]) - origin_x
+            py[j] = float(gy[j]) - center
+            pz[j] = float(gz[j]) - origin_z
+        _add_marker(px, py, pz, query.roots[m], sums)
+    _average_windows(sums, query.weights, means)
+    return _Factors(begin, x, y, z, sums, means)
 
 
 @helper
-def _multiply(ours: _Factors, theirs: _Factors, dot: Floats2D, cross: Floats2D, up: Floats2D) -> None:
-    """Write the products of all pairs of frames; see `grid_kernels`. Two markers at a time."""
-    n_markers, n = theirs.x.shape
-    for i in range(len(ours.x)):
-        d, c, u = dot[i], cross[i], up[i]
-        d[:], c[:], u[:] = 0.0, 0.0, 0.0
-        for m in range(0, n_markers - 1, 2):
-            x, y, z = ours.x[i, m], ours.y[i, m], ours.z[i, m]
-            x2, y2, z2 = ours.x[i, m + 1], ours.y[i, m + 1], ours.z[i, m + 1]
-            bx, by, bz = theirs.x[m], theirs.y[m], theirs.z[m]
-            bx2, by2, bz2 = theirs.x[m + 1], theirs.y[m + 1], theirs.z[m + 1]
-            for j in range(n):
-                d[j] += (x * bx[j] + z * bz[j]) + (x2 * bx2[j] + z2 * bz2[j])
-                c[j] += (x * bz[j] - z * bx[j]) + (x2 * bz2[j] - z2 * bx2[j])
-                u[j] += y * by[j] + y2 * by2[j]
-        if n_markers % 2:
-            m = n_markers - 1
-            x, y, z = ours.x[i, m], ours.y[i, m], ours.z[i, m]
-            bx, by, bz = theirs.x[m], theirs.y[m], theirs.z[m]
-            for j in range(n):
-                d[j] += x * bx[j] + z * bz[j]
-                c[j] += x * bz[j] - z * bx[j]
-                u[j] += y * by[j]
+def _add_marker(x: Floats1D, y: Floats1D, z: Floats1D, root: float, sums: Floats2D) -> None:
+    """Multiply a marker by the root of its weight, and add it to the sums of all frames."""
+    mean_x, mean_z, squares = sums[0], sums[1], sums[2]
+    for j in range(len(x)):
+        x[j], y[j], z[j] = x[j] * root, y[j] * root, z[j] * root
+        mean_x[j] += x[j] * root
+        mean_z[j] += z[j] * root
+        squares[j] += x[j] * x[j] + y[j] * y[j] + z[j] * z[j]
+
+
+@helper
+def _average_windows(sums: Floats2D, weights: Floats1D, out: Floats2D) -> None:
+    """Write mean x, mean z and spread of the windows around frames; only those that are complete."""
+    n, length = sums.shape[1], len(weights)
+    for f in range(n - length + 1):
+        x = z = squares = 0.0
+        for r in range(length):
+            x += weights[r] * sums[0, f + r]
+            z += weights[r] * sums[1, f + r]
+            squares += weights[r] * sums[2, f + r]
+        at = f + length // 2
+        out[0, at], out[1, at], out[2, at] = x, z, squares - x * x - z * z
+
+
+@helper
+def _multiply(ours: _Factors, theirs: _Factors, lags: tuple[int, int], out: Floats3D) -> None:
+    """Write the products of the query's frames and the frames that are `lags` later; see `grid_kernels`.
+
+    Four markers at a time, for all lags while they are in the processor's first cache.
+
+    out : (lags, 3, R) dot, cross and up of each frame; not written where the other clip has no frame.
+    """
+    n_markers, n_ours = ours.x.shape
+    n_theirs, shift = theirs.x.shape[1], ours.begin - theirs.begin
+    out[:] = 0.0
+    for m in range(0, n_markers, 4):
+        n_left = n_markers - m
+        for lag in range(lags[0], lags[1]):
+            a = max(-shift - lag, 0)
+            b = a + shift + lag
+            n = min(n_ours - a, n_theirs - b)
+            if n <= 0:
+                continue
+            products = out[lag - lags[0]]
+            dot, cross, up = products[0, a : a + n], products[1, a : a + n], products[2, a : a + n]
+            if n_left >= 4:
+                _add_four(ours, theirs, m, a, b, dot, cross, up)
+            else:
+                for k in range(m, n_markers):
+                    _add_one(ours, theirs, k, a, b, dot, cross, up)
+
+
+@helper
+def _add_one(
+    ours: _Factors, theirs: _Factors, m: int, a: int, b: int, dot: Floats1D, cross: Floats1D, up: Floats1D
+) -> None:
+    """Add the products of marker m, from frames a and b of the factors on."""
+    n = len(dot)
+    ax, ay, az = ours.x[m, a : a + n], ours.y[m, a : a + n], ours.z[m, a : a + n]
+    bx, by, bz = theirs.x[m, b : b + n], theirs.y[m, b : b + n], theirs.z[m, b : b + n]
+    for k in range(n):
+        dot[k] += ax[k] * bx[k] + az[k] * bz[k]
+        cross[k] += ax[k] * bz[k] - az[k] * bx[k]
+        up[k] += ay[k] * by[k]
+
+
+@helper
+def _add_four(
+    ours: _Factors, theirs: _Factors, m: int, a: int, b: int, dot: Floats1D, cross: Floats1D, up: Floats1D
+) -> None:
+    """Do the same as `_add_one` for four markers."""
+    n, p, q, r = len(dot), m + 1, m + 2, m + 3
+    ax, az, bx, bz = ours.x[m, a : a + n], ours.z[m, a : a + n], theirs.x[m, b : b + n], theirs.z[m, b : b + n]
+    cx, cz, dx, dz = ours.x[p, a : a + n], ours.z[p, a : a + n], theirs.x[p, b : b + n], theirs.z[p, b : b + n]
+    ex, ez, fx, fz = ours.x[q, a : a + n], ours.z[q, a : a + n], theirs.x[q, b : b + n], theirs.z[q, b : b + n]
+    gx, gz, hx, hz = ours.x[r, a : a + n], ours.z[r, a : a + n], theirs.x[r, b : b + n], theirs.z[r, b : b + n]
+    for k in range(n):
+        first = (ax[k] * bx[k] + az[k] * bz[k]) + (cx[k] * dx[k] + cz[k] * dz[k])
+        dot[k] += first + ((ex[k] * fx[k] + ez[k] * fz[k]) + (gx[k] * hx[k] + gz[k] * hz[k]))
+        first = (ax[k] * bz[k] - az[k] * bx[k]) + (cx[k] * dz[k] - cz[k] * dx[k])
+        cross[k] += first + ((ex[k] * fz[k] - ez[k] * fx[k]) + (gx[k] * hz[k] - gz[k] * hx[k]))
+    ay, by, cy, dy = ours.y[m, a : a + n], theirs.y[m, b : b + n], ours.y[p, a : a + n], theirs.y[p, b : b + n]
+    ey, fy, gy, hy = ours.y[q, a : a + n], theirs.y[q, b : b + n], ours.y[r, a : a + n], theirs.y[r, b : b + n]
+    for k in range(n):
+        up[k] += (ay[k] * by[k] + cy[k] * dy[k]) + (ey[k] * fy[k] + gy[k] * hy[k])
 
 
 @helper
 def _find_paths(
     values: UInt16s2D,
     kept: UInt8s2D,
+    columns: Ints2D,
     corner: tuple[int, int],
+    chosen: tuple[int, int],
     query: SpanQuery,
     lines: Floats3D,
     codes: Ints2D,
     out: PathEnds,
 ) -> None:
-    """Find the best path through kept cells that ends at each frame, as `search_kernels.find_best_paths` does.
+    """Find the best path through kept cells that ends at each chosen frame, as `search_kernels.find_best_paths` does.
 
-    corner : row and column of `values` and `kept` where the query and the span begin.
+    columns : (R, 2) columns of each row of `values` and `kept`.
+    corner : row and column of `values` and `kept` where the query and the span begin; the column may be negative.
+    chosen : first and last frame of the span at which paths may end.
     lines, codes : (2, 3, C + 2), (3, C + 2) arrays to work with: costs of paths and of cells, in three rows.
     """
     n_frames, width = query.stop - query.start, len(out.totals)
     extra, cap, coarse = query.extra, query.cap, query.coarse
     unit = (query.step * coarse) * (query.step * coarse)
     lines[:, :, : width + 2] = np.inf
-    out.totals[:] = np.inf
     was_alive = True
     for k in range(n_frames):
         now = k % 3
@@ -198,7 +527,9 @@ def _find_paths(
         before, before_cost, before_code = lines[0, now - 1], lines[1, now - 1], codes[now - 1]
         last, last_code = lines[0, now - 2], codes[now - 2]
         is_last, alive = k == n_frames - 1, False
-        for j in range(width):
+        begin = max(columns[corner[0] + k, 0] - corner[1], 0)
+        here[begin : begin + 2], here_cost[begin : begin + 2] = np.inf, np.inf
+        for j in range(begin, min(columns[corner[0] + k, 1] - corner[1], chosen[1] + 1)):
             column = j + 2
             here[column], here_cost[column] = np.inf, np.inf
             if not is_kept[corner[1] + j]:
@@ -217,7 +548,7 @@ def _find_paths(
             if total <= cap:
                 here[column], here_code[column] = total, path
                 alive = True
-                if is_last:
+                if is_last and j >= chosen[0]:
                     out.totals[j], out.counts[j], out.firsts[j] = total, path // CELL, path % CELL
         if not alive and not was_alive:
             return
