@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.compiled import Floats1D, Floats2D, Floats3D, Ints2D, Singles2D, UInt8s2D, UInt16s2D, helper, kernel
+from marey.compiled import Floats1D, Floats3D, Ints2D, Singles2D, UInt8s2D, UInt16s2D, helper, kernel
+from marey.find.diagonal_kernels import Factors, measure_diagonal, multiply, read_clip, read_points
 from marey.find.index_kernels import Blocks, add_squares
 from marey.find.region_kernels import MarkArrays, Rules, write_kept, write_marks
 from marey.find.search_kernels import CELL, PathEnds, choose_step
@@ -57,22 +58,6 @@ class SpanQuery(NamedTuple):
     mean: float
 
 
-class _Factors(NamedTuple):
-    """Frames from `begin` on as factors of D; see `grid_kernels`.
-
-    x, y, z : (M, F) markers times the roots of their weights, relative to a center.
-    sums : (3, F) mean x and z of each frame, and its mean square.
-    means : (3, F) mean x and z, and spread, of the window around each frame; wrong where a clip's end cuts the window.
-    """
-
-    begin: int
-    x: Floats2D
-    y: Floats2D
-    z: Floats2D
-    sums: Floats2D
-    means: Floats2D
-
-
 class _Bounds(NamedTuple):
     """Lower bounds of D for a span, and sums along paths; columns begin at 2, with infinity or 0 around them.
 
@@ -100,7 +85,8 @@ def compare_spans(blocks: Blocks, spans: Ints2D, query: SpanQuery, rules: Rules,
     half, start, stop, margin = len(query.weights) // 2, query.start, query.stop, query.margin
     n_query, n = len(query.points), query.stop - query.start
     top, bottom = max(start - margin, 0), min(stop + margin, n_query)
-    ours = _read_query(query, max(top - half, 0), min(bottom + half, n_query))
+    above, below = max(top - half, 0), min(bottom + half, n_query)
+    ours = read_points(query.points, query.points[start, 0], above, below, query.roots, query.weights)
     widest = 1
     for s in range(len(spans)):
         widest = max(widest, spans[s, 2] - spans[s, 1])
@@ -231,7 +217,7 @@ def _compare_band(
     chosen: tuple[int, int],
     query: SpanQuery,
     rules: Rules,
-    ours: _Factors,
+    ours: Factors,
     rows: tuple[int, int],
     band: Ints2D,
     lines: Floats3D,
@@ -254,18 +240,21 @@ def _compare_band(
     for i in range(n_rows):
         columns[i, 0], columns[i, 1] = max(top + i + low, left) - left, min(top + i + high + 1, right) - left
     n_columns = right - left
-    theirs = _read_clip(blocks, clip, left, right, query)
+    height = query.points[query.start, 0, 1]
+    theirs = read_clip(blocks, clip, left, right, height, query.roots, query.weights)
     values = np.full((n_rows, n_columns), np.uint16(query.far))
     products, totals, line = np.empty((_LAGS, 3, ours.x.shape[1])), np.empty((3, n_rows)), np.empty(n_rows)
     n_cells = 0
     for group in range(low, high + 1, _LAGS):
         end = min(group + _LAGS, high + 1)
-        _multiply(ours, theirs, (group, end), products)
+        multiply(ours, theirs, (group, end), products)
         for lag in range(group, end):
             start, stop = max(top, -lag), min(bottom, length - lag)
             if start < stop:
                 sizes = len(query.points), length
-                _measure_diagonal(ours, theirs, lag, (start, stop), sizes, query, products[lag - group], totals, line)
+                measure_diagonal(
+                    ours, theirs, lag, (start, stop), sizes, query.weights, products[lag - group], totals, line
+                )
                 _write_units(line[: stop - start], query, values, start - top, start + lag - left)
                 n_cells += stop - start
     marks, member = np.zeros((n_rows, n_columns), np.uint8), np.empty((n_rows, n_columns), np.uint8)
@@ -278,82 +267,6 @@ def _compare_band(
 
 
 @helper
-def _measure_diagonal(
-    ours: _Factors,
-    theirs: _Factors,
-    lag: int,
-    rows: tuple[int, int],
-    sizes: tuple[int, int],
-    query: SpanQuery,
-    products: Floats2D,
-    totals: Floats2D,
-    out: Floats1D,
-) -> None:
-    """Write D of frames `rows` of the query's clip and the frames of the other clip that are `lag` later.
-
-    sizes : numbers of frames of both clips. products : (3, R) see `_multiply`. totals : (3, n) array to work with.
-    """
-    (start, stop), half, weights = rows, len(query.weights) // 2, query.weights
-    # Frames of windows that both clips have.
-    begin, end = max(start - half, -lag, 0), min(stop + half, sizes[1] - lag, sizes[0])
-    inner, outer = max(begin + half, start), min(end - half, stop)
-    n = outer - inner
-    if n > 0:
-        dots, crosses, ups = totals[0, :n], totals[1, :n], totals[2, :n]
-        dots[:], crosses[:], ups[:] = 0.0, 0.0, 0.0
-        for r in range(2 * half + 1):
-            w, at = weights[r], inner - half + r - ours.begin
-            dot, cross, up = products[0, at : at + n], products[1, at : at + n], products[2, at : at + n]
-            for k in range(n):
-                dots[k] += w * dot[k]
-                crosses[k] += w * cross[k]
-                ups[k] += w * up[k]
-        a, b = inner - ours.begin, inner + lag - theirs.begin
-        ax, az, aa = ours.means[0, a : a + n], ours.means[1, a : a + n], ours.means[2, a : a + n]
-        bx, bz, bb = theirs.means[0, b : b + n], theirs.means[1, b : b + n], theirs.means[2, b : b + n]
-        line = out[inner - start : outer - start]
-        for k in range(n):
-            p = dots[k] - (ax[k] * bx[k] + az[k] * bz[k])
-            q = crosses[k] - (ax[k] * bz[k] - az[k] * bx[k])
-            d = (aa[k] + bb[k]) - 2.0 * (ups[k] + math.sqrt(p * p + q * q))
-            line[k] = d if d > 0.0 else 0.0
-    for part in range(2):
-        for i in range(start if part == 0 else max(outer, inner), min(inner, stop) if part == 0 else stop):
-            out[i - start] = _measure_edge_cell(ours, theirs, lag, i, (begin, end), weights, products)
-
-
-@helper
-def _measure_edge_cell(
-    ours: _Factors,
-    theirs: _Factors,
-    lag: int,
-    i: int,
-    frames: tuple[int, int],
-    weights: Floats1D,
-    products: Floats2D,
-) -> float:
-    """Return D of frame i and the frame `lag` later of the other clip, with a window cut to `frames`."""
-    half, (begin, end) = len(weights) // 2, frames
-    total = dots = crosses = ups = ax = az = bx = bz = squares = 0.0
-    for f in range(max(i - half, begin), min(i + half + 1, end)):
-        w, a, b = weights[f - i + half], f - ours.begin, f + lag - theirs.begin
-        total += w
-        dots += w * products[0, a]
-        crosses += w * products[1, a]
-        ups += w * products[2, a]
-        ax += w * ours.sums[0, a]
-        az += w * ours.sums[1, a]
-        bx += w * theirs.sums[0, b]
-        bz += w * theirs.sums[1, b]
-        squares += w * (ours.sums[2, a] + theirs.sums[2, b])
-    ax, az, bx, bz = ax / total, az / total, bx / total, bz / total
-    p = dots / total - (ax * bx + az * bz)
-    q = crosses / total - (ax * bz - az * bx)
-    spread = squares / total - (ax * ax + az * az) - (bx * bx + bz * bz)
-    return max(spread - 2.0 * (ups / total + math.sqrt(p * p + q * q)), 0.0)
-
-
-@helper
 def _write_units(line: Floats1D, query: SpanQuery, values: UInt16s2D, row: int, column: int) -> None:
     """Write D of a diagonal as square roots in units of `query.step`, from a row and a column on."""
     scale, far = 1.0 / query.step, query.far
@@ -362,138 +275,6 @@ def _write_units(line: Floats1D, query: SpanQuery, values: UInt16s2D, row: int, 
     for k in range(len(line)):
         root = line[k]
         values[row + k, column + k] = far if root >= far else np.uint16(root)
-
-
-@helper
-def _read_query(query: SpanQuery, begin: int, end: int) -> _Factors:
-    """Return the factors of the query's frames, relative to a marker of its first frame."""
-    points, n = query.points, end - begin
-    n_markers = points.shape[1]
-    x, y, z = np.empty((n_markers, n)), np.empty((n_markers, n)), np.empty((n_markers, n))
-    sums, means = np.zeros((3, n)), np.zeros((3, n))
-    origin = points[query.start, 0]
-    for m in range(n_markers):
-        for f in range(n):
-            x[m, f] = points[begin + f, m, 0] - origin[0]
-            y[m, f] = points[begin + f, m, 1] - origin[1]
-            z[m, f] = points[begin + f, m, 2] - origin[2]
-        _add_marker(x[m], y[m], z[m], query.roots[m], sums)
-    _average_windows(sums, query.weights, means)
-    return _Factors(begin, x, y, z, sums, means)
-
-
-@helper
-def _read_clip(blocks: Blocks, clip: int, left: int, right: int, query: SpanQuery) -> _Factors:
-    """Return the factors of frames of a clip, and of the frames around them that windows need, relative to a marker of
-    the first of them; heights are relative to the query's."""
-    values, starts, n_markers, n_features = blocks
-    length, half = starts[clip + 1] - starts[clip], len(query.weights) // 2
-    begin, end = max(left - half, 0), min(right + half, length)
-    n, first = end - begin, (3 * n_markers + n_features) * starts[clip] + begin
-    x, y, z = np.empty((n_markers, n)), np.empty((n_markers, n)), np.empty((n_markers, n))
-    sums, means = np.zeros((3, n)), np.zeros((3, n))
-    origin_x, origin_z = float(values[first]), float(values[first + 2 * n_markers * length])
-    center = query.points[query.start, 0, 1]
-    for m in range(n_markers):
-        at = first + m * length
-        gx, gy = values[at : at + n], values[at + n_markers * length : at + n_markers * length + n]
-        gz = values[at + 2 * n_markers * length : at + 2 * n_markers * length + n]
-        px, py, pz = x[m], y[m], z[m]
-        for j in range(n):
-            px[j] = float(gx[j]) - origin_x
-            py[j] = float(gy[j]) - center
-            pz[j] = float(gz[j]) - origin_z
-        _add_marker(px, py, pz, query.roots[m], sums)
-    _average_windows(sums, query.weights, means)
-    return _Factors(begin, x, y, z, sums, means)
-
-
-@helper
-def _add_marker(x: Floats1D, y: Floats1D, z: Floats1D, root: float, sums: Floats2D) -> None:
-    """Multiply a marker by the root of its weight, and add it to the sums of all frames."""
-    mean_x, mean_z, squares = sums[0], sums[1], sums[2]
-    for j in range(len(x)):
-        x[j], y[j], z[j] = x[j] * root, y[j] * root, z[j] * root
-        mean_x[j] += x[j] * root
-        mean_z[j] += z[j] * root
-        squares[j] += x[j] * x[j] + y[j] * y[j] + z[j] * z[j]
-
-
-@helper
-def _average_windows(sums: Floats2D, weights: Floats1D, out: Floats2D) -> None:
-    """Write mean x, mean z and spread of the windows around frames; only those that are complete."""
-    n, length = sums.shape[1], len(weights)
-    for f in range(n - length + 1):
-        x = z = squares = 0.0
-        for r in range(length):
-            x += weights[r] * sums[0, f + r]
-            z += weights[r] * sums[1, f + r]
-            squares += weights[r] * sums[2, f + r]
-        at = f + length // 2
-        out[0, at], out[1, at], out[2, at] = x, z, squares - x * x - z * z
-
-
-@helper
-def _multiply(ours: _Factors, theirs: _Factors, lags: tuple[int, int], out: Floats3D) -> None:
-    """Write the products of the query's frames and the frames that are `lags` later; see `grid_kernels`.
-
-    Four markers at a time, for all lags while they are in the processor's first cache.
-
-    out : (lags, 3, R) dot, cross and up of each frame; not written where the other clip has no frame.
-    """
-    n_markers, n_ours = ours.x.shape
-    n_theirs, shift = theirs.x.shape[1], ours.begin - theirs.begin
-    out[:] = 0.0
-    for m in range(0, n_markers, 4):
-        n_left = n_markers - m
-        for lag in range(lags[0], lags[1]):
-            a = max(-shift - lag, 0)
-            b = a + shift + lag
-            n = min(n_ours - a, n_theirs - b)
-            if n <= 0:
-                continue
-            products = out[lag - lags[0]]
-            dot, cross, up = products[0, a : a + n], products[1, a : a + n], products[2, a : a + n]
-            if n_left >= 4:
-                _add_four(ours, theirs, m, a, b, dot, cross, up)
-            else:
-                for k in range(m, n_markers):
-                    _add_one(ours, theirs, k, a, b, dot, cross, up)
-
-
-@helper
-def _add_one(
-    ours: _Factors, theirs: _Factors, m: int, a: int, b: int, dot: Floats1D, cross: Floats1D, up: Floats1D
-) -> None:
-    """Add the products of marker m, from frames a and b of the factors on."""
-    n = len(dot)
-    ax, ay, az = ours.x[m, a : a + n], ours.y[m, a : a + n], ours.z[m, a : a + n]
-    bx, by, bz = theirs.x[m, b : b + n], theirs.y[m, b : b + n], theirs.z[m, b : b + n]
-    for k in range(n):
-        dot[k] += ax[k] * bx[k] + az[k] * bz[k]
-        cross[k] += ax[k] * bz[k] - az[k] * bx[k]
-        up[k] += ay[k] * by[k]
-
-
-@helper
-def _add_four(
-    ours: _Factors, theirs: _Factors, m: int, a: int, b: int, dot: Floats1D, cross: Floats1D, up: Floats1D
-) -> None:
-    """Do the same as `_add_one` for four markers."""
-    n, p, q, r = len(dot), m + 1, m + 2, m + 3
-    ax, az, bx, bz = ours.x[m, a : a + n], ours.z[m, a : a + n], theirs.x[m, b : b + n], theirs.z[m, b : b + n]
-    cx, cz, dx, dz = ours.x[p, a : a + n], ours.z[p, a : a + n], theirs.x[p, b : b + n], theirs.z[p, b : b + n]
-    ex, ez, fx, fz = ours.x[q, a : a + n], ours.z[q, a : a + n], theirs.x[q, b : b + n], theirs.z[q, b : b + n]
-    gx, gz, hx, hz = ours.x[r, a : a + n], ours.z[r, a : a + n], theirs.x[r, b : b + n], theirs.z[r, b : b + n]
-    for k in range(n):
-        first = (ax[k] * bx[k] + az[k] * bz[k]) + (cx[k] * dx[k] + cz[k] * dz[k])
-        dot[k] += first + ((ex[k] * fx[k] + ez[k] * fz[k]) + (gx[k] * hx[k] + gz[k] * hz[k]))
-        first = (ax[k] * bz[k] - az[k] * bx[k]) + (cx[k] * dz[k] - cz[k] * dx[k])
-        cross[k] += first + ((ex[k] * fz[k] - ez[k] * fx[k]) + (gx[k] * hz[k] - gz[k] * hx[k]))
-    ay, by, cy, dy = ours.y[m, a : a + n], theirs.y[m, b : b + n], ours.y[p, a : a + n], theirs.y[p, b : b + n]
-    ey, fy, gy, hy = ours.y[q, a : a + n], theirs.y[q, b : b + n], ours.y[r, a : a + n], theirs.y[r, b : b + n]
-    for k in range(n):
-        up[k] += (ay[k] * by[k] + cy[k] * dy[k]) + (ey[k] * fy[k] + gy[k] * hy[k])
 
 
 @helper
