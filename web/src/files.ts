@@ -68,7 +68,7 @@ export class Files {
       if (!reply.ok) throw new Error(((await reply.json()) as Refused).text);
       return true;
     } catch (error) {
-      report(`Could not add ${file.name}: ${messageOf(error)}`);
+      report(messageOf(error).startsWith(file.name) ? messageOf(error) : `Could not add ${file.name}: ${messageOf(error)}`);
       return false;
     }
   }

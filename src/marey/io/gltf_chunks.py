@@ -134,8 +134,8 @@ class Gltf:
                     "this is glTF as JSON text, and only binary .glb is read; convert it, for example with "
                     "'npx @gltf-transform/cli copy in.gltf out.glb'"
                 )
-            start = ascii(bytes(data[:4]).decode("latin-1"))
-            self.fail(f"not a GLB file: expected it to start with 'glTF', got {start}; export it again as binary glTF")
+            start = "".join(char for char in bytes(data[:4]).decode("latin-1") if char.isprintable())
+            self.fail(f"not a GLB file: expected it to start with 'glTF', got {start!r}; export it as binary glTF")
         if len(data) < 12:
             self.fail(f"the file ends within the header: expected 12 bytes, got {len(data)}")
         version, length = struct.unpack_from("<II", data, 4)

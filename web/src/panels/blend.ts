@@ -199,6 +199,7 @@ class BlendPanel {
       modes.curves.set(chosen[1]!, drawn);
       modes.forget();
       this.draw();
+      this.app.keys.refresh();
       this.changed(true);
     });
     return { ...keyed, moved: (index, key, done) => {
@@ -417,7 +418,7 @@ class BlendPanel {
     this.failed = false;
     this.result = motion;
     this.put(done, first, move === this.last.picked);
-    this.said.textContent = resultText(done, chosen.length);
+    this.said.textContent = resultText(done, chosen.map((id) => this.app.motions.get(id)?.info.seconds ?? 0), this.settings.value.crop !== null);
     if (done.at) this.showPlace(done.at);
     if (this.metricsOf === "result") this.outdate(true);
     this.drawButtons();

@@ -11,10 +11,13 @@ export function studyText(study: BlendStudy, n: number, transition: boolean): st
   return `${grid} ${apart} ${metricText(study.distance)} m; ${study.matches} matching foot contacts. Click to see two frames.`;
 }
 
-export function resultText(done: Blended, n: number): string {
+/** Describe a result that was made from clips of these durations in seconds; `trimmed` if only their common part was used. */
+export function resultText(done: Blended, durations: number[], trimmed: boolean): string {
   const { info, at } = { info: done.motion, at: done.at };
-  const what = at ? `Transition from A at ${at[0].toFixed(2)} s to B at ${at[1].toFixed(2)} s.` : `Blend of ${n} clips.`;
-  return `${info.n_frames} frames, ${info.seconds.toFixed(2)} s. ${what}`;
+  const what = at ? `Transition from A at ${at[0].toFixed(2)} s to B at ${at[1].toFixed(2)} s.` : `Blend of ${durations.length} clips.`;
+  const short = !at && trimmed && info.seconds < 0.9 * Math.min(...durations);
+  const why = short ? ` The clips, ${durations.map((each) => each.toFixed(2)).join(" and ")} s, were trimmed to the steps that they have in common.` : "";
+  return `${info.n_frames} frames, ${info.seconds.toFixed(2)} s. ${what}${why}`;
 }
 
 /** Build the tables that compare the methods. `how` describes the weights. */

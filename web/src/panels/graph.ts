@@ -176,6 +176,8 @@ class GraphPanel {
     this.pairs.take(built.labels, pairs);
     this.limit.value = threshold;
     this.path.choices = built.labels;
+    // The operations below list the graph.
+    this.more.shown();
     this.walkSettings = settingsForm<GraphWalkSettings>(FORMS.GraphWalkSettings, {
       initial: { seconds: 20 },
       choices: { label: [["", "anything"], ...built.labels.map((label): [string, string] => [label, label])] },
