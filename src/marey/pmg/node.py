@@ -38,7 +38,7 @@ _FREE = 100.0
 class ExampleReach(NamedTuple):
     """How many of the examples of a node it reaches with their own parameters.
 
-    n_examples : number of examples.
+    n_examples : number of examples with parameters in the node's ranges.
     n_reached : number of examples whose parameters the node's motions meet to within the tolerance; None if they cannot
         be measured.
     tolerance : the tolerance in words: "2 cm".
@@ -208,7 +208,7 @@ class Node(FrozenRecord):
         return given if own is None else np.asarray(own(given))
 
     def count_reached(self) -> ExampleReach | None:
-        """Count the examples whose own parameters the node's motions have; None if the space has no examples.
+        """Count the examples in the node's ranges whose own parameters its motions have; None if there are none.
 
         Positions count as reached within 2 cm, angles within 2 degrees, speeds within 0.02 m/s, and other parameters
         within 2 % of their range.
@@ -221,6 +221,9 @@ class Node(FrozenRecord):
         within = np.array(
             [_REACHED.get(unit, _REACHED_FRACTION * s) for unit, s in zip(self.units, self.scale, strict=True)]
         )
+        own = own[((own >= self.low - within) & (own <= self.high + within)).all(axis=1)]
+        if not len(own):
+            return None
         off = np.stack([self.reached(each) - each for each in own])
         # Axes of one unit, such as those of a point, count together.
         kinds = [[k for k, each in enumerate(self.units) if each == unit] for unit in dict.fromkeys(self.units)]
