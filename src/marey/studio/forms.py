@@ -33,7 +33,8 @@ def _describe(each: Option) -> dict[str, Any]:
     if each.kind == "number":
         limits = [None if limit is None else round(factor * limit, 6) for limit in limits]
         default = None if default is None else round(factor * default, 6)
-    shown_kind = {"name": "text", "object": "flag" if find_form(each) == "flag" else "text"}.get(each.kind, each.kind)
+    form = find_form(each)
+    shown_kind = {"name": "text", "object": form if form in ("flag", "file") else "text"}.get(each.kind, each.kind)
     if each.kind == "object":
         default = write_text(each)
     return {

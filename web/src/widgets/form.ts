@@ -124,13 +124,14 @@ function drawControl(control: Control, standard: Value, choices: [string, string
 function numberField(control: Control, step: number, change: (shown: Value) => void): HTMLElement {
   const label = control.unit ? `${control.label} (${control.unit})` : control.label;
   const text = control.default === null ? "" : String(control.default);
+  const isText = control.kind === "text" || control.kind === "file";
   const limit = (value: number | null) => (value === null ? "" : String(value));
   const input = el("input", {
-    type: control.kind === "text" ? "text" : "number", min: limit(control.min), max: limit(control.max),
-    step: String(step), value: text, placeholder: control.optional ? "auto" : "", aria: { label },
+    type: isText ? "text" : "number", min: limit(control.min), max: limit(control.max),
+    step: String(step), value: text, placeholder: control.kind === "file" ? "file in the open folder" : control.optional ? "auto" : "", aria: { label },
   });
   input.addEventListener("change", () => {
-    if (control.kind === "text") change(input.value || (control.optional ? null : ""));
+    if (isText) change(input.value || (control.optional ? null : ""));
     else if (Number.isFinite(input.valueAsNumber)) {
       const value = Math.max(control.min ?? -Infinity, Math.min(control.max ?? Infinity, input.valueAsNumber));
       input.value = String(value);
