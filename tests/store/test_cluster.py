@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -47,19 +48,20 @@ def worker(address: str, folder: Path) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
+def scheduler(note: Path, port: int = 0) -> subprocess.Popen[bytes]:
+    """Start a scheduler that writes its address to the file `note`."""
+    return started(
+        "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard",
+        "--scheduler-file", str(note), folder=note.parent,
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """A scheduler with two workers, each in its own process."""
-    import json
-
     folder = tmp_path_factory.mktemp("cluster")
     note = folder / "scheduler.json"
-    running = [
-        started(
-            "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
-            "--scheduler-file", str(note), folder=folder,
-        )
-    ]  # fmt: skip
+    running = [scheduler(note)]
     try:
         until(lambda: note.exists() and note.stat().st_size > 0)
         at = json.loads(note.read_text())["address"]
@@ -132,6 +134,30 @@ def test_a_killed_worker_loses_only_its_own_tasks(address, tmp_path):
     at_work = [line for path in tmp_path.glob("*.done") for line in path.read_text().split()]
     assert len({path.stem for path in tmp_path.glob("*.done")} - {str(extra.pid)}) == 2
     assert 60 <= len(at_work) < 60 + 30, "what the others had done was done again"
+
+
+@pytest.mark.slow("starts a cluster twice")
+def test_a_restarted_scheduler_and_a_new_worker_finish_the_work(tmp_path):
+    note = tmp_path / "scheduler.json"
+    running = [scheduler(note)]
+    try:
+        until(lambda: note.exists() and note.stat().st_size > 0)
+        at = json.loads(note.read_text())["address"]
+        running.append(worker(at, tmp_path))
+        until(lambda: n_workers(at) == 1)
+        results = cluster(at)(partial(slow_square, str(tmp_path)), range(100))
+        got = [next(results) for _ in range(3)]
+        for process in running:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+        running += [scheduler(note, int(at.rpartition(":")[2])), worker(at, tmp_path)]
+        got += list(results)
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+    assert got == [k * k for k in range(100)]
+    assert len(list(tmp_path.glob("*.done"))) == 2
 
 
 def test_errors_of_the_cluster_are_reported():
