@@ -133,6 +133,15 @@ class Room:
         self.until(f"(marey.stage.invalidate(), marey.stage.drawn > {drawn} + 1)")
 
 
+def draw_start(room: Room) -> None:
+    """The start page, with its demos and samples."""
+    room.press("File")
+    room.page.get_by_role("menuitem", name="Start page").click()
+    room.until("document.querySelectorAll('.start-page option').length > 1")
+    # Which folders were open before depends on the computer.
+    room.page.evaluate("() => (document.querySelector('.start-page .recent').parentElement.hidden = true)")
+
+
 def draw_look(room: Room) -> None:
     """A run with its ghosts, contacts and labels."""
     room.open("run.bvh")
@@ -167,7 +176,7 @@ def draw_edit(room: Room) -> None:
     room.panel("Edit")
     room.seek(30)
     room.press("Pose")
-    room.press("Move")
+    room.page.locator(".operations").get_by_role("button", name="Move", exact=True).click()
     room.page.locator(".operation").get_by_role("combobox", name="Move").select_option("left_hand")
     for name, value in (("Up", "0.6"), ("Forward", "0.3")):
         field = room.page.get_by_label(f"{name}, number")
@@ -309,7 +318,7 @@ def draw_drive(room: Room) -> None:
     room.press("Start")
     room.page.get_by_role("button", name="Stop").wait_for()
     room.page.keyboard.down("a")
-    room.until("/^[0-9.]+ s$/.test(document.querySelector('.panel output').textContent)")
+    room.until("document.querySelector('.panel output').textContent.startsWith('turned in')")
     room.page.keyboard.up("a")
     room.until("document.querySelector('.panel table')")
     box = room.page.locator("#stage canvas").bounding_box()
@@ -320,6 +329,7 @@ def draw_drive(room: Room) -> None:
 
 PICTURES: dict[str, Callable[[Room], None]] = {
     "studio": draw_look,
+    "studio_start": draw_start,
     "studio_curves": draw_curves,
     "studio_skin": draw_skin,
     "studio_edit": draw_edit,
@@ -395,6 +405,7 @@ def draw_browser(out: Path) -> None:
                 room.close_all()
                 arrange(room)
                 page.mouse.move(600, 20)  # where it marks nothing
+                page.evaluate("() => document.getElementById('notices').replaceChildren()")
                 room.settle()
                 page.screenshot(path=out / f"{name}.png")
                 page.context.close()
