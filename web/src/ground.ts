@@ -33,8 +33,8 @@ void main() {
   #include <colorspace_fragment>
 }`;
 
-/** @param shadows whether to draw shadows; the plane that receives them costs as much to draw as everything else */
-export function makeGround(thin: string, strong: string, shadows: boolean): THREE.Group {
+/** @param reach width in meters of the square that receives shadows; each of its pixels is as costly as all others together */
+export function makeGround(thin: string, strong: string, reach: number): THREE.Group {
   const plane = new THREE.PlaneGeometry(SIZE, SIZE).rotateX(-Math.PI / 2);
   const grid = new THREE.Mesh(plane, new THREE.ShaderMaterial({
     vertexShader: VERTEX,
@@ -47,8 +47,9 @@ export function makeGround(thin: string, strong: string, shadows: boolean): THRE
   grid.renderOrder = -2;
   const group = new THREE.Group();
   group.add(grid);
-  if (shadows) {
-    const shadow = new THREE.Mesh(plane, new THREE.ShadowMaterial({ opacity: 0.22, depthWrite: false }));
+  if (reach) {
+    const near = new THREE.PlaneGeometry(reach, reach).rotateX(-Math.PI / 2);
+    const shadow = new THREE.Mesh(near, new THREE.ShadowMaterial({ opacity: 0.22, depthWrite: false }));
     shadow.receiveShadow = true;
     // Both planes lie in the floor and write no depth, so the render order decides which is on top.
     shadow.renderOrder = -1;

@@ -13,6 +13,10 @@ export type Triple = [number, number, number];
 export type View = "front" | "side" | "top" | "free";
 
 const SHADOW_REACH = 6;
+// The same on the floor, onto which the sun shines at an angle.
+const SHADOW_FLOOR = 1.2 * SHADOW_REACH;
+// Pictures of `marey render` are drawn larger by this factor in both directions, and then reduced.
+const SUPERSAMPLING = 2;
 /** Distance in meters beyond which a character is too small to see. */
 const FAR = 12;
 /** A box counts as visible if more than this fraction of it is in view, or if it fills this fraction of the view. */
@@ -41,8 +45,12 @@ export class Stage {
   private dirty = true;
   private last = 0;
   private pictures = 0;
+  private readonly reduced = document.createElement("canvas");
 
-  /** `fine` asks for antialiasing and shadows even without a graphics card, for pictures that are not watched live. */
+  /**
+   * `fine` asks for shadows even without a graphics card, for pictures that are not watched live. They are drawn larger
+   * and then reduced, so they need no antialiasing, which takes most of the time without a graphics card.
+   */
   constructor(private readonly host: HTMLElement, fine = false) {
     const { renderer, software } = makeRenderer(fine);
     this.renderer = renderer;
@@ -96,7 +104,7 @@ export class Stage {
     this.scene.background = new THREE.Color(cssVariable("--stage") || "#e9ebee");
     this.ground?.removeFromParent();
     const shadows = this.renderer.shadowMap.enabled;
-    this.ground = makeGround(cssVariable("--grid") || "#c4c8ce", cssVariable("--grid-strong") || "#9aa0a8", shadows);
+    this.ground = makeGround(cssVariable("--grid") || "#c4c8ce", cssVariable("--grid-strong") || "#9aa0a8", shadows ? SHADOW_FLOOR : 0);
     this.ground.position.y = this.groundLevel;
     this.scene.add(this.ground);
     this.invalidate();
@@ -149,15 +157,21 @@ export class Stage {
 
   /** Draw a picture of this size in pixels, seen from `eye`, and return it as a data URL of a PNG file. */
   picture(width: number, height: number, eye: Triple, target: Triple): string {
-    this.renderer.setPixelRatio(1);
-    this.renderer.setSize(width, height, false);
+    const [large, high] = [SUPERSAMPLING * width, SUPERSAMPLING * height];
+    if (this.canvas.width !== large || this.canvas.height !== high) {
+      this.renderer.setPixelRatio(1);
+      this.renderer.setSize(large, high, false);
+      [this.reduced.width, this.reduced.height] = [width, height];
+    }
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
     this.camera.position.set(...eye);
     this.controls.target.set(...target);
     this.controls.update();
     this.render();
-    return this.canvas.toDataURL("image/png");
+    // Half as large in both directions, so each pixel is the mean of four.
+    this.reduced.getContext("2d")!.drawImage(this.canvas, 0, 0, width, height);
+    return this.reduced.toDataURL("image/png");
   }
 
   /** Draw the view in another size, in pixels, and return it as a data URL of a WebP file; the scene keeps its own size. */
@@ -258,7 +272,7 @@ export class Stage {
  */
 function makeRenderer(fine: boolean): { renderer: THREE.WebGLRenderer; software: boolean } {
   const canvas = document.createElement("canvas");
-  const context = canvas.getContext("webgl2", { antialias: true, powerPreference: "high-performance" });
+  const context = canvas.getContext("webgl2", { antialias: !fine, powerPreference: "high-performance" });
   const about = context?.getExtension("WEBGL_debug_renderer_info");
   const name = about ? String(context!.getParameter(about.UNMASKED_RENDERER_WEBGL)) : "";
   // The settings of a WebGL context cannot be changed, and a renderer is expensive to create, so decide first.

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 StrPath = str | os.PathLike[str]
 SUFFIXES = (".gif", ".webp", ".mp4", ".png")
-# Each picture is drawn larger by this factor in both directions, and then reduced.
-_SUPERSAMPLING = 2
 # Factor of the camera's distance for meshes, which are larger than the body that joints show.
 _SKIN_DISTANCE = 1.3
 _MAX_PICTURES = 20_000
@@ -188,11 +186,9 @@ def _draw_with_browser(browser: str, shot: Shot, settings: RenderSettings) -> It
             page.evaluate(f"document.documentElement.dataset.theme = {settings.theme!r}, marey.stage.applyTheme()")
             page.evaluate(f"marey.pose({shown})")
             for frames, eye, target in zip(shot.frames, eyes, shot.camera.targets, strict=True):
-                large = [_SUPERSAMPLING * width, _SUPERSAMPLING * height]
-                values = json.dumps([frames.tolist(), *large, eye.tolist(), target.tolist()])
+                values = json.dumps([frames.tolist(), width, height, eye.tolist(), target.tolist()])
                 data: str = page.evaluate(f"marey.picture(...{values})")
-                image = Image.open(io.BytesIO(base64.b64decode(data.partition(",")[2]))).convert("RGB")
-                yield image.reduce(_SUPERSAMPLING)
+                yield Image.open(io.BytesIO(base64.b64decode(data.partition(",")[2]))).convert("RGB")
 
 
 def _draw_with_plot(shot: Shot, settings: RenderSettings) -> Iterator[Image]:
