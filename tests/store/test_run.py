@@ -161,3 +161,10 @@ def test_a_scheduler_that_dies_is_reported_in_one_sentence():
     task = cluster_task(DeadClient(), abs, "tcp://10.0.0.5:8786")
     with pytest.raises(MareyError, match=r"the Dask scheduler at 'tcp://10.0.0.5:8786' stopped answering \(connection"):
         list(task.results([[1, 2]], 1))
+
+    class GoneClient(DeadClient):
+        def scatter(self, *_, **__):
+            raise OSError("stream is closed")
+
+    with pytest.raises(MareyError, match=r"stopped answering \(stream is closed\); start it"):
+        cluster_task(GoneClient(), abs, "tcp://10.0.0.5:8786")

@@ -6,6 +6,7 @@ password: put the scheduler on a network where every user may run programs on it
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -71,6 +72,9 @@ class Cluster:
                 f"no Dask scheduler answers at {self.address!r} ({_first_line(error)}); start one with "
                 "`dask scheduler`, and check the address and port"
             ) from None
+        log = logging.getLogger("distributed.client")
+        level = log.level
+        log.setLevel(logging.CRITICAL)  # its errors are raised, too
         try:
             try:
                 client.wait_for_workers(1, timeout=self.patience)
@@ -82,6 +86,7 @@ class Cluster:
             yield client
         finally:
             client.close()
+            log.setLevel(level)
 
 
 class _Task(Crew):
@@ -106,6 +111,17 @@ class _Task(Crew):
                 "a cluster can only run a top-level function of a module, with values that can be pickled "
                 f"({_first_line(error)})"
             ) from None
+        except (OSError, RuntimeError, EOFError) as error:
+            raise self._explain(error) from None
+
+    def _explain(self, error: Exception) -> Exception:
+        """Return the error to raise for one of the connection."""
+        if isinstance(error, MareyError) or not self._is_gone():
+            return error
+        return MareyError(
+            f"the Dask scheduler at {self.address!r} stopped answering ({_first_line(error)}); start it and its "
+            "workers again, and repeat the work: results that are in the cache are kept"
+        )
 
     def _is_gone(self) -> bool:
         """Return whether the scheduler no longer answers."""
@@ -130,12 +146,7 @@ class _Task(Crew):
         try:
             yield from super().results(batches, n_workers)
         except (OSError, RuntimeError, EOFError) as error:
-            if isinstance(error, MareyError) or not self._is_gone():
-                raise
-            raise MareyError(
-                f"the Dask scheduler at {self.address!r} stopped answering ({_first_line(error)}); start it and its "
-                "workers again, and repeat the work: results that are in the cache are kept"
-            ) from None
+            raise self._explain(error) from None
         except ModuleNotFoundError as error:
             raise MareyError(
                 f"a worker of the cluster at {self.address!r} lacks a module ({error}); install this version of marey "

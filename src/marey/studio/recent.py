@@ -31,7 +31,8 @@ class Recent:
 
     def entries(self) -> list[tuple[Kind, Path]]:
         """Return what still exists, newest first."""
-        return [(kind, path) for kind, path in self._read() if (path.is_dir() if kind == "folder" else path.is_file())]
+        exists = {"folder": os.path.isdir, "project": os.path.isfile}  # False for names that no disk can hold
+        return [(kind, path) for kind, path in self._read() if exists[kind](path)]
 
     def add(self, kind: Kind, path: Path) -> None:
         """Move a folder or project to the top of the list. Errors while writing the list are ignored."""
