@@ -107,7 +107,13 @@ class JitKernel(JitHelper):
         if self._types is None:
             _log.info("compiling %s", self.name)
             signature = read_signature(self.function)
-            self.dispatcher.compile(tuple(numba_type(each) for each in signature.arguments.values()))
+            types = tuple(numba_type(each) for each in signature.arguments.values())
+            try:
+                self.dispatcher.compile(types)
+            except Exception:  # Numba does not expect damaged files in its cache, as a power cut leaves them
+                for file in _cache_folder().rglob("*.nb[ic]"):
+                    file.unlink(missing_ok=True)
+                self.dispatcher.compile(types)
             self._types = list(signature.arguments.items())
         if len(arguments) != len(self._types):
             raise TypeError(f"{self.name}: expected {len(self._types)} arguments, got {len(arguments)}")
