@@ -42,9 +42,8 @@ _HIT = 0.05
 # Goal of path lengths relative to the straight line; goals relative to what the clips allow at best, if they cannot
 # meet the absolute goal.
 _PATH, _NEAR_BOUND = 1.5, 1.25
-# Processor time in milliseconds of a choice on the way to a point: half a frame at 60 Hz. Kilobytes of a graph: Heck
-# reports less than 50 with 14 edges; the boxer has 16.
-_CHOICE, _GRAPH_SIZE = 8.0, 57.0
+# Processor time in milliseconds of a choice on the way to a point. Kilobytes of a graph: Heck reports less, for 14 edges.
+_CHOICE, _GRAPH_SIZE = 2.0, 50.0
 
 
 class _Sizes(NamedTuple):
