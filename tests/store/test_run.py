@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -168,3 +169,18 @@ def test_a_scheduler_that_dies_is_reported_in_one_sentence():
 
     with pytest.raises(MareyError, match=r"stopped answering \(stream is closed\); start it"):
         cluster_task(GoneClient(), abs, "tcp://10.0.0.5:8786")
+
+    class EmptyClient(GoneClient):
+        scheduler = SimpleNamespace(identity=None)
+
+        def scatter(self, *_, **__):
+            raise TimeoutError("no valid workers found")
+
+        def scheduler_info(self):
+            return {}
+
+        def sync(self, *_):
+            return {}
+
+    with pytest.raises(MareyError, match="workers of the cluster at 'tcp://10.0.0.5:8786' keep ending too early"):
+        cluster_task(EmptyClient(), abs, "tcp://10.0.0.5:8786")

@@ -116,8 +116,10 @@ class _Task(Crew):
 
     def _explain(self, error: Exception) -> Exception:
         """Return the error to raise for one of the connection."""
-        if isinstance(error, MareyError) or not self._is_gone():
+        if isinstance(error, MareyError):
             return error
+        if not self._is_gone():
+            return MareyError(self.remedy) if isinstance(error, TimeoutError) else error
         return MareyError(
             f"the Dask scheduler at {self.address!r} stopped answering ({_first_line(error)}); start it and its "
             "workers again, and repeat the work: results that are in the cache are kept"
