@@ -42,7 +42,8 @@ _HIT = 0.05
 # Goal of path lengths relative to the straight line; goals relative to what the clips allow at best, if they cannot
 # meet the absolute goal.
 _PATH, _NEAR_BOUND = 1.5, 1.25
-# Processor time in milliseconds of a choice on the way to a point. Kilobytes of a graph: Heck reports less, for 14 edges.
+# Processor time in milliseconds of a choice on the way to a point. Kilobytes of a graph; Heck reports less, with 14
+# edges.
 _CHOICE, _GRAPH_SIZE = 2.0, 50.0
 
 
