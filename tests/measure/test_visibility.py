@@ -72,5 +72,5 @@ def test_violated_limits_are_reported_with_their_joints():
     assert report["limit_excess_max"].value == excess.max()
     assert names[int(excess.max(axis=0).argmax())] in report["limit_excess_max"].note
     assert report["limit_frames"].value == (excess > np.radians(1)).any(axis=1).mean()
-    with pytest.raises(InvalidValue, match="must be a JointLimits"):
+    with pytest.raises(InvalidValue, match="must be JointLimits or the name of a file"):
         measure(WALK, joint_limits=3)

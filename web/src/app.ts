@@ -47,6 +47,7 @@ import { saveChoice } from "./tab_state";
 import { Signal } from "./signal";
 import { loadSkin } from "./skin";
 import { Themes } from "./theme";
+import { readTrail } from "./trail";
 import { Timeline } from "./timeline";
 import { TimeScale } from "./timescale";
 import { Waiting } from "./waiting";
@@ -430,31 +431,10 @@ export class App {
   }
 
   private async loadTrail(shot: Shot, block?: Block): Promise<void> {
-    const { info } = shot;
-    if (info.kind !== "motion") return;
-    const hips = info.roles.hips;
-    if (block?.nFrames === info.n_frames && hips !== undefined) {
-      const points = new Float32Array(3 * block.nFrames);
-      for (let f = 0; f < block.nFrames; f++) {
-        const at = 3 * (f * block.nJoints + hips);
-        points.set(block.positions.subarray(at, at + 3), 3 * f);
-      }
-      shot.character.setTrail(points, info.floor ?? 0);
-      this.trailLoaded.emit();
-      return;
-    }
-    try {
-      const { curves } = await this.connection.ask("curves", { motion: shot.info.motion, curve: "travel" });
-      const axes = ["x", "y", "z"].map((axis) => curves.find((curve) => curve.name === axis)?.values);
-      const [x, y, z] = axes;
-      if (!x || !y || !z) return;
-      const points = new Float32Array(3 * x.length);
-      x.forEach((value, i) => points.set([value, y[i]!, z[i]!], 3 * i));
-      shot.character.setTrail(points, shot.info.floor ?? 0);
-      this.trailLoaded.emit();
-    } catch {
-      // The trail is optional: the motion may have been closed in the meantime.
-    }
+    const points = await readTrail(this.connection, shot.info, block);
+    if (!points) return;
+    shot.character.setTrail(points, shot.info.floor ?? 0);
+    this.trailLoaded.emit();
   }
 
   private async edit<K extends "set_contacts" | "set_labels">(

@@ -171,19 +171,19 @@ def _add_four(
 def measure_diagonal(
     ours: Factors,
     theirs: Factors,
-    lag: int,
-    rows: tuple[int, int],
+    diagonal: tuple[int, int, int],
     sizes: tuple[int, int],
     weights: Floats1D,
     products: Floats2D,
     totals: Floats2D,
     out: Floats1D,
 ) -> None:
-    """Write D of frames `rows` of our clip and the frames of the other clip that are `lag` later.
+    """Write D of frames of our clip and the frames of the other clip that are a lag later.
 
-    sizes : numbers of frames of both clips. products : (3, R) see `multiply`. totals : (3, n) array to work with.
+    diagonal : the lag, and first and end frame of our clip. sizes : numbers of frames of both clips.
+    products : (3, R) see `multiply`. totals : (3, n) array to work with.
     """
-    (start, stop), half = rows, len(weights) // 2
+    (lag, start, stop), half = diagonal, len(weights) // 2
     # Frames of windows that both clips have.
     begin, end = max(start - half, -lag, 0), min(stop + half, sizes[1] - lag, sizes[0])
     inner, outer = max(begin + half, start), min(end - half, stop)

@@ -40,7 +40,7 @@ class SpanQuery(NamedTuple):
     step, far : meters per unit of the grids' values, and the value of cells that are never used.
     coarse : values of kept cells are rounded to multiples of this many units.
     extra, cap : extra cost of a straight step, and maximum cost of a path, m^2.
-    mean : maximum mean D of a path, m^2.
+    max_mean : maximum mean D of a path, m^2.
     """
 
     points: Floats3D
@@ -55,7 +55,7 @@ class SpanQuery(NamedTuple):
     coarse: int
     extra: float
     cap: float
-    mean: float
+    max_mean: float
 
 
 class _Bounds(NamedTuple):
@@ -75,6 +75,26 @@ class _Bounds(NamedTuple):
     band: Ints2D
 
 
+class _QueryRows(NamedTuple):
+    """Frames `top` to `bottom` of the query's clip that are compared, and their factors."""
+
+    factors: Factors
+    top: int
+    bottom: int
+
+
+class _Scratch(NamedTuple):
+    """Arrays to work with.
+
+    band : see `_Bounds`.
+    lines, codes : (2, 3, C + 2), (3, C + 2) costs of paths and of cells, and codes of paths, in three rows.
+    """
+
+    band: Ints2D
+    lines: Floats3D
+    codes: Ints2D
+
+
 @kernel
 def compare_spans(blocks: Blocks, spans: Ints2D, query: SpanQuery, rules: Rules, out: PathEnds) -> int:
     """Find the best paths that end at each frame of each span; return the number of cells whose D was computed.
@@ -86,11 +106,11 @@ def compare_spans(blocks: Blocks, spans: Ints2D, query: SpanQuery, rules: Rules,
     n_query, n = len(query.points), query.stop - query.start
     top, bottom = max(start - margin, 0), min(stop + margin, n_query)
     above, below = max(top - half, 0), min(bottom + half, n_query)
-    ours = read_points(query.points, query.points[start, 0], above, below, query.roots, query.weights)
+    factors = read_points(query.points, query.points[start, 0], above, below, query.roots, query.weights)
+    ours = _QueryRows(factors, top, bottom)
     widest = 1
     for s in range(len(spans)):
         widest = max(widest, spans[s, 2] - spans[s, 1])
-    lines, codes = np.empty((2, 3, widest + 2)), np.empty((3, widest + 2), np.int64)
     bounds = _Bounds(
         np.empty((len(query.features), widest + 2 * half), np.float32),
         np.zeros((n, widest + 4), np.float32),
@@ -98,6 +118,7 @@ def compare_spans(blocks: Blocks, spans: Ints2D, query: SpanQuery, rules: Rules,
         np.empty((3, widest + 4), np.float32),
         np.empty((n, 2), np.int64),
     )
+    work = _Scratch(bounds.band, np.empty((2, 3, widest + 2)), np.empty((3, widest + 2), np.int64))
     n_cells = at = 0
     for s in range(len(spans)):
         clip, first, last = spans[s, 0], spans[s, 1], spans[s, 2]
@@ -119,10 +140,7 @@ def compare_spans(blocks: Blocks, spans: Ints2D, query: SpanQuery, rules: Rules,
                 if possible[other] <= 0.0:
                     final = other
             _find_band(bounds, j, final)
-            n_cells += _compare_band(
-                blocks, (clip, first, last), (j, final), query, rules, ours, (top, bottom), bounds.band, lines, codes,
-                ends,
-            )  # fmt: skip
+            n_cells += _compare_band(blocks, (clip, first, last), (j, final), query, rules, ours, work, ends)
             j = final + 1
         at += width
     return n_cells
@@ -144,7 +162,7 @@ def _bound_cells(blocks: Blocks, clip: int, first: int, last: int, query: SpanQu
         line[:n] = 0.0
         for d in range(0, n_features, 4):
             add_squares(values, at + d * length, length, query.features[i], d, line, n)
-    mean = np.float32(-query.mean)
+    mean = np.float32(-query.max_mean)
     for k in range(query.stop - query.start):
         row = out.excess[k, 2 : width + 2]
         row[:] = mean
@@ -217,19 +235,15 @@ def _compare_band(
     chosen: tuple[int, int],
     query: SpanQuery,
     rules: Rules,
-    ours: Factors,
-    rows: tuple[int, int],
-    band: Ints2D,
-    lines: Floats3D,
-    codes: Ints2D,
+    ours: _QueryRows,
+    work: _Scratch,
     out: PathEnds,
 ) -> int:
     """Find the best paths that end at the chosen frames of a span, first and last; return the number of cells computed.
 
-    span : clip, first frame and end frame. ours : factors of the query's frames. rows : frames of the query's clip that
-    are compared. band : see `_Bounds`. lines, codes : see `_find_paths`. out : the paths of the span.
+    span : clip, first frame and end frame. out : the paths of the span.
     """
-    (clip, first, _), (top, bottom), margin = span, rows, query.margin
+    (clip, first, _), (factors, top, bottom), band, margin = span, ours, work.band, query.margin
     n_rows, length = bottom - top, blocks.starts[clip + 1] - blocks.starts[clip]
     low, high = length, -len(query.points)
     for k in range(len(band)):
@@ -243,18 +257,17 @@ def _compare_band(
     height = query.points[query.start, 0, 1]
     theirs = read_clip(blocks, clip, left, right, height, query.roots, query.weights)
     values = np.full((n_rows, n_columns), np.uint16(query.far))
-    products, totals, line = np.empty((_LAGS, 3, ours.x.shape[1])), np.empty((3, n_rows)), np.empty(n_rows)
+    products, totals, line = np.empty((_LAGS, 3, factors.x.shape[1])), np.empty((3, n_rows)), np.empty(n_rows)
     n_cells = 0
     for group in range(low, high + 1, _LAGS):
         end = min(group + _LAGS, high + 1)
-        multiply(ours, theirs, (group, end), products)
+        multiply(factors, theirs, (group, end), products)
         for lag in range(group, end):
             start, stop = max(top, -lag), min(bottom, length - lag)
             if start < stop:
                 sizes = len(query.points), length
-                measure_diagonal(
-                    ours, theirs, lag, (start, stop), sizes, query.weights, products[lag - group], totals, line
-                )
+                diagonal = lag, start, stop
+                measure_diagonal(factors, theirs, diagonal, sizes, query.weights, products[lag - group], totals, line)
                 _write_units(line[: stop - start], query, values, start - top, start + lag - left)
                 n_cells += stop - start
     marks, member = np.zeros((n_rows, n_columns), np.uint8), np.empty((n_rows, n_columns), np.uint8)
@@ -262,7 +275,7 @@ def _compare_band(
     kept = np.zeros((n_rows, n_columns), np.uint8)
     write_marks(values, columns, rules, MarkArrays(marks, member, free, bound))
     write_kept(marks, columns, rules.bridge, kept)
-    _find_paths(values, kept, columns, (query.start - top, first - left), chosen, query, lines, codes, out)
+    _find_paths(values, kept, columns, (query.start - top, first - left), chosen, query, work, out)
     return n_cells
 
 
@@ -285,8 +298,7 @@ def _find_paths(
     corner: tuple[int, int],
     chosen: tuple[int, int],
     query: SpanQuery,
-    lines: Floats3D,
-    codes: Ints2D,
+    work: _Scratch,
     out: PathEnds,
 ) -> None:
     """Find the best path through kept cells that ends at each chosen frame, as `search_kernels.find_best_paths` does.
@@ -294,8 +306,8 @@ def _find_paths(
     columns : (R, 2) columns of each row of `values` and `kept`.
     corner : row and column of `values` and `kept` where the query and the span begin; the column may be negative.
     chosen : first and last frame of the span at which paths may end.
-    lines, codes : (2, 3, C + 2), (3, C + 2) arrays to work with: costs of paths and of cells, in three rows.
     """
+    lines, codes = work.lines, work.codes
     n_frames, width = query.stop - query.start, len(out.totals)
     extra, cap, coarse = query.extra, query.cap, query.coarse
     unit = (query.step * coarse) * (query.step * coarse)

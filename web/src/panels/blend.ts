@@ -1,7 +1,4 @@
-/**
- * Blend panel: two or more motions, synchronized or with simpler methods; weights, curves or a transition; distance
- * grid.
- */
+/** Blend panel: motions blended by weights, by curves or as a transition, and the distance grid. */
 import type { App, Panel, Shot } from "../app";
 import { button, choice, download, el, setOptions } from "../dom";
 import { keyedPoints, type KeyedCurve } from "../key_lane";

@@ -5,31 +5,24 @@ import { messageOf } from "../app";
 import { freeColor } from "../colors";
 import { button, check, choice, el, setOptions } from "../dom";
 import { LiveCharacter } from "../live";
-import { FORMS, type BlendTreeSettings, type DriveNode, type DriveStarted, type DriveRequest, type GoToSettings, type GraphStreamSettings, type MatchingSettings, type StartDrive, type ControllerStatistics } from "../messages";
+import type { DriveNode, DriveRequest, DriveStarted, StartDrive } from "../messages";
 import type { Target } from "../pointer";
-import { settingsForm } from "../widgets/form";
 import { latest } from "../widgets/latest";
 import { metricText } from "../widgets/measures";
 import type { Slider } from "../widgets/slider";
-import { knob } from "./author_knob";
+import { Cast } from "./drive_cast";
+import { commandControls, speedRange } from "./drive_commands";
 import { DriveInput, handsFree } from "./drive_input";
 import { DriveScene } from "./drive_scene";
+import { COLORS, CONTROLLERS, controllerForms, controllerName, FEET, readForms, responseTable, type ControllerKind } from "./drive_controllers";
 
-type ControllerKind = StartDrive["way"];
 type Place = [number, number, number];
 
-const CONTROLLERS: [ControllerKind, string][] = [
-  ["character", "Parametric graph"], ["graph", "Direction table"], ["matching", "Motion matching"], ["tree", "Blend tree"],
-];
-const COLORS: Record<ControllerKind, string> = { character: "#7f9bc0", graph: "#79a884", matching: "#c98a5e", tree: "#a98bbd" };
-const FEET: [string, string][] = [["lock", "instantly"], ["clean", "best quality (adds delay)"], ["free", "off"]];
 const STATISTICS_MS = 1000;
 const KEPT_SECONDS = 10;
 /** A press within this distance (m) of the target ball is meant for the ball, not for the character behind it. */
 const BALL = 0.15;
 const CANNOT_STOP = "This character has no motion in which it stands, so it keeps going. The built-in character stopping can stop.";
-/** Most characters at the same time; the server allows no more. */
-const MOST = 4;
 /** Reason for aborting a start: another choice has replaced it. */
 const NEWER = "newer";
 
@@ -40,19 +33,9 @@ export function mount(app: App): Panel {
 
 const NOTHING: Required<DriveRequest> = { direction: null, point: null, target: null, node: null, speed: null, values: null, stop: false, stream: null };
 
-/** A character that goes on while another is controlled. */
-interface Other {
-  started: DriveStarted;
-  character: LiveCharacter;
-  request: Required<DriveRequest>;
-  played: string[];
-}
-
 class Driving {
   readonly element: HTMLElement;
-  /** All characters in the order of their start, by stream; null is the one that is controlled. */
-  private cast: [number, Other | null][] = [];
-  private readonly members = el("div", { class: "row", role: "group", hidden: true, aria: { label: "Controlled character" } });
+  private readonly cast = new Cast((stream) => this.control(stream));
   private follow = true;
   private started: DriveStarted | null = null;
   private liveCharacter: LiveCharacter | null = null;
@@ -92,13 +75,7 @@ class Driving {
     this.showChoices();
     this.restart();
   });
-  // Direction and speed are requests; feet have a choice of their own, for all controllers.
-  private readonly forms = {
-    character: settingsForm<GoToSettings>(FORMS.GoToSettings, { skip: ["heading"], changed: () => this.restart() }),
-    graph: settingsForm<GraphStreamSettings>(FORMS.GraphStreamSettings, { skip: ["direction", "speed", "feet", "label"], changed: () => this.restart() }),
-    matching: settingsForm<MatchingSettings>(FORMS.MatchingSettings, { skip: ["direction", "speed", "feet"], changed: () => this.restart() }),
-    tree: settingsForm<BlendTreeSettings>(FORMS.BlendTreeSettings, { skip: ["direction", "feet"], changed: () => this.restart() }),
-  };
+  private readonly forms = controllerForms(() => this.restart());
   /** Whether the Graph panel has a graph. */
   private hasGraph = false;
   private readonly feet = choice("Lock feet", FEET, "lock", () => this.restart(), "How feet are kept from sliding");
@@ -138,7 +115,8 @@ class Driving {
     app.themes.changed.on(() => this.scene?.repaint());
     app.events.on((event) => {
       if (event.event !== "live_ended") return;
-      this.drop(event.stream);
+      this.cast.drop(event.stream);
+      this.another.disabled = !this.cast.hasRoom;
       if (event.stream !== this.started?.started.stream) return;
       if (event.error) app.notices.error(event.error);
       this.wanted = this.starting !== null;
@@ -149,7 +127,7 @@ class Driving {
     this.answer.textContent = "–";
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Character" }), this.wayChoice, this.character, this.clips, this.about, this.feet, ...Object.values(this.forms).map(({ element }) => element),
-        el("div", { class: "row" }, this.go, this.another, this.keep), this.members,
+        el("div", { class: "row" }, this.go, this.another, this.keep), this.cast.element,
         el("div", { class: "row" }, check("Camera follows", this.follow, (on) => (this.follow = on), "The camera follows the character"),
           check("Head turns first", this.look, (on) => { this.look = on; this.restart(); }, "The head turns toward a new direction before the body does")),
         this.carry, this.limits),
@@ -217,10 +195,8 @@ class Driving {
     this.input.detach();
     this.input.character = null;
     for (const character of this.hiddenCharacters.splice(0)) character.visible = true;
-    const streams = this.cast.map(([stream]) => stream);
-    for (const [, other] of this.cast) other?.character.dispose();
-    this.cast = [];
-    this.showMembers();
+    const streams = this.cast.clear();
+    this.another.disabled = true;
     const { selected } = this.app;
     this.app.stage.floor = selected?.info.floor ?? 0;
     // The camera has followed the driven character; turn it back to the selected motion.
@@ -235,18 +211,11 @@ class Driving {
     for (const stream of streams) this.stopStream(stream);
   }
 
-  /** Remove a character that has ended by itself. */
-  private drop(stream: number): void {
-    this.cast.find(([each]) => each === stream)?.[1]?.character.dispose();
-    this.cast = this.cast.filter(([each]) => each !== stream);
-    this.showMembers();
-  }
-
   /** Control another character. The present one goes on with its last request. */
   private control(stream: number): void {
-    const other = this.cast.find(([each]) => each === stream)?.[1];
+    const other = this.cast.find(stream);
     if (!other || !this.setAside()) return;
-    this.cast = this.cast.map(([each, kept]) => [each, each === stream ? null : kept]);
+    this.cast.set(stream, null);
     this.liveCharacter = other.character;
     [this.started, this.request, this.played, this.place] = [other.started, other.request, other.played, null];
     this.keepPlaying();
@@ -257,21 +226,10 @@ class Driving {
   private setAside(): boolean {
     const { started, liveCharacter, request, played } = this;
     if (!started || !liveCharacter) return false;
-    const { stream } = started.started;
-    this.cast = this.cast.map(([each, kept]) => [each, each === stream ? { started, character: liveCharacter, request, played } : kept]);
+    this.cast.set(started.started.stream, { started, character: liveCharacter, request, played });
     this.liveCharacter = null; // `clear` must not remove it
     this.clear();
     return true;
-  }
-
-  private showMembers(): void {
-    this.members.hidden = this.cast.length < 2;
-    this.another.disabled = !this.cast.length || this.cast.length >= MOST;
-    this.members.replaceChildren(...this.cast.map(([stream, other], k) => {
-      const node = button(`Character ${k + 1}`, () => this.control(stream), "Control this character", "chip");
-      node.setAttribute("aria-pressed", String(!other));
-      return node;
-    }));
   }
 
   /** Measure all controllers with the chosen clips. */
@@ -280,9 +238,9 @@ class Driving {
     const found = await this.app.run("Comparing controllers", "drive_compare", { motions: this.motions(), feet: this.feet.select.value as StartDrive["feet"] }).catch(() => null);
     this.compare.disabled = false;
     if (!found) return;
-    this.showTable(found.ways);
+    this.table.replaceChildren(responseTable(found.ways));
     this.failed.hidden = !Object.keys(found.failed).length;
-    this.failed.replaceChildren(...Object.entries(found.failed).map(([way, why]) => el("li", { text: `${CONTROLLERS.find(([each]) => each === way)?.[1] ?? way}: ${why}.` })));
+    this.failed.replaceChildren(...Object.entries(found.failed).map(([way, why]) => el("li", { text: `${controllerName(way)}: ${why}.` })));
   }
 
   /** Stop this panel's stream; streams of other panels continue. */
@@ -308,7 +266,7 @@ class Driving {
     const motions = this.motions();
     try {
       const { way, beside } = this;
-      const fields = { way, beside, stream: this.started?.started.stream ?? null, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, built: this.clips.select.value === "built", ...this.settings(), look: this.look, carry: this.carry.select.value, feet: this.feet.select.value as StartDrive["feet"] };
+      const fields = { way, beside, stream: this.started?.started.stream ?? null, source: source as StartDrive["source"], name: name.join(":"), motions: way === "character" ? [] : motions, built: this.clips.select.value === "built", ...readForms(this.forms), look: this.look, carry: this.carry.select.value, feet: this.feet.select.value as StartDrive["feet"] };
       const started = await this.app.run("Preparing live control", "drive_start", fields, stop);
       if (this.wanted) {
         this.begin(started, beside);
@@ -346,8 +304,7 @@ class Driving {
     const fresh = !this.started;
     const { stage } = this.app;
     if (beside && this.setAside()) [this.request, this.place] = [NOTHING, null];
-    const replaced = this.cast.findIndex(([, other]) => !other);
-    this.cast.splice(replaced < 0 ? this.cast.length : replaced, 1, [started.started.stream, null]);
+    this.cast.replaceControlled(started.started.stream);
     this.clear();
     this.started = started;
     if (fresh) {
@@ -371,7 +328,7 @@ class Driving {
   }
 
   private newCharacter(started: DriveStarted): LiveCharacter {
-    const used = new Set(this.cast.flatMap(([, other]) => (other ? [other.character.color] : [])));
+    const used = this.cast.colors();
     const color = used.has(COLORS[started.way]) ? freeColor(used) : COLORS[started.way];
     const character = new LiveCharacter(this.app.stage, this.app.connection, started.started, color, started.roles);
     character.drawn.on(({ info }) => character === this.liveCharacter && this.showState(info));
@@ -391,7 +348,8 @@ class Driving {
     this.go.textContent = "Stop";
     this.go.disabled = false;
     this.keep.disabled = false;
-    this.showMembers();
+    this.another.disabled = !this.cast.hasRoom;
+    this.cast.show();
     this.showCommands();
   }
 
@@ -433,7 +391,7 @@ class Driving {
   }
 
   private push(direction: number, fraction: number | null): void {
-    const range = this.paces();
+    const range = speedRange(this.started, this.node());
     const speed = range && fraction !== null ? Math.round(100 * (range[0] + fraction * (range[1] - range[0]))) / 100 : this.request.speed;
     if (this.speed && speed !== null && speed !== this.request.speed) this.speed.value = speed;
     this.ask({ direction, point: null, speed, stop: false, ...this.steerable() });
@@ -462,45 +420,18 @@ class Driving {
   }
 
   private ask(change: Partial<DriveRequest>): void {
-    this.request = { ...this.request, ...change, stream: this.started?.started.stream ?? null };
+    const values = change.values ? { ...this.request.values, ...change.values } : change.values;
+    this.request = { ...this.request, ...change, ...(values ? { values } : {}), stream: this.started?.started.stream ?? null };
     this.app.connection.ask("drive_request", this.request).catch((error: unknown) => this.app.notices.error(messageOf(error)));
-  }
-
-  /**
-   * The range of speeds that can be requested: that of the chosen action if it has one, otherwise that of the
-   * character.
-   */
-  private paces(): [number, number] | null {
-    const own = this.node()?.ranges.find(({ name }) => name === "speed");
-    return own ? [own.low, own.high] : this.started?.speed ?? null;
   }
 
   /** Show sliders and buttons for the commands of this character, apart from directions. */
   private showCommands(): void {
-    const { nodes, usual, way } = this.started ?? { nodes: [], usual: null, way: "character" };
     this.target?.remove();
-    this.target = this.speed = null;
-    const rows: HTMLElement[] = [];
-    if (nodes.length > 1) {
-      const options = nodes.map(({ name }, k): [string, string] => [name, k < 9 ? `${name} (${k + 1})` : name]);
-      rows.push(choice("Action", [["", "keep going"], ...options], this.request.node ?? "", (value) => this.choose(value || null), 'What the character does. "keep going" allows any action that can follow.'));
-    }
+    this.target = null;
     const node = this.node();
-    const pace = this.paces();
-    if (pace) {
-      const range = { name: "Speed", unit: "m/s", low: pace[0], high: pace[1] };
-      const value = Math.min(pace[1], Math.max(pace[0], this.request.speed ?? usual ?? pace[0]));
-      this.speed = knob(range, value, (next) => this.ask({ speed: next }));
-      rows.push(this.speed.element);
-    } else if (way !== "character") {
-      rows.push(el("p", { class: "dim", text: "Speed is fixed: this character moves as fast as its clips." }));
-    }
-    for (const range of node?.ranges ?? []) {
-      const { name, low, high } = range;
-      if (["turn", "speed"].includes(name) || (node!.at_point && /(^| )[xyz]$/.test(name)) || high <= low) continue;
-      const input = (value: number) => this.ask({ values: { ...this.request.values, [name]: value } });
-      rows.push(knob(range, this.request.values?.[name] ?? (low + high) / 2, input).element);
-    }
+    const { rows, speed } = commandControls(this.started, node, this.request, (change) => this.ask(change), (name) => this.choose(name));
+    this.speed = speed;
     if (node?.at_point && this.place) this.aim();
     this.commands.hidden = !rows.length;
     this.commands.replaceChildren(el("h3", { text: "Command" }), ...rows,
@@ -525,31 +456,12 @@ class Driving {
     const { connection } = this.app;
     try {
       const [{ ways }, live] = await Promise.all([connection.ask("drive_statistics", {}), connection.ask("live_statistics", {})]);
-      this.showTable(ways);
+      this.table.replaceChildren(responseTable(ways));
       const trip = live.round_trip_ms === null ? "" : `, latency ${metricText(live.round_trip_ms)} ms`;
       this.stream.textContent = this.started ? `${this.started.started.rate} Hz, ${live.sent} frames, ${live.dropped} dropped${trip}` : "";
     } catch {
       // It is tried again after a second.
     }
-  }
-
-  private showTable(ways: ControllerStatistics[]): void {
-    const head = el("tr", {}, ...["", "turns", "median", "slowest"].map((text) => el("th", { text })));
-    // Only controllers of the same character at the same rate can be compared: they stand together.
-    const groups = new Map<string, ControllerStatistics[]>();
-    for (const each of ways) {
-      const name = `${each.character}, ${metricText(each.rate)} Hz`;
-      groups.set(name, [...(groups.get(name) ?? []), each]);
-    }
-    const rows = [...groups].flatMap(([name, members]) => [
-      el("tr", { class: "group" }, Object.assign(el("th", { text: name }), { colSpan: 4 })),
-      ...members.map((each) => el("tr", {},
-        el("th", { text: CONTROLLERS.find(([way]) => way === each.way)?.[1] ?? each.way }),
-        el("td", { text: `${each.answered}/${each.answered + each.unanswered}` }),
-        el("td", { text: seconds(each.median) }), el("td", { text: seconds(each.slowest) }))),
-    ]);
-    const title = "Time from your input until the character has faced the new direction within 15° for 0.25 s. Includes the delay of the display.";
-    this.table.replaceChildren(el("div", { class: "table-box", title }, el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows))));
   }
 
   private async keepLast(): Promise<void> {
@@ -571,12 +483,6 @@ class Driving {
     this.showChoices();
   }
 
-  /** The settings of all controllers. */
-  private settings(): Pick<StartDrive, keyof Driving["forms"]> {
-    const { character, graph, matching, tree } = this.forms;
-    return { character: character.value, graph: graph.value, matching: matching.value, tree: tree.value };
-  }
-
   private get way(): ControllerKind {
     return this.wayChoice.select.value as ControllerKind;
   }
@@ -591,8 +497,4 @@ class Driving {
     this.about.hidden = !text;
     this.character.title = this.clips.title = text;
   }
-}
-
-function seconds(value: number | null): string {
-  return value === null ? "–" : `${value.toFixed(2)} s`;
 }
