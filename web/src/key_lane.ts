@@ -35,7 +35,7 @@ const MARGIN = 9;
 const REACH = 9;
 
 export class KeyLane {
-  private readonly canvas = el("canvas", { tabIndex: 0, aria: { label: "Curve on the timeline" }, title: "Click to add, drag to move, double-click to remove" });
+  private readonly canvas = el("canvas", { tabIndex: 0, aria: { label: "Editable curve" }, title: "Click to add, drag to move, double-click to remove" });
   private curve: KeyedCurve | null = null;
   private readonly offers = new Map<string, { of: HTMLElement; curve: () => KeyedCurve | null }>();
   private held = -1;
@@ -70,7 +70,7 @@ export class KeyLane {
   private show(curve: KeyedCurve | null): void {
     this.curve = curve;
     this.host.hidden = !curve;
-    if (curve) this.canvas.setAttribute("aria-label", `${curve.title} on the timeline`);
+    if (curve) this.canvas.setAttribute("aria-label", `${curve.title}: editable curve`);
     this.chosen = clamp(this.chosen, 0, Math.max(0, (curve?.keys.length ?? 0) - 1));
     if (this.held >= (curve?.keys.length ?? 0)) this.held = -1;
     this.draw();
