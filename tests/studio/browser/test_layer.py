@@ -86,6 +86,7 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     yaw.fill("-30")
     yaw.press("Enter")
     tab.until(f"() => marey.selected.info.revision > {third} + 1")
+    tab.until("() => marey.keys.curve.keys[1].value < 0.5")
     # The same target on the timeline, by keyboard: 9 degrees more to the left.
     page.locator("#keys canvas").focus()
     page.keyboard.press("ArrowRight")
