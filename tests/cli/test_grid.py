@@ -75,7 +75,7 @@ def test_the_numbers_as_csv_and_npz(clips):
     grid = distance_grid(WALK, RUN)
     with open("grid.csv", newline="") as stream:
         rows = list(csv.reader(stream))
-    assert rows[0][0] == "seconds (marey)"
+    assert rows[0][0] == "seconds"
     assert np.array(rows[0][1:], dtype=float) == pytest.approx(np.arange(len(RUN)) / 30.0, abs=1e-5)
     body = np.array(rows[1:], dtype=float)
     assert body[:, 0] == pytest.approx(np.arange(len(WALK)) / 30.0, abs=1e-5)

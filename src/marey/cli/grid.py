@@ -257,7 +257,7 @@ def _write_csv(grid: DistanceGrid, file: str) -> None:
 
     def rows() -> Iterator[bytes]:
         columns = (f"{j / grid.b.fps:.6g}" for j in range(len(grid.b)))
-        yield (",".join(["seconds (marey)", *columns]) + "\n").encode()
+        yield (",".join(["seconds", *columns]) + "\n").encode()
         for i, line in enumerate(grid.values):
             yield (",".join([f"{i / grid.a.fps:.6g}", *(f"{d:.6g}" for d in np.sqrt(line))]) + "\n").encode()
 

@@ -26,13 +26,14 @@ __all__ = [
 
 # An .asf file is the skeleton of the .amc files in the same folder.
 CLIP_SUFFIXES = tuple(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf")
-# How the files that marey writes state the program. All but the first are where the format puts it.
+# How to recognize files that marey wrote: by the program that they state, where their format has a place for it. BVH
+# has none, so a space is written there; a CSV file of a distance grid begins with time 0.
 _MARKS = {
     ".bvh": rb"\n} \nMOTION\n",
     ".fbx": rb"CreatorS\x05\0\0\0marey",
     **dict.fromkeys(GLTF_SUFFIXES, rb'"generator":"marey[",]'),
     ".usda": rb'string creator = "marey"',
-    ".csv": rb"\Aseconds \(marey\),",
+    ".csv": rb"\Aseconds,0,",
     ".png": rb"tEXtSoftware\0marey",
     ".svg": rb"<dc:title>marey</dc:title>",
     ".gif": rb"!\xfe\x05marey\0",
