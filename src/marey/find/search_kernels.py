@@ -61,6 +61,22 @@ class PathEnds(NamedTuple):
     firsts: Out[Int32s1D]
 
 
+class Behind(NamedTuple):
+    """The rows of the grid from which paths reach a cell.
+
+    cost : costs of the cells in the row of the cell itself.
+    before, before_cost, before_code : costs of the paths, costs of the cells, and codes of the paths one row above.
+    last, last_code : costs and codes of the paths two rows above.
+    """
+
+    cost: Floats1D
+    before: Floats1D
+    before_cost: Floats1D
+    before_code: Ints1D
+    last: Floats1D
+    last_code: Ints1D
+
+
 @kernel
 def find_best_paths(runs: Runs, query: PathQuery, out: PathEnds) -> int:
     """Find, for each frame of the other clip, the best path from the query's first frame to its last that ends there;
@@ -99,8 +115,7 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
         low, at_rise = _find_first_run(runs, i, left)
         run, alive = low, False
         here, here_cost, here_code = best[now], cost[now], codes[now]
-        before, before_cost, before_code = best[now - 1], cost[now - 1], codes[now - 1]
-        last, last_code = best[now - 2], codes[now - 2]
+        behind = Behind(here_cost, best[now - 1], cost[now - 1], codes[now - 1], best[now - 2], codes[now - 2])
         is_first, is_last = is_row and i == start, is_row and i == stop - 1
         while run < row_runs[i + 1] and run_first[run] < right:
             shift, n_cells = run_first[run] - left, int(run_lengths[run])
@@ -118,10 +133,7 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
                 if is_first or (column == 2 and not is_row):
                     total, path = own, CELL + (column - 2 if is_row else i)
                 else:
-                    down = last[column - 1] + before_cost[column] + extra
-                    across = before[column - 2] + here_cost[column - 1] + extra
-                    behind = before_code[column - 1], last_code[column - 1], before_code[column - 2]
-                    total, path = choose_step((before[column - 1], down, across), behind, is_row)
+                    total, path = extend_path(behind, column, extra, is_row)
                     total += own
                 if total <= cap:
                     here[column], here_code[column] = total, path
@@ -139,20 +151,18 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
 
 
 @helper
-def choose_step(totals: tuple[float, float, float], codes: tuple[int, int, int], is_row: bool) -> tuple[float, int]:
-    """Return the lowest of the costs of the paths to a cell before its last steps, and the code of this path.
-
-    totals : costs of the paths that end with a diagonal step, a step down, and a step to the right.
-    codes : codes of the paths before these steps.
-    """
-    diagonal, down, across = totals
+def extend_path(behind: Behind, column: int, extra: float, is_row: bool) -> tuple[float, int]:
+    """Return the lowest cost of a path to a cell, without the cost of the cell itself, and the code of this path."""
+    diagonal = behind.before[column - 1]
+    down = behind.last[column - 1] + behind.before_cost[column] + extra
+    across = behind.before[column - 2] + behind.cost[column - 1] + extra
     # Of equal paths, prefer the straight step along the query's axis, whether that is rows or columns.
     if down < across or (is_row and down == across):
         if down < diagonal:
-            return down, codes[1] + 2 * CELL
+            return down, behind.last_code[column - 1] + 2 * CELL
     elif across < diagonal:
-        return across, codes[2] + 2 * CELL
-    return diagonal, codes[0] + CELL
+        return across, behind.before_code[column - 2] + 2 * CELL
+    return diagonal, behind.before_code[column - 1] + CELL
 
 
 @helper

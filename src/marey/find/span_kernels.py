@@ -20,7 +20,7 @@ from marey.compiled import Floats1D, Floats3D, Ints2D, Singles2D, UInt8s2D, UInt
 from marey.find.diagonal_kernels import Factors, measure_diagonal, multiply, read_clip, read_points
 from marey.find.index_kernels import Blocks, add_squares
 from marey.find.region_kernels import MarkArrays, Rules, write_kept, write_marks
-from marey.find.search_kernels import CELL, PathEnds, choose_step
+from marey.find.search_kernels import CELL, Behind, PathEnds, extend_path
 
 # Number of diagonals whose products are computed at a time.
 _LAGS = 8
@@ -317,8 +317,8 @@ def _find_paths(
         now = k % 3
         row, is_kept = values[corner[0] + k], kept[corner[0] + k]
         here, here_cost, here_code = lines[0, now], lines[1, now], codes[now]
-        before, before_cost, before_code = lines[0, now - 1], lines[1, now - 1], codes[now - 1]
-        last, last_code = lines[0, now - 2], codes[now - 2]
+        before, last = lines[:, now - 1], lines[:, now - 2]
+        behind = Behind(here_cost, before[0], before[1], codes[now - 1], last[0], codes[now - 2])
         is_last, alive = k == n_frames - 1, False
         begin = max(columns[corner[0] + k, 0] - corner[1], 0)
         here[begin : begin + 2], here_cost[begin : begin + 2] = np.inf, np.inf
@@ -333,10 +333,7 @@ def _find_paths(
             if k == 0:
                 total, path = own, CELL + j
             else:
-                down = last[column - 1] + before_cost[column] + extra
-                across = before[column - 2] + here_cost[column - 1] + extra
-                behind = before_code[column - 1], last_code[column - 1], before_code[column - 2]
-                total, path = choose_step((before[column - 1], down, across), behind, True)
+                total, path = extend_path(behind, column, extra, True)
                 total += own
             if total <= cap:
                 here[column], here_code[column] = total, path
