@@ -57,6 +57,7 @@ __all__ = [
     "UnwritableFile",
     "collect_warnings",
     "format_list",
+    "plural",
     "require",
     "similar",
     "warn_user",
@@ -316,6 +317,18 @@ def similar(name: str, candidates: Iterable[str], n: int = 3) -> str:
         lowered.setdefault(candidate.lower(), candidate)
     near = difflib.get_close_matches(name.lower(), lowered, n=n, cutoff=0.5)
     return f"; similar: {', '.join(repr(lowered[key]) for key in near)}" if near else ""
+
+
+def plural(n: int, what: str) -> str:
+    """Format a count with its noun.
+
+    Examples
+    --------
+    >>> from marey.errors import plural
+    >>> plural(1, "frame"), plural(2, "frame")
+    ('1 frame', '2 frames')
+    """
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def format_list(names: Sequence[str], most: int = 6, *, total: int | None = None) -> str:

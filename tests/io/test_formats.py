@@ -1,4 +1,4 @@
-"""The list of formats, the table of the README that is made of it, and the conversion of folders.
+"""The list of formats, the table of the documentation that is made of it, and the conversion of folders.
 
 ``python -m tests.io.test_formats`` writes the table.
 """
@@ -20,7 +20,7 @@ from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, SAVE_SUFFIXES
 from marey.samples import sample, straight_walk
 from tests.io.test_asf_amc import AMC, ASF
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "files.md"
 START, STOP = "<!-- formats: `marey convert --list` -->\n", "<!-- end of formats -->\n"
 
 
@@ -40,8 +40,8 @@ def test_the_list_names_every_suffix() -> None:
     assert written == {*SAVE_SUFFIXES, ".amass.npz", ".vrm"}
 
 
-def test_the_table_of_the_readme_is_the_list() -> None:
-    text = README.read_text(encoding="utf-8")
+def test_the_table_of_the_page_is_the_list() -> None:
+    text = PAGE.read_text(encoding="utf-8")
     table = text.partition(START)[2].partition(STOP)[0]
     assert table == make_table(), "run python -m tests.io.test_formats"
 
@@ -151,5 +151,5 @@ def test_bad_folders(tmp_path: Path, capsys) -> None:
 
 
 if __name__ == "__main__":
-    before, _, rest = README.read_text(encoding="utf-8").partition(START)
-    README.write_text(before + START + make_table() + STOP + rest.partition(STOP)[2], encoding="utf-8")
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    PAGE.write_text(before + START + make_table() + STOP + rest.partition(STOP)[2], encoding="utf-8")

@@ -9,9 +9,9 @@ import numpy as np
 from marey.check.report import Finding
 from marey.core.arrays import Bools, Floats, Ints
 from marey.core.placement import find_left_axis
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, plural
 from marey.measure.body import describe_plant, length_changes
-from marey.measure.subject import Subject, plural
+from marey.measure.subject import Subject
 
 # Fractions of a bone's length. Skin moves over bones by 2 %. Cleanup stretches limbs by a few percent, and bones that
 # lead to other parts of the body by up to a tenth.

@@ -10,8 +10,9 @@ from marey.check.report import Finding
 from marey.core.arrays import Bools, find_runs
 from marey.core.markers import Markers
 from marey.core.skeleton import Skeleton
+from marey.errors import plural
 from marey.measure.glitches import Glitch, find_loose_joints
-from marey.measure.subject import Subject, plural
+from marey.measure.subject import Subject
 
 # Meters, radians: a larger jump is severe.
 _FAR, _TURNED = 0.2, 1.5

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, make_plot_folder, plural, print_report, read_rows, write_report
+from marey.cli.files import check_output, make_plot_folder, print_report, read_rows, write_report
 from marey.cli.options import (
     add_reading_options,
     joint_limits_option,
@@ -23,7 +23,7 @@ from marey.cli.options import (
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
 from marey.cli.values import Moment, to_frame
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, plural
 
 if TYPE_CHECKING:
     from marey.blend.baselines import Comparison

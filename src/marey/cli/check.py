@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import plural, print_json
+from marey.cli.files import print_json
 from marey.cli.options import add_reading_options, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings, word_options
 from marey.cli.tables import format_table
-from marey.errors import format_list
+from marey.errors import format_list, plural
 from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:

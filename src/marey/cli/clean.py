@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, check_replaced, plural, print_report, warn_of_rate
+from marey.cli.files import check_output, check_plot, check_replaced, print_report, warn_of_rate
 from marey.cli.options import (
     add_reading_options,
     joint_limits_option,
@@ -21,6 +21,7 @@ from marey.cli.options import (
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
 from marey.cli.values import Plane, Stay, StayParam, to_frame
+from marey.errors import plural
 
 if TYPE_CHECKING:
     from marey.clean.result import CleanResult, PlantUsed

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, plural, print_json, warn_of_rate
+from marey.cli.files import check_output, print_json, warn_of_rate
 from marey.cli.options import add_reading_options, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Plane
-from marey.errors import InvalidValue, UnwritableFile
+from marey.errors import InvalidValue, UnwritableFile, plural
 
 if TYPE_CHECKING:
     from marey.clean import ContactSettings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_replaced, plural, print_json, print_report
+from marey.cli.files import check_output, check_replaced, print_json, print_report
 from marey.cli.options import (
     add_reading_options,
     output_option,
@@ -18,6 +18,7 @@ from marey.cli.options import (
 )
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
+from marey.errors import plural
 
 if TYPE_CHECKING:
     from marey.core import Motion

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, plural, read_rows
+from marey.cli.files import check_output, read_rows
 from marey.cli.options import (
     add_reading_options,
     frames_between,
@@ -18,7 +18,7 @@ from marey.cli.options import (
 )
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import KeyParam, Moment, MomentPair, to_frame, to_seconds
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, plural
 
 if TYPE_CHECKING:
     from marey.core import Motion, Skeleton

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from marey.errors import MareyError, ParseError, UnwritableFile
+from marey.errors import MareyError, ParseError, UnwritableFile, plural
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
@@ -302,11 +302,6 @@ def read_rows(path: str, n: int | None, what: str, *, least: int = 1) -> list[li
     if len(rows) < least:
         raise ParseError(f"expected at least {plural(least, 'line')} of {what}, got {len(rows)}", path=path)
     return rows
-
-
-def plural(n: int, what: str) -> str:
-    """Format a count with its noun: ``"1 frame"``, ``"2 frames"``."""
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def warn_of_rate(path: str, motion: Motion) -> None:

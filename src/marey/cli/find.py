@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, is_overwriting, make_folder, plural, print_json
+from marey.cli.files import check_output, check_plot, is_overwriting, make_folder, print_json
 from marey.cli.options import (
     add_running_options,
     clip_set_options,
@@ -31,7 +31,7 @@ from marey.cli.query import (
 )
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import Moment
-from marey.errors import UnwritableFile
+from marey.errors import UnwritableFile, plural
 from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from marey.cli import graph_build, graph_walks
-from marey.cli.files import check_output, check_plot, plural, print_json
+from marey.cli.files import check_output, check_plot, print_json
 from marey.cli.graph_report import JSON, print_graph
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Moment
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, plural
 
 
 @click.group("graph")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from marey.cli.files import plural, print_json
+from marey.cli.files import print_json
 from marey.cli.tables import format_table
+from marey.errors import plural
 from marey.measure.display import format_distance
 
 if TYPE_CHECKING:

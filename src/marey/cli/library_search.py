@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from marey.cli.files import plural, print_json
+from marey.cli.files import print_json
 from marey.cli.find import check_cut_folder, cut
 from marey.cli.options import frames_between, read_motion
 from marey.cli.progress import bar
 from marey.cli.settings import read_settings, word_options
 from marey.cli.tables import format_table
 from marey.cli.values import to_frame
-from marey.errors import NoResult, UnknownName, similar
+from marey.errors import NoResult, UnknownName, plural, similar
 from marey.find import IndexSettings, Match, MotionIndex, SearchSettings
 from marey.store import ClipSearchSettings, MotionSet, read_descriptions, search_clips
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, plural
+from marey.cli.files import check_output
 from marey.cli.options import add_reading_options, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.tables import format_table
+from marey.errors import plural
 
 if TYPE_CHECKING:
     from marey.core import JointLimits

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from marey.cli.files import plural, report_each
+from marey.cli.files import report_each
 from marey.cli.options import (
     add_reading_options,
     joint_limits_option,
@@ -16,6 +16,7 @@ from marey.cli.options import (
 )
 from marey.cli.settings import SettingsCommand
 from marey.cli.tables import format_table
+from marey.errors import plural
 
 
 @click.command("measure", cls=SettingsCommand)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from marey.cli.files import plural
 from marey.cli.settings import add_settings, read_settings
 from marey.cli.values import MarkerNames, Moment, RefuseOrMeters, to_frame
-from marey.errors import InvalidValue, format_list
+from marey.errors import InvalidValue, format_list, plural
 
 __all__ = [
     "Moment",

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_plot, plural, warn_of_rate
+from marey.cli.files import check_plot, warn_of_rate
 from marey.cli.options import Moment, add_reading_options, frames_between, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand
-from marey.errors import InvalidValue, UnknownName, similar
+from marey.errors import InvalidValue, UnknownName, plural, similar
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion

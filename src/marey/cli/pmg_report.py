@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_plot, plural, print_json
+from marey.cli.files import check_plot, print_json
 from marey.cli.query import AS_JSON
 from marey.cli.settings import word_options
-from marey.errors import InvalidValue, NoResult, UnknownName, similar
+from marey.errors import InvalidValue, NoResult, UnknownName, plural, similar
 
 if TYPE_CHECKING:
     from marey.pmg import Edge, Node, ParametricMotionGraph

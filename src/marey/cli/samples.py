@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_replaced, is_overwriting, make_folder, overwrite_option, plural, print_json
+from marey.cli.files import check_replaced, is_overwriting, make_folder, overwrite_option, print_json
 from marey.cli.options import renamed_option
-from marey.errors import InvalidValue, UnknownName, UnwritableFile, similar
+from marey.errors import InvalidValue, UnknownName, UnwritableFile, plural, similar
 from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:

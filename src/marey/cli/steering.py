@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_crowd, check_output, plural, save_crowd
+from marey.cli.files import check_crowd, check_output, save_crowd
 from marey.cli.graph_params import Command, schedule
 from marey.cli.options import read_motion
 from marey.cli.values import Finite
+from marey.errors import plural
 from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from marey.cli.files import check_output, plural
+from marey.cli.files import check_output
 from marey.cli.options import add_reading_options, note_rest_pose, take_reading_options
 from marey.cli.settings import SettingsCommand
+from marey.errors import plural
 
 
 @click.command("view", cls=SettingsCommand)

@@ -13,7 +13,7 @@ from marey.core.clips import SharedClips
 from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.deprecation import renamed_method, warn_renamed
-from marey.errors import InvalidValue, NoResult, UnknownName, similar
+from marey.errors import InvalidValue, NoResult, UnknownName, plural, similar
 from marey.graph.approach import reach as _reach
 from marey.graph.build import BuildInfo, build_graph
 from marey.graph.crowd import crowd as _crowd
@@ -98,8 +98,15 @@ class MotionGraph(SharedClips):
         self._put(first_out=set_readonly(np.concatenate([[0], np.cumsum(outs)])))
 
     def __repr__(self) -> str:
-        n = int(self.edges.blends.sum())
-        return f"<MotionGraph: {len(self.clips)} clips, {len(self.nodes)} nodes, {n} transitions at {self.fps:g} Hz>"
+        return f"<MotionGraph: {self._describe_size()}>"
+
+    def _describe_size(self) -> str:
+        counts = (
+            plural(len(self.clips), "clip"),
+            plural(len(self.nodes), "node"),
+            plural(self.n_transitions, "transition"),
+        )
+        return f"{', '.join(counts)} at {self.fps:g} Hz"
 
     def _repr_html_(self) -> str:
         from marey.core.notebook import show_table
@@ -109,8 +116,7 @@ class MotionGraph(SharedClips):
             (clip.name, f"{clip.duration:.2f}", int((self.nodes[:, 0] == k).sum()), int((leaving == k).sum()))
             for k, clip in enumerate(self.clips)
         )
-        facts = f"{len(self.clips)} clips, {len(self.nodes)} nodes, {self.n_transitions} transitions at {self.fps:g} Hz"
-        return show_table("motion graph", facts, ("clip", "seconds", "nodes", "transitions out"), rows)
+        return show_table("motion graph", self._describe_size(), ("clip", "seconds", "nodes", "transitions out"), rows)
 
     @property
     def n_transitions(self) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from marey.core.arrays import Floats, Ints, find_runs
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, plural
 from marey.measure.metrics import BODY_JOINTS, Reading, measures
-from marey.measure.subject import Subject, plural
+from marey.measure.subject import Subject
 
 # Violations of joint limits below this angle, in radians, are not counted.
 LIMIT_SLACK = np.radians(1.0)

@@ -9,12 +9,12 @@ from typing import Any
 from marey.core.joint_limits import JointLimits
 from marey.core.motion import Motion, check_motion
 from marey.deprecation import renamed_method
-from marey.errors import InvalidValue, UnknownName, similar
+from marey.errors import InvalidValue, UnknownName, plural, similar
 from marey.io.joint_limits import read_joint_limits
 from marey.measure import body, skate, smoothness, travel, visibility
 from marey.measure.display import get_metric_format
 from marey.measure.metrics import Measure, Metric
-from marey.measure.subject import Subject, plural
+from marey.measure.subject import Subject
 
 MEASURES: tuple[Measure, ...] = (
     skate.slide_weighted,

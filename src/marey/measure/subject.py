@@ -13,7 +13,7 @@ from marey.core.contacts import ContactPoint, Contacts
 from marey.core.joint_limits import JointLimits
 from marey.core.kinematics import World
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, JointNotFound, MareyError
+from marey.errors import InvalidValue, JointNotFound, MareyError, plural
 from marey.maths import quat
 from marey.measure.gait import Stride, find_strides
 from marey.measure.glitches import Glitch, find_glitches
@@ -205,8 +205,3 @@ class Subject:
         if None in feet:
             return list(range(len(points)))
         return [k for k, point in enumerate(points) if any(foot in skeleton.chain(point.joint) for foot in feet)]
-
-
-def plural(n: int, what: str) -> str:
-    """Format a count: ``"1 frame"``, ``"2 frames"``."""
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

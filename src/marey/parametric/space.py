@@ -18,7 +18,7 @@ from marey.core.motion import Motion
 from marey.core.placement import find_placement
 from marey.core.settings import operation
 from marey.deprecation import renamed_fields, renamed_method, renamed_parameters
-from marey.errors import InvalidValue, MareyWarning
+from marey.errors import InvalidValue, MareyWarning, plural
 from marey.maths import rigid2d
 from marey.parametric.build import build_space
 from marey.parametric.dense import upsample
@@ -256,8 +256,8 @@ class ParametricMotion(FrozenRecord):
             raise InvalidValue(f"scale must be greater than 0 in each dimension, not {self.scale.tolist()}")
 
     def __repr__(self) -> str:
-        n = self.registration.n_motions
-        return f"<ParametricMotion: {n} examples, {len(self.samples)} samples of {', '.join(self.names)}>"
+        examples = plural(self.registration.n_motions, "example")
+        return f"<ParametricMotion: {examples}, {plural(len(self.samples), 'sample')} of {', '.join(self.names)}>"
 
     build = classmethod(build_space)
 

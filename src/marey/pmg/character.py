@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from marey.core.feet import feet_from_flag
 from marey.core.settings import operation
 from marey.deprecation import renamed_method, renamed_parameters
-from marey.errors import InvalidValue, NoResult, UnknownName, similar
+from marey.errors import InvalidValue, NoResult, UnknownName, plural, similar
 from marey.pmg.auto import connect_all, find_dead_ends
 from marey.pmg.connect import NodeComparison, build_edge, check_compatible, compare_nodes, find_free_part
 from marey.pmg.costs import seam_range
@@ -76,7 +76,10 @@ class ParametricMotionGraph:
         return other
 
     def __repr__(self) -> str:
-        return f"<ParametricMotionGraph {self.name!r}: {len(self._nodes)} nodes, {len(self._edges)} edges>"
+        return f"<ParametricMotionGraph {self.name!r}: {self._describe_size()}>"
+
+    def _describe_size(self) -> str:
+        return f"{plural(len(self._nodes), 'node')}, {plural(len(self._edges), 'edge')}"
 
     def _repr_html_(self) -> str:
         from marey.core.notebook import show_table
@@ -89,8 +92,7 @@ class ParametricMotionGraph:
             )
             for name, node in self._nodes.items()
         )
-        facts = f"{len(self._nodes)} nodes, {len(self._edges)} edges"
-        return show_table(self.name or "character", facts, ("node", "parameters", "leads to"), rows)
+        return show_table(self.name or "character", self._describe_size(), ("node", "parameters", "leads to"), rows)
 
     @property
     def nodes(self) -> Mapping[str, Node]:

@@ -13,7 +13,7 @@ from marey.core.arrays import Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.deprecation import renamed_fields, renamed_method
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, plural
 from marey.maths import rigid2d
 from marey.parametric.neighbors import neighbor_weights
 from marey.parametric.region import Region
@@ -51,8 +51,8 @@ class ExampleReach(NamedTuple):
     def describe(self) -> str:
         """Describe the reach: "12 of 12 examples within 2 cm"."""
         if self.n_reached is None:
-            return f"{self.n_examples} examples"
-        return f"{self.n_reached} of {self.n_examples} examples within {self.tolerance}"
+            return plural(self.n_examples, "example")
+        return f"{self.n_reached} of {plural(self.n_examples, 'example')} within {self.tolerance}"
 
 
 def request_by_name(node: Node, command: Mapping[str, Any], place: Floats) -> Floats:

@@ -15,7 +15,7 @@ from marey.core.placement import find_skeleton_difference
 from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_method
-from marey.errors import InvalidValue, ParseError, UnknownName, format_list, similar, warn_user
+from marey.errors import InvalidValue, ParseError, UnknownName, format_list, plural, similar, warn_user
 from marey.find import IndexSettings, MotionIndex
 from marey.io.loading import read_roles
 from marey.store.building import PreparedSet, Progress, SetClip, SetSource, SkippedFile, prepare_clips, remake
@@ -118,7 +118,7 @@ class MotionSet:
         return cls(SetSource(place, files, Cache.open(store), settings, rows), settings.group)
 
     def __repr__(self) -> str:
-        n = f"{len(self.files)} files" if self._prepared is None else f"{len(self._prepared.clips)} clips"
+        n = plural(len(self.files), "file") if self._prepared is None else plural(len(self._prepared.clips), "clip")
         return f"<MotionSet {str(self.folder)!r}: {n} at {self.fps:g} Hz>"
 
     @property
