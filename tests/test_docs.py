@@ -69,6 +69,21 @@ def test_every_public_name_has_a_docstring(package):
                     assert inspect.getdoc(getattr(value, method)), f"marey.{package}.{name}.{method}"
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_parameter_has_its_own_line(package):
+    """The reference shows a description as such only if its name begins a line."""
+    merged = re.compile(r"^\s+[\w*]+(?:, [\w*]+)* : .*[.;] [a-z_]+(?:, [a-z_]+)* : ", re.M)
+    module = importlib.import_module(f"marey.{package}")
+    values = [getattr(module, name) for name in getattr(module, "__all__", [])]
+    values += [inner for value in values if inspect.isclass(value) for inner in vars(value).values()]
+    assert [found[0] for value in values if (found := merged.search(getattr(value, "__doc__", None) or ""))] == []
+
+
+def test_the_pictures_are_small():
+    """All pictures together have at most 3 MB."""
+    assert sum(path.stat().st_size for path in (DOCS / "images").iterdir()) <= 3_000_000
+
+
 def test_the_version_is_the_same_everywhere():
     from marey import __version__
 

@@ -8,4 +8,4 @@ from gallery_pages import SCRIPTS, draw_script
 
 
 def draw(folder: Path) -> None:
-    draw_script(SCRIPTS / "speed_up.py", folder / "speed_up.webp", size="420x236", fps=15.0)
+    draw_script(SCRIPTS / "speed_up.py", folder / "speed_up.webp", size="420x236", fps=12.0)

@@ -42,8 +42,11 @@ _TURN, _SPEED = "turn", "speed"
 class BlendTree:
     """Loops and the blend tree over them. Any number of streams can share one tree.
 
-    names : names of the loops. tree : root node of the tree. table : the synchronized loops.
-    knobs : range (min, max) of each knob, by name. evaluate : function from knob values to loop weights.
+    names : names of the loops.
+    tree : root node of the tree.
+    table : the synchronized loops.
+    knobs : range (min, max) of each knob, by name.
+    evaluate : function from knob values to loop weights.
     actions : actions that can play once over the loops, by name.
 
     Examples

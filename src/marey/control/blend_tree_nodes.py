@@ -42,7 +42,9 @@ class LoopNode:
 class MixNode:
     """Interpolates the two children on either side of the knob value; beyond the ends, uses the outermost child.
 
-    knob : name of the knob. positions : increasing knob values, one per child. children : the nodes to mix.
+    knob : name of the knob.
+    positions : increasing knob values, one per child.
+    children : the nodes to mix.
 
     Examples
     --------
@@ -75,7 +77,8 @@ class MixNode:
 class LayerNode:
     """Takes some joints from the synchronized node `over`, and everything else, including travel, from `base`.
 
-    base, over : nodes. joints : names of the joints to take from `over`, with all their descendants.
+    base, over : nodes.
+    joints : names of the joints to take from `over`, with all their descendants.
     weight : weight of `over` for these joints, 0 to 1, or the name of a knob that sets it.
 
     Examples

@@ -35,9 +35,11 @@ _SAMPLES, _MOMENTS = 200, 60
 class TurnLimit:
     """Clips of a node after which a character never again turns as sharply as the node can.
 
-    node : name of the node. side : "left" or "right". low, high : (d,) ranges of the parameters of these clips.
-    turn : radians, sharpest turn of any clip that can follow, now or later. usual : radians, the same after other
-    clips.
+    node : name of the node.
+    side : "left" or "right".
+    low, high : (d,) ranges of the parameters of these clips.
+    turn : radians, sharpest turn of any clip that can follow, now or later.
+    usual : radians, the same after other clips.
     """
 
     node: str
@@ -63,7 +65,8 @@ class TurnLimit:
 class NodeLimit:
     """Clips of a node after which a character never again plays another node.
 
-    node, target : names of the nodes. low, high : (d,) ranges of the parameters of these clips; None for all clips.
+    node, target : names of the nodes.
+    low, high : (d,) ranges of the parameters of these clips; None for all clips.
     """
 
     node: str

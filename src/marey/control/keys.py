@@ -29,7 +29,8 @@ _WAIT = "-"
 class KeyPress(NamedTuple):
     """Keys held for some time.
 
-    start, stop : seconds from the beginning. direction : radians from +Z, positive to the left; None if no key is held.
+    start, stop : seconds from the beginning.
+    direction : radians from +Z, positive to the left; None if no key is held.
     """
 
     start: float
@@ -70,7 +71,8 @@ def play_keys(stream: Stream, keys: str | Sequence[KeyPress]) -> Motion:
 
     Parameters
     ----------
-    stream : a stream that accepts ``request(direction=...)``. keys : text as for `parse_keys`, or its result.
+    stream : a stream that accepts ``request(direction=...)``.
+    keys : text as for `parse_keys`, or its result.
 
     Examples
     --------

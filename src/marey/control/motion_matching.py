@@ -33,7 +33,9 @@ _LOUDER, _LOUDEST, _PATIENCE = 2.0, 1.0, 1.0
 class MatchingData:
     """Clips and the features of their frames, ready to be searched. Any number of streams can share them.
 
-    reel : the clips, one after the other. features : features of their frames. tree : k-d tree of ``features.values``.
+    reel : the clips, one after the other.
+    features : features of their frames.
+    tree : k-d tree of ``features.values``.
 
     Examples
     --------

@@ -72,9 +72,12 @@ _SEARCHED = 12.0
 class _Candidates(NamedTuple):
     """N clips of one node, each the last of a plan.
 
-    parameters : (N, d) parameters of the clips. places : (N, 3) rigid2d at their ends. gone : (N,) seconds until then.
-        done, onward : (N,) cost of the plan if it ends with this clip, and if it continues. before, rows : the
-        candidates that the clips follow, and the index (N,) of each one's predecessor; None for first clips.
+    parameters : (N, d) parameters of the clips.
+    places : (N, 3) rigid2d at their ends.
+    gone : (N,) seconds until then.
+    done, onward : (N,) cost of the plan if it ends with this clip, and if it continues.
+    before, rows : the candidates that the clips follow, and the index (N,) of each one's predecessor; None for first
+        clips.
     """
 
     node: str
@@ -163,7 +166,8 @@ class Planner:
         """Return the seconds (M,) until placements (M, 3), rigid2d, are reached, if the best of the given clips is
         played first.
 
-        node, parameters : node and parameters (N, d) of the clips. paths, seconds : (N, W, 3) and (N,).
+        node, parameters : node and parameters (N, d) of the clips.
+        paths, seconds : (N, W, 3) and (N,).
         """
         index, weights = self.model.corners(node, parameters)
         table, out = self.table("pose"), np.empty(len(places))
@@ -292,7 +296,8 @@ class Planner:
     ) -> Floats:  # fmt: skip
         """Improve the best n of the tried parameters (N, d) by decreasing steps of the free parameters.
 
-        usual : (d,) parameters that are preferred, NaN where there is no preference. total : (N,) costs, if known.
+        usual : (d,) parameters that are preferred, NaN where there is no preference.
+        total : (N,) costs, if known.
         """
         node, box = option.node, option.range
 

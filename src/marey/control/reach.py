@@ -33,7 +33,8 @@ _MAX_CELLS = 20_000_000
 class Reach(FrozenRecord):
     """Cells of position and heading, and how soon a character can reach each of them. Returned by `reach`.
 
-    x, z : (n,) centers of the cells, meters. headings : (H,) radians from +Z, positive to the left.
+    x, z : (n,) centers of the cells, meters.
+    headings : (H,) radians from +Z, positive to the left.
     seconds : (n, n, H) earliest time for x, z and heading; infinite if not reached within the time limit.
     time_limit : seconds.
 
@@ -79,7 +80,8 @@ class Reach(FrozenRecord):
 
         Parameters
         ----------
-        points : (..., 2) x and z in meters. heading : radians from +Z; None for any.
+        points : (..., 2) x and z in meters.
+        heading : radians from +Z; None for any.
         """
         at = np.asarray(points, dtype=np.float64)
         if at.ndim < 1 or at.shape[-1] != 2 or not np.isfinite(at).all():
@@ -195,8 +197,10 @@ def reach(
 class ClipLengths:
     """Durations of the clips of a node, in seconds.
 
-    node : name of the node. mean, min, max : durations of complete clips. played : mean duration of the played part,
-    from the incoming transition to the outgoing one; NaN for a node without incoming or outgoing edges.
+    node : name of the node.
+    mean, min, max : durations of complete clips.
+    played : mean duration of the played part, from the incoming transition to the outgoing one; NaN for a node without
+        incoming or outgoing edges.
     """
 
     node: str

@@ -49,8 +49,11 @@ class SampledNode(NamedTuple):
 class SampledClip(NamedTuple):
     """One clip of a sampled character.
 
-    node : index of its node. parameters : (d,) parameters of the node. motion : its frames, with contacts.
-    decide : frame at which the next clip is chosen. place : (3,) placement of the character in that frame.
+    node : index of its node.
+    parameters : (d,) parameters of the node.
+    motion : its frames, with contacts.
+    decide : frame at which the next clip is chosen.
+    place : (3,) placement of the character in that frame.
     path : (P, 2) x and z of the hips at evenly spaced times, from the first frame to `decide`.
     hit : (3,) position that the action hits, if its node is aimed at points.
 
@@ -69,9 +72,11 @@ class SampledClip(NamedTuple):
 class Transitions(NamedTuple):
     """The E transitions between N clips, ordered by the clip that they leave.
 
-    first : (N + 1,) transitions ``first[i]`` to ``first[i + 1]``, half-open, leave clip i. target : (E,) the clip that
-    follows. leave, enter : (E,) middle frame of the transition in both clips. moves : (E, 3) rigid2d that takes the
-    second clip's coordinates to those of the first. costs : (E,) distance of the poses in meters.
+    first : (N + 1,) transitions ``first[i]`` to ``first[i + 1]``, half-open, leave clip i.
+    target : (E,) the clip that follows.
+    leave, enter : (E,) middle frame of the transition in both clips.
+    moves : (E, 3) rigid2d that takes the second clip's coordinates to those of the first.
+    costs : (E,) distance of the poses in meters.
     """
 
     first: Ints
@@ -85,9 +90,12 @@ class Transitions(NamedTuple):
 class ValueTables(NamedTuple):
     """Seconds until goals are reached from each of N states; see `marey.maths.value_kernels` for the columns.
 
-    speeds : (L,) speeds in m/s that can be requested. direction : (L, N, H) cost of not moving at a speed in a
-    direction. point : (N, C) time to a point. node : (N, K) time until a clip of each node begins. rest : (N,) cost of
-    moving at all. grid : columns of `point`.
+    speeds : (L,) speeds in m/s that can be requested.
+    direction : (L, N, H) cost of not moving at a speed in a direction.
+    point : (N, C) time to a point.
+    node : (N, K) time until a clip of each node begins.
+    rest : (N,) cost of moving at all.
+    grid : columns of `point`.
     """
 
     speeds: Floats
@@ -102,8 +110,10 @@ class ValueTables(NamedTuple):
 class SampledCharacter:
     """A character as a finite set of clips.
 
-    name : name of the character. nodes, clips, transitions, tables : see their classes. half : frames of a transition
-    on each side of its middle frame. start : index of the first clip.
+    name : name of the character.
+    nodes, clips, transitions, tables : see their classes.
+    half : frames of a transition on each side of its middle frame.
+    start : index of the first clip.
 
     Examples
     --------

@@ -36,7 +36,8 @@ _EQUAL = 1e-9
 class _Steering(NamedTuple):
     """The current command: one of these fields is set, or none to come to rest.
 
-    direction : radians, with the index of a speed. point : (2,) x and z.
+    direction : radians, with the index of a speed.
+    point : (2,) x and z.
     """
 
     direction: float | None = None
@@ -82,10 +83,10 @@ class SampledStream(PlayedStream):
         """Give a command, which takes effect when the next clip is chosen.
 
         direction : radians from +Z, positive to the left; with ``speed`` in m/s, by default a medium one.
-        point : (2,) x and z to go to. wander : True to go anywhere. Without any of these, the character comes to rest,
-        as far as its clips allow.
-        node : name of a node to play once. target : (3,) position to hit once. After it, the character follows its
-        earlier command again.
+        point : (2,) x and z to go to.
+        wander : True to go anywhere. Without any of these, the character comes to rest, as far as its clips allow.
+        node : name of a node to play once.
+        target : (3,) position to hit once. After it, the character follows its earlier command again.
         """
         for name in command:
             if name not in _COMMANDS:

@@ -25,10 +25,12 @@ _NO_SOURCE = Source()
 class SourceFrame(NamedTuple):
     """One frame of a live source.
 
-    root : (3,) position of joint 0, meters. rotations : (J, 4) local rotations of J joints.
+    root : (3,) position of joint 0, meters.
+    rotations : (J, 4) local rotations of J joints.
     contacts : (K,) True for the contact points that touch the floor; None if unknown.
     bones : (J, 3) bone offsets in meters if they change over time, else None.
-    labels : names of what is played. origin : a motion whose name and source the frame keeps, or None.
+    labels : names of what is played.
+    origin : a motion whose name and source the frame keeps, or None.
 
     Examples
     --------
@@ -79,7 +81,8 @@ def stack_frames(
 
     Parameters
     ----------
-    frames : at least one frame. points : the contact points of their flags.
+    frames : at least one frame.
+    points : the contact points of their flags.
     skeleton, fps, name, source : as in `Motion`.
 
     Examples

@@ -27,8 +27,10 @@ __all__ = ["FrameSource", "Player"]
 class FrameSource(Protocol):
     """Protocol of a source, which only yields frames.
 
-    skeleton : skeleton of the frames. fps : frames per second. points : the contact points whose flags come with each
-    frame. floor : height of the floor in meters, or None if unknown.
+    skeleton : skeleton of the frames.
+    fps : frames per second.
+    points : the contact points whose flags come with each frame.
+    floor : height of the floor in meters, or None if unknown.
 
     Examples
     --------
