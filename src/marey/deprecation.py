@@ -142,7 +142,7 @@ def removed_parameters(*names: str) -> Callable[[Callable[P, R]], Callable[P, R]
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             for old in [name for name in names if name in kwargs]:
-                warn_user(f"{function.__qualname__}({old}=) has no effect any more, leave it out", DeprecationWarning)
+                warn_user(f"{function.__qualname__}({old}=) no longer has an effect; leave it out", DeprecationWarning)
                 del kwargs[old]
             return function(*args, **kwargs)
 

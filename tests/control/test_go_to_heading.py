@@ -58,7 +58,7 @@ def test_a_stream_lets_its_controller_prepare():
 
 
 def test_a_setting_that_went_is_ignored():
-    with pytest.warns(DeprecationWarning, match="lookahead=.* has no effect any more"):
+    with pytest.warns(DeprecationWarning, match="lookahead=.* no longer has an effect"):
         GoTo((0.0, 1.0), lookahead=3)
 
 

@@ -49,7 +49,7 @@ def test_graphs_that_cannot_be_compared_again_say_so():
 
 
 def test_graphs_by_similarity_have_no_threshold_to_draw():
-    with pytest.raises(InvalidValue, match="built by a similarity of 0.8, which is not a threshold in meters"):
+    with pytest.raises(InvalidValue, match="built with a similarity of 0.8, which is not a threshold in meters"):
         draw_threshold(MotionGraph.build_by_similarity(walks(), 0.8))
 
 

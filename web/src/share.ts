@@ -8,7 +8,7 @@ const FILES: [string, string, string][] = [
   ["fbx", "FBX", "MotionBuilder, Maya, Unreal, Unity"],
   ["bvh", "BVH", "Motion capture tools"],
   ["usda", "USD", "Omniverse, Houdini, Maya"],
-  ["npz", "NPZ", "marey and NumPy, exactly"],
+  ["npz", "NPZ", "marey and NumPy, without rounding"],
 ];
 const VIDEOS: [VideoFormat, string][] = [["gif", "GIF"], ["webp", "WebP"], ["mp4", "MP4"], ["png", "Picture"]];
 const SIZES: [string, string][] = [["640", "640 × 360"], ["960", "960 × 540"], ["1280", "1280 × 720"], ["1920", "1920 × 1080"]];
@@ -51,7 +51,7 @@ export function shareButton(app: App): HTMLButtonElement {
     void navigator.clipboard?.writeText(code.value).catch(() => document.execCommand("copy"));
     copy.textContent = "Copied";
   }, "Copy the code", "primary");
-  const show = press("Show as code", "Python code that makes this clip again, exactly", async (motion) => {
+  const show = press("Show as code", "Python code that recreates exactly this clip", async (motion) => {
     code.value = (await app.ask("share_code", { motion }, {}, fail)).code;
     codeBox.hidden = false;
     copy.textContent = "Copy";

@@ -31,7 +31,7 @@ from marey.pmg import Choice, ControlState, GaitSpace, ParametricMotionGraph, bu
 _TIMED = 120.0
 _FURTHEST = 10.0
 _WALKERS = ("walking", "stopping", "stepping", "right-turner", "walk-run", "running")
-# Walkers that are also measured with a preference for short ways, because those that arrive soonest are long.
+# Walkers that are also measured with a preference for short paths, because the fastest paths are long.
 _SHORT = {"walk-run": 0.75}
 # Folder of recorded walks and runs, of which random halves become characters; speeds of walks in m/s.
 _RECORDED, _WALKING = "cmu/016", (0.8, 1.9)

@@ -79,7 +79,7 @@ def command(
     """Remove foot skate from IN and write the motion to OUT.
 
     If IN is a folder, all motions in it and its subfolders are cleaned and written to the folder OUT, in the same
-    formats. The exit code is then 1 if a file could not be read, too.
+    formats. The exit code is then also 1 if a file could not be read.
 
     Contacts come from the sidecar IN.marey.json if it has them (`marey contacts IN --write --edit-friendly` creates one
     for editing by hand); otherwise they are detected. The exit code is 1 if a foot or hand could not be held in place.

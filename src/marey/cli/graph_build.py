@@ -35,7 +35,8 @@ _LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="second
 @click.option("-o", "--output", required=True, metavar="GRAPH", help="The graph to write, an .npz file.")
 @click.option(
     "--threshold", type=Limit(),
-    help="Maximum distance of a transition: meters, or the best part of all candidates such as 10%.  [default: 0.06]",
+    help="Maximum distance of a transition: meters, or a percentage, such as 10% for the best tenth of all candidates."
+    "  [default: 0.06]",
 )  # fmt: skip
 @click.option(
     "--pair",

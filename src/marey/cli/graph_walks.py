@@ -275,7 +275,7 @@ def _find_fastest(graph: MotionGraph, begin: str | None, clip: str, seed: Any) -
 @click.option("--max-error", type=float, metavar="METERS",
               help="--point and --clip: accepted error.  [default: 0.3 for a point, 0.5 for a clip]")  # fmt: skip
 @click.option("--min-step", type=float, default=0.01, metavar="METERS", show_default=True,
-              help="--path: progress that each frame counts for at least.")  # fmt: skip
+              help="--path: minimum progress along the path per frame.")  # fmt: skip
 @_AVOID
 @_START
 @add_settings(f"{_SETTINGS}GraphSearchSettings")

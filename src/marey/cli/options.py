@@ -177,11 +177,11 @@ def renamed_option(
 
 
 def removed_option(name: str, **settings: Any) -> Callable[[Command], Command]:
-    """Declare an option that has no effect any more. It is hidden from the help and prints a note when used."""
+    """Declare an option that no longer has an effect. It is hidden from the help and prints a note when used."""
 
     def note(context: click.Context, option: click.Parameter, value: Any) -> None:
         if value is not None:
-            click.echo(f"marey: {name} has no effect any more, leave it out", err=True)
+            click.echo(f"marey: {name} no longer has an effect; leave it out", err=True)
 
     return click.option(name, hidden=True, expose_value=False, callback=note, **settings)
 

@@ -43,7 +43,7 @@ def steering_options(*commands: str) -> Callable[[Any], Any]:
                      help="Length in seconds.  [default: that of the keys or the sequence, else 20]"),
         click.option("--look", is_flag=True, help="The head turns toward a new direction before the body does."),
         click.option("--carry", metavar="CLIP",
-                     help="A clip whose arms and trunk the character takes over, such as carrying a box."),
+                     help="A clip that the arms and trunk are taken from, such as one of carrying a box."),
         click.option("--crowd", type=click.IntRange(2, 1000), metavar="N", help="Number of characters, side by side."),
         click.option("--member", multiple=True, metavar="NAME=VALUE,...",
                      help="With --crowd: commands of a member, such as speed=0.8 or node=run. May be repeated; "

@@ -5,9 +5,9 @@ and for each edge the box of parameters that can follow. For every pair of grid 
 transition, because a stream does not play all parameters in a box as requested: where a transition turns out worse than
 the edge allows, it moves them toward the middle. Between grid points, the model interpolates.
 
-Plans minimize time, so a character that can run takes a long way along a wide curve if it arrives sooner. With
+Plans minimize time, so a character that can run takes a long path along a wide curve if it arrives sooner. With
 ``short_way`` = s, the duration T of a clip that is L meters long counts as (1 - s) T + s L / v, with v the speed of the
-fastest clip: plans then prefer short ways.
+fastest clip: plans then prefer short paths.
 """
 
 from __future__ import annotations

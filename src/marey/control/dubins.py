@@ -1,6 +1,6 @@
 """Deprecated: lengths of the shortest paths of a character that cannot turn on the spot (Dubins 1957).
 
-The planner computes how long a way takes; see `marey.control.planner`.
+The planner computes how long a path takes; see `marey.control.planner`.
 
 Key: the goal is given in the character's coordinates: `ahead` and `left` in meters, and `turn`, the heading there, in
 radians to the left. rl and rr are the radii of the tightest circles to the left and right, in meters. (vx, vy) is the

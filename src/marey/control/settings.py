@@ -52,9 +52,9 @@ class GoToSettings(Settings):
     nodes: Sequence[str] | None = option(default=None, help="Names of the nodes to use. By default all.")
     short_way: float = option(
         default=0.0,
-        help="How much a short way counts. 0: arrive as soon as possible, even if a run along a wide curve is longer. "
-        "Larger values prefer short ways with slow, tight turns.",
-        label="Prefer short ways",
+        help="How strongly to prefer a short path. With 0, the character arrives as soon as possible, even if it runs "
+        "along a wide curve; larger values prefer slow, tight turns.",
+        label="Prefer short paths",
         min=0,
         max=0.9,
     )

@@ -69,7 +69,7 @@ def build_with_bridges(
     plain : ordinary transitions, directed.
     bridges : each must have leave + 2 L < number of frames of its source clip, and enter > 2 L.
     how : how the graph was built.
-    min_seconds : report labels with less endless motion than this in `MotionGraph.findings`.
+    min_seconds : labels with less motion than this that can be played forever are listed in `MotionGraph.findings`.
     """
     names, frame_labels = collect_labels(motions)
     joins = Transitions(

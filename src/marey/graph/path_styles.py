@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
     from marey.graph.walk import Walk
 
-# A way through other labels may take this many seconds longer than the shortest one.
+# A path through other labels may take this many seconds longer than the shortest one.
 _DETOUR = 1.0
 
 

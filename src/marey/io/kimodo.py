@@ -112,9 +112,10 @@ def _find_skeleton(n_joints: int, path: str) -> tuple[str, tuple[str, ...], np.n
         body = smpl.smpl_skeleton(n_joints=22)
         return "SMPL-X", body.names, body.parents
     if n_joints not in _SKELETONS:
-        known = ", ".join(map(str, (22, *_SKELETONS)))
+        known = " or ".join(map(str, (22, *_SKELETONS)))
         raise ParseError(
-            f"a Kimodo motion of {n_joints} joints; expected {known} (the 34 joints of a robot are not read)", path=path
+            f"expected a Kimodo motion with {known} joints, got {n_joints} (robots with 34 joints are not supported)",
+            path=path,
         )
     called, joints = _SKELETONS[n_joints]
     pairs = [joint.split() for joint in joints]

@@ -101,7 +101,7 @@ def _write_own_character(motions: Sequence[Motion], path: str, settings: SaveSet
         (character,) = files
         return [write_character(motions, read_bytes(character), character, replaces=True)]
     except MareyError as error:
-        warn_user(f"{path}: the mesh is replaced by a simple body ({error}); `character=` keeps that of a file")
+        warn_user(f"{path}: the mesh is replaced by a simple body ({error}); name a file with a mesh as `character=`")
         return []
 
 

@@ -111,8 +111,8 @@ def threshold(motion_graph: MotionGraph, path: style.StrPath | None = None) -> F
     """
     if motion_graph.build_info.kind == "similarity":
         raise InvalidValue(
-            f"this graph was built by a similarity of {motion_graph.build_info.threshold:g}, which is not a threshold "
-            "in meters; build graphs with other similarities and compare them"
+            f"this graph was built with a similarity of {motion_graph.build_info.threshold:g}, which is not a "
+            "threshold in meters; build graphs with other similarities and compare them"
         )
     limits, seconds, counts, pairs = connectivity(motion_graph)
     several = len(motion_graph.label_names) > 1

@@ -208,5 +208,5 @@ def load_any_space(path: str | os.PathLike[str]) -> GaitSpace | ActionSpace | Pa
         return kind.load(path)
     except UnknownVersion as error:
         raise UnknownVersion(
-            f"is not a space of motions such as `marey parametric build` writes ({error.message})", path=os.fspath(path)
+            f"is not a space of motions as written by `marey parametric build` ({error.message})", path=os.fspath(path)
         ) from None

@@ -311,7 +311,7 @@ class ClipSearchSettings(Settings):
     min_turn: float | None = option(None, "Smallest turn from start to end, left or right.", unit="rad", min=0)
     finding: str = option("", f"Only clips with this finding: any, none, {', '.join(KINDS)}.", label="Finding")
     order: Literal["name", "duration", "speed", "distance", "turn"] = option(
-        "name", "What the clips are sorted by; numbers from high to low.", label="Order"
+        "name", "Sort the clips by this. Numbers are sorted from high to low.", label="Order"
     )
 
 

@@ -183,7 +183,7 @@ class SearchInputs(PlaceInputs):
     )
     min_step: float = option(
         0.01,
-        "Least progress along the path that a frame is counted with, if the goal is a path; so standing costs.",
+        "If the goal is a path: minimum progress per frame. Standing still costs as much as this progress.",
         unit="m",
         min=0,
         advanced=True,
@@ -191,7 +191,7 @@ class SearchInputs(PlaceInputs):
 
 
 class PartInputs(Inputs):
-    """A body part."""
+    """Inputs of operations on a body part."""
 
     part: Literal["upper_body", "arms", "left_arm", "right_arm", "head"] = option(
         "arms", "The body part that is taken from the other clip.", label="Body part"

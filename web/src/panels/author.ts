@@ -264,7 +264,7 @@ class Author {
       choice("Control", FEATURES, feature, (value) => {
         feature = value;
         this.joint.hidden = at.hidden = value !== "position";
-      }, "What is controlled: where a joint gets, or a property of the whole motion"), this.joint, at);
+      }, "What is controlled: where a joint ends up, or a property of the whole motion"), this.joint, at);
     const kind = choice("Clips are", [["gait", "walks or runs"], ["action", "examples of one action"]], "gait", (value) => {
       isAction = value === "action";
       [gait.hidden, actions.hidden] = [isAction, !isAction];

@@ -26,7 +26,7 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   const part = button("Connect as parameter sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that can continue, and connect only that");
   const good = slider({ label: "Accept costs below", title: "Largest cost of a transition that is accepted; lower = stricter. Motions with costs between the two limits can follow only if their parameters lie in the range of the accepted ones.", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
   const bad = slider({ label: "Reject costs above", title: "Transitions that cost more are never used; lower = stricter", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
-  const sample = slider({ label: "Source of the preview", title: "Source motion (number) whose possible successors the picture shows", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
+  const sample = slider({ label: "Source of the preview", title: "Number of the source motion whose possible successors are shown", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
   const histogram = sketch("Histogram: number of motion pairs by transition cost", 120, (pen, width, height) => chart && drawCosts(pen, width, height, chart, good.value / 100, bad.value / 100));
   const boxes = sketch("Target motions that can follow the previewed source motion, and their range", 150, (pen, width, height) => {
     const target = nodeOf(to.select.value);

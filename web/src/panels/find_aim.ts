@@ -69,7 +69,7 @@ export class AimSection {
     this.making = el("div", { class: "stack" }, choice("Control", FEATURES, this.feature, (value) => {
       this.feature = value;
       this.joint.hidden = this.at.hidden = value !== "position";
-    }, "What you control: where a joint gets, or a property of the whole motion"), this.joint, this.at, this.building.element, el("div", { class: "row" }, make));
+    }, "What you control: where a joint ends up, or a property of the whole motion"), this.joint, this.at, this.building.element, el("div", { class: "row" }, make));
     this.asked.append(this.saved.saving);
     this.element = el("section", { hidden: true }, el("h3", { text: "Control by target" }), this.making, this.saved.opening, this.asked);
     app.motionsChanged.on(() => {

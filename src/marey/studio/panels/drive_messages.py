@@ -50,8 +50,7 @@ class StartDrive(Message, do="drive_start"):
     body does. `carry` is an open motion whose arms and trunk the character takes over, or "sample" for a generated one
     that carries a box.
 
-    The character replaces that of `stream`; null is the last one. With `beside`, it starts next to it instead, and both
-    play.
+    The character replaces that of `stream`; null is the newest stream. With `beside`, it starts next to it, and both play.
     """
 
     way: ControllerKind
@@ -171,7 +170,7 @@ class CompareDrive(Message, do="drive_compare"):
 
 
 class KeepDriven(Message, do="drive_keep"):
-    """Save the last seconds of a stream as a motion; null is the last one that was started."""
+    """Save the last seconds of a stream as a motion. Null means the stream that was started last."""
 
     seconds: float = 10.0
     stream: int | None = None
