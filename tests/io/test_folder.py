@@ -11,7 +11,7 @@ import marey
 from marey.errors import InvalidValue, UnwritableFile
 from marey.io.archive import pack, write_json
 from marey.io.files import PART_SUFFIX, FileTransaction, write_bytes
-from marey.io.folder import copy_file, describe_other, free_name, result_kind, walk_files
+from marey.io.folder import copy_file, describe_other, free_name, plain_name, result_kind, walk_files
 from marey.samples import sample
 from marey.store.scan import list_files
 
@@ -137,3 +137,11 @@ def test_arrays_that_are_not_motions_are_told_from_motions(tmp_path: Path) -> No
     (tmp_path / "walk.trc").write_text("markers")  # listed, because there are no motions
     _, files, _ = list_files([tmp_path], "*", tmp_path / ".marey")
     assert files == ("shape.npz", "walk.trc", "weights.npy")
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [("walk.01", "walk.01"), ("a b/c\n", "a_b_c_"), ("語" * 100, "語" * 40), ("a" * 300, "a" * 120), ("\ud800", "_")],
+)
+def test_plain_names_can_be_part_of_a_file_name(name: str, plain: str) -> None:
+    assert plain_name(name) == plain

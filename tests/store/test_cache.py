@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from functools import partial
 
@@ -189,3 +190,19 @@ def test_a_cache_in_a_file_is_refused(tmp_path):
     (tmp_path / "c").write_text("x")
     with pytest.raises(UnwritableFile, match="c: is a file, expected a folder for the cache"):
         Cache.open(tmp_path / "c")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no limit on the size of files")
+def test_an_array_that_cannot_be_written_has_the_reason_of_the_system(cache):
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**18, limits[1]))
+    try:
+        with pytest.raises(UnwritableFile, match=r"cannot be written \(file too large\)"):
+            cache.put("k", np.zeros(2**16))
+        with pytest.raises(UnwritableFile, match=r"cannot be written \(file too large\)"):
+            next(processes(2)(partial(np.add, np.zeros(2**16)), [1.0]))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not any(cache.folder.rglob("*.part"))

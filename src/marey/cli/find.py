@@ -33,6 +33,7 @@ from marey.cli.settings import SettingsCommand, add_settings, read_settings, wor
 from marey.cli.values import Moment
 from marey.errors import UnwritableFile, plural
 from marey.io.files import SAVE_SUFFIXES
+from marey.io.folder import plain_name
 
 if TYPE_CHECKING:
     from marey.find import MatchWeb
@@ -243,8 +244,7 @@ def cut(found: MatchResult, folder: Path, suffix: str) -> list[str]:
     digits = len(str(len(found) - 1))
     for k, (match, part, motion) in enumerate(zip(found.matches, found.motions, cut_originals(found), strict=True)):
         start = round(match.start / part.fps * motion.fps)
-        name = "".join(c if c.isalnum() or c in "-_." else "_" for c in match.clip)
-        path = folder / f"{k:0{digits}}_{name}_{start}-{start + len(motion)}.{suffix}"
+        path = folder / f"{k:0{digits}}_{plain_name(match.clip)}_{start}-{start + len(motion)}.{suffix}"
         save(motion, path)
         written.append(str(path))
     return written

@@ -11,7 +11,7 @@ from typing import Any
 from marey.core.motion import Motion
 from marey.errors import FileError, InvalidValue, MareyError, UnreadableFile, UnwritableFile
 from marey.io.files import GLTF_SUFFIXES, MARKER_SUFFIXES, SAVE_SUFFIXES, split_name
-from marey.io.folder import CLIP_SUFFIXES, describe_other, free_name, walk_files
+from marey.io.folder import CLIP_SUFFIXES, describe_other, free_name, plain_name, walk_files
 from marey.io.loading import clip_names, load_motion
 from marey.io.saving import save
 from marey.io.settings import LoadSettings, SaveSettings
@@ -146,7 +146,7 @@ def _convert_file(
         groups = [motions] if suffix in GLTF_SUFFIXES else [[motion] for motion in motions]
         out = []
         for group, clip in zip(groups, wanted, strict=False):
-            stem = relative.stem if len(groups) == 1 else f"{relative.stem}.{_clean(str(clip))}"
+            stem = relative.stem if len(groups) == 1 else f"{relative.stem}.{plain_name(str(clip), "-_ ")}"
             name = free_name(stem, lambda n: (relative.parent / f"{n}{suffix}").as_posix().lower() in taken, gap="_")
             written = relative.parent / f"{name}{suffix}"
             taken.add(written.as_posix().lower())
@@ -180,10 +180,6 @@ def _load(path: Path, how: LoadSettings) -> Motion:
             raise
         without: dict[str, Any] = {error.parameter: None}
         return _load(path, LoadSettings(settings=how, **without))
-
-
-def _clean(name: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "-_ " else "_" for letter in name)[:80]
 
 
 def _make_folder(folder: Path) -> None:

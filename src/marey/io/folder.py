@@ -44,6 +44,8 @@ _MARKS = {
 _MAX_TRIED = 10_000
 # Maximum length of a name when a number is added.
 _MAX_BASE = 114
+# Maximum bytes of a name that becomes part of a file name; systems allow 255 for the whole.
+_MAX_PLAIN = 120
 _CHUNK = 2**20
 
 
@@ -138,6 +140,13 @@ def free_name(name: str, is_taken: Callable[[str], bool], fit: Callable[[str], s
         if not is_taken(tried):
             return tried
     raise InvalidValue(f"{name!r} and its numbered variants up to {_MAX_TRIED - 1} are in use; choose another name")
+
+
+def plain_name(name: str, allowed: str = "-_.") -> str:
+    """Return a name that can be part of a file name on any system: letters, digits and those `allowed`, at most 120
+    bytes."""
+    plain = "".join(letter if letter.isalnum() or letter in allowed else "_" for letter in name)
+    return plain.encode()[:_MAX_PLAIN].decode(errors="ignore")
 
 
 def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str], *, replace: bool) -> None:

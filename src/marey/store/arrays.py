@@ -62,8 +62,15 @@ def write_array(path: Path, array: NDArray[Any]) -> None:
     """Write one array to a .npy file, followed by its checksum."""
     with open(path, "wb") as stream:
         plain = np.ascontiguousarray(array)
-        np.lib.format.write_array(stream, plain, version=(1, 0), allow_pickle=False)
-        stream.write(compute_checksum(plain.data))
+        np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(plain))
+        data = view_bytes(plain)
+        stream.write(data)
+        stream.write(compute_checksum(data))
+
+
+def view_bytes(array: NDArray[Any]) -> memoryview:
+    """Return the bytes of an array in C order. `ndarray.tofile` would not report why it cannot write."""
+    return memoryview(array.reshape(-1).view(np.uint8))
 
 
 def compute_checksum(data: memoryview | bytes) -> bytes:

@@ -45,6 +45,7 @@ from numpy.typing import NDArray
 from marey.core.arrays import check_index, set_readonly
 from marey.errors import InvalidValue, MareyError, UnwritableFile
 from marey.io.temporary import new_folder, remove_stale
+from marey.store.arrays import view_bytes
 
 __all__ = ["Processes", "Run", "Threads", "cores", "processes", "run_on", "threads"]
 
@@ -278,7 +279,7 @@ class _Packer(ForkingPickler):
             return NotImplemented
         start = -(-self.arrays.tell() // _ALIGNED) * _ALIGNED
         self.arrays.seek(start)
-        np.ascontiguousarray(value).tofile(self.arrays)
+        self.arrays.write(view_bytes(np.ascontiguousarray(value)))
         return _mapped_array, (os.fspath(self.path), start, value.shape, value.dtype.str)
 
 
