@@ -202,3 +202,21 @@ def explore_build(folder: Path, kind: str, every: int) -> None:
 @pytest.mark.parametrize("kind", BUILDS)
 def test_builds_and_their_caches_survive_faults(tmp_path: Path, kind: str) -> None:
     explore_build(tmp_path, kind, step(17))
+
+
+LIBRARIES: dict[str, Callable[[MotionSet], object]] = {
+    "summaries": lambda clips: [clip.to_dict() for clip in clips.summarize()],
+    "motion": lambda clips: clips.index_motion().blocks.values.tobytes(),
+}
+
+
+@pytest.mark.parametrize("kind", LIBRARIES)
+def test_a_library_and_its_index_survive_faults(tmp_path: Path, kind: str) -> None:
+    def prepare(folder: Path) -> None:
+        for name, motion in (("walk", WALK), ("other", OTHER)):
+            marey.save(motion, folder / f"{name}.npz")
+
+    def act(folder: Path) -> object:
+        return LIBRARIES[kind](MotionSet.open(folder))
+
+    assert explore(prepare, act, act, tmp_path, step=step(5), kept=lambda name: ".marey-cache" not in name) >= 6

@@ -466,6 +466,23 @@ def test_clips_of_different_skeletons_are_grouped_and_one_can_be_chosen(mixed):
         clips.select(2)
 
 
+def test_clips_are_retargeted_when_needed_and_only_once(mixed, loads, monkeypatch):
+    made = []
+    retarget = preparing.retarget
+    monkeypatch.setattr(preparing, "retarget", lambda motion, onto: made.append(motion) or retarget(motion, onto))
+    clips = MotionSet.open(mixed, retarget=True)
+    assert (loads, made) == ([], [])
+    with pytest.warns(MareyWarning, match="retargeted"):
+        motion = clips.motion("tall")
+    assert len(made) == 1
+    assert motion.skeleton.names == clips.motion("walk0").skeleton.names
+    np.testing.assert_array_equal(motion.skeleton.offsets, clips.motion("walk0").skeleton.offsets)
+    loads.clear()
+    with pytest.warns(MareyWarning, match="retargeted"):
+        assert same(MotionSet.open(mixed, retarget=True).motion("tall"), motion)
+    assert (loads, len(made)) == ([], 1)
+
+
 # --- Bad input
 
 
