@@ -24,6 +24,7 @@ from marey.control.planner_kernels import (
     read_rows,
     weigh_clips,
 )
+from marey.errors import ParseError
 from marey.maths import rigid2d
 from marey.maths.value_kernels import GoalGrid
 from marey.pmg import ControlState, TransitionOption
@@ -130,7 +131,7 @@ def test_short_ways_are_shorter_and_take_longer(monkeypatch):
 def test_lengths_count_in_proportion():
     char = two_pace_character()
     seconds = {name: table.timing[:, 1] for name, table in ClipModel(char).tables.items()}
-    for name, table in ClipModel(char, 0.6).tables.items():
+    for name, table in ClipModel(char).count_lengths(0.6).tables.items():
         np.testing.assert_allclose(table.timing[:, 1], 0.4 * seconds[name] + 0.6 * table.lengths / 4.8, rtol=1e-3)
 
 
@@ -225,8 +226,30 @@ def test_tables_survive_files(tmp_path, coarse_headings):
         np.testing.assert_array_equal(a.values, b.values)
         np.testing.assert_array_equal(a.grid.distances, b.grid.distances)
         assert a.grid[1:] == b.grid[1:]
+    computed, loaded = get_planner(char).model, get_planner(again).model
+    assert set(loaded.joins) == set(computed.joins) == set(char.edges)
+    for edge in char.edges:
+        np.testing.assert_array_equal(loaded.joins[edge].fitted, computed.joins[edge].fitted)
+        np.testing.assert_array_equal(loaded.costs[edge], computed.costs[edge])
     assert not load_plan(other, tmp_path / "char.json"), "tables of another character"
     assert not load_plan(other, tmp_path / "other.json")
+
+
+def test_a_damaged_plan_is_refused(tmp_path, coarse_headings):
+    char = random_character(1)
+    path = save_plan(char, tmp_path / "char.json")
+    with np.load(path) as found:
+        parts = dict(found)
+    np.savez(path, **parts | {"costs": parts["costs"][1:]})
+    with pytest.raises(ParseError, match="rows of edges must be"):
+        load_plan(random_character(1), tmp_path / "char.json")
+
+
+def test_planners_of_one_character_share_their_joins():
+    char = random_character(1, 2)
+    whole, part, short = (get_planner(char, *given) for given in ((), (("n0",),), (None, 0.5)))
+    assert whole.model.joins is part.model.joins is short.model.joins
+    assert whole.model.tables["n0"] is not short.model.tables["n0"]
 
 
 def test_planners_are_cached_until_the_graph_changes():

@@ -12,6 +12,7 @@ fastest clip: plans then prefer short paths.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -97,19 +98,27 @@ class NodeTable:
 
 
 class ClipModel:
-    """The model of a graph. The states of all nodes, S in total, are numbered one node after the other."""
+    """The model of a graph. The states of all nodes, S in total, are numbered one node after the other.
 
-    def __init__(self, graph: ParametricMotionGraph, short_way: float = 0.0) -> None:
+    tables : by node. joins, costs : by source and target node, filled when they are needed: how clips are placed, and
+    the costs (G H, 1) of transitions from each of G grid points to each of H, relative to what the edge allows.
+    """
+
+    def __init__(self, graph: ParametricMotionGraph) -> None:
         self.graph = graph
         self.tables: dict[str, NodeTable] = {}
-        self._joins: dict[tuple[str, str], Join] = {}
-        self._costs: dict[tuple[str, str], Floats] = {}
+        self.joins: dict[tuple[str, str], Join] = {}
+        self.costs: dict[tuple[str, str], Floats] = {}
         self._windows: dict[tuple[str, bool], Windows] = {}
         for name in graph.nodes:
             self.tables[name] = _build_table(graph, name, self.n_states)
-        if short_way:
-            pace = max(table.pace for table in self.tables.values())
-            self.tables = {name: _count_lengths(table, short_way, pace) for name, table in self.tables.items()}
+
+    def count_lengths(self, short_way: float) -> ClipModel:
+        """Return a model in which the lengths of clips count, too; it shares joins and costs with this one."""
+        out = copy(self)
+        pace = max(table.pace for table in self.tables.values())
+        out.tables = {name: _count_lengths(table, short_way, pace) for name, table in self.tables.items()}
+        return out
 
     @property
     def n_states(self) -> int:
@@ -152,23 +161,24 @@ class ClipModel:
 
     def join(self, source: str, target: str) -> Join:
         """Return the `Join` that predicts how clips of `target` are placed after clips of `source`."""
-        if (source, target) not in self._joins:
-            self._joins[source, target] = fit_join(self.graph, source, target)
-        return self._joins[source, target]
+        if (source, target) not in self.joins:
+            self.joins[source, target] = fit_join(self.graph, source, target)
+        return self.joins[source, target]
 
     def penalties(self, source: str, target: str, before: Floats, after: Floats) -> Floats:
         """Return seconds (N,) to add to the cost of transitions that are likely to be worse than the edge allows.
 
         before, after : (N, d) and (N, e) parameters of the clips before and after the transition.
         """
-        if (source, target) not in self._costs:
+        if (source, target) not in self.costs:
             windows = self._find_windows(source, True), self._find_windows(target, False)
             pairs = find_best_pairs(*windows, range(len(self.tables[source].grid)))
             relative = np.stack([costs for costs, _ in pairs]) / self.graph.edges[source, target].bad
-            self._costs[source, target] = np.ascontiguousarray(relative.reshape(-1, 1))
+            # Files hold single precision; rounding here makes loaded costs equal to computed ones.
+            self.costs[source, target] = relative.astype(np.float32).astype(np.float64).reshape(-1, 1)
         axes = np.concatenate([self.tables[source].axes, self.tables[target].axes])
         found = np.empty((len(after), 1))
-        read_rows(axes, self._costs[source, target], np.concatenate([before, after], axis=1), found)
+        read_rows(axes, self.costs[source, target], np.concatenate([before, after], axis=1), found)
         return np.asarray(_PENALTY * np.maximum(found[:, 0] - _SAFE, 0.0))
 
     def _find_windows(self, name: str, end: bool) -> Windows:

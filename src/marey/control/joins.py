@@ -20,7 +20,7 @@ from marey.pmg import ParametricMotionGraph
 from marey.pmg.costs import half_window
 from marey.pmg.seam import blend_frames, find_seam
 
-__all__ = ["Join", "fit_join", "quadratic_terms"]
+__all__ = ["Join", "find_scales", "fit_join", "quadratic_terms"]
 
 # Samples per coefficient of the fit.
 _EACH = 10
@@ -55,8 +55,7 @@ def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
     n_dims = first.n_dims + second.n_dims
     n_samples = _EACH * (1 + n_dims + n_dims * (n_dims + 1) // 2)
     before = first.samples(n_samples, generator, corners=True)
-    middle = np.concatenate([first.middle, second.middle])
-    scale = np.concatenate([first.scale, second.scale])
+    middle, scale = find_scales(graph, source, target)
     both, laid = np.empty((n_samples, n_dims)), np.empty((n_samples, 3))
     for k, parameters in enumerate(before):
         box = edge.transition_range(parameters, second.region)
@@ -72,6 +71,12 @@ def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
     # Parameters with a zero-width range give zero columns; lstsq then takes the solution with the smallest norm.
     fitted, *_ = np.linalg.lstsq(quadratic_terms(both), laid, rcond=None)
     return Join(middle, scale, np.asarray(fitted, dtype=np.float64))
+
+
+def find_scales(graph: ParametricMotionGraph, source: str, target: str) -> tuple[Floats, Floats]:
+    """Return the offset and scale (d + e,) that normalize the parameters of two nodes."""
+    pair = graph[source], graph[target]
+    return np.concatenate([each.middle for each in pair]), np.concatenate([each.scale for each in pair])
 
 
 def quadratic_terms(both: Floats) -> Floats:

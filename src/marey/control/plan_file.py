@@ -10,6 +10,9 @@ Arrays, for a character with S states, one for each point of each node's paramet
   ``k`` of ``node`` is the node with that index; `marey.maths.value_kernels` describes the columns of the others;
 - ``point_distances``, ``pose_distances``: meters; ``bearings``, ``headings``: number of bearings and headings of
   ``direction``, ``point`` and ``pose``; ``slowness``: seconds per meter beyond the last distance, likewise;
+- ``joins`` and ``costs``: for each edge in turn, the coefficients of `marey.control.joins.Join`, and the costs of
+  transitions between all states of its two nodes (see `ClipModel`); ``n_joins``, ``n_costs``: number of rows of each
+  edge, 0 for those that no table needs;
 - ``character``: digest of the nodes and edges that the tables belong to.
 """
 
@@ -23,9 +26,13 @@ from typing import Any
 
 import numpy as np
 
+from marey.control.clip_model import ClipModel
+from marey.control.joins import Join, find_scales
 from marey.control.planner import Planner, get_planner
 from marey.control.planner_tables import ValueTable
 from marey.core.arrays import Floats, FrozenRecord, Ints, set_readonly
+from marey.errors import InvalidValue
+from marey.io.archive import validating
 from marey.io.stored import FileFormat, Part, Stored
 from marey.maths.value_kernels import GoalGrid
 from marey.pmg import ParametricMotionGraph
@@ -56,6 +63,10 @@ class PlanFile(FrozenRecord, Stored):
             "bearings": Part("integer", (3,)),
             "headings": Part("integer", (3,)),
             "slowness": Part("float", (3,)),
+            "n_joins": Part("integer", ("edges",), optional=True),
+            "joins": Part("float", ("join rows", 3), optional=True),
+            "n_costs": Part("integer", ("edges",), optional=True),
+            "costs": Part("float", ("cost rows", 1), optional=True, stored_as="f4"),
         },
     )  # fmt: skip
 
@@ -73,6 +84,10 @@ class PlanFile(FrozenRecord, Stored):
     bearings: Ints
     headings: Ints
     slowness: Floats
+    n_joins: Ints | None
+    joins: Floats | None
+    n_costs: Ints | None
+    costs: Floats | None
 
     @classmethod
     def from_planner(cls, planner: Planner) -> PlanFile:
@@ -82,6 +97,9 @@ class PlanFile(FrozenRecord, Stored):
         dims = [len(each.axes) for each in rows.values()]
         grids = [tables[kind].grid for kind in _GOALS]
         values = {kind: table.values for kind, table in tables.items()}
+        edges, model, none = list(planner.graph.edges), planner.model, np.zeros((0, 3))
+        joins = [model.joins[edge].fitted if edge in model.joins else none for edge in edges]
+        costs = [model.costs.get(edge, none[:, :1]) for edge in edges]
         return cls(
             character=_digest(planner.graph),
             nodes=tuple(rows),
@@ -93,6 +111,10 @@ class PlanFile(FrozenRecord, Stored):
             bearings=np.array([grid.n_bearings for grid in grids]),
             headings=np.array([grid.n_headings for grid in grids]),
             slowness=np.array([grid.slowness for grid in grids]),
+            n_joins=np.array([len(each) for each in joins], dtype=np.int64),
+            joins=np.concatenate([none, *joins]),
+            n_costs=np.array([len(each) for each in costs], dtype=np.int64),
+            costs=np.concatenate([none[:, :1], *costs]),
             **values,
         )
 
@@ -105,6 +127,27 @@ class PlanFile(FrozenRecord, Stored):
             out[kind] = ValueTable(GoalGrid(distances[kind], *sizes), set_readonly(getattr(self, kind)), 0)
         grid = GoalGrid(np.zeros(1), 1, len(self.nodes), 0.0)
         return out | {"node": ValueTable(grid, set_readonly(self.node), 0)}
+
+    def fill_model(self, model: ClipModel) -> None:
+        """Give a model of the same character the joins and costs of the file, if it has them."""
+        if self.joins is None or self.costs is None or self.n_joins is None or self.n_costs is None:
+            return
+        edges, tables = list(model.graph.edges), model.tables
+        dims = [tables[source].grid.shape[1] + tables[target].grid.shape[1] for source, target in edges]
+        n_pairs = [len(tables[source].grid) * len(tables[target].grid) for source, target in edges]
+        for edge, fitted in _split(self.joins, self.n_joins, edges, [1 + n + n * (n + 1) // 2 for n in dims]):
+            model.joins[edge] = Join(*find_scales(model.graph, *edge), fitted)
+        model.costs |= dict(_split(self.costs, self.n_costs, edges, n_pairs))
+
+
+def _split(
+    rows: Floats, counts: Ints, edges: list[tuple[str, str]], wanted: list[int]
+) -> list[tuple[tuple[str, str], Floats]]:
+    """Return the rows of each edge that has any. `wanted` are the numbers of rows of complete edges."""
+    if len(counts) != len(edges) or len(rows) != counts.sum() or any((counts != 0) & (counts != np.array(wanted))):
+        raise InvalidValue(f"rows of edges must be {wanted} or 0, not {counts.tolist()} of {len(rows)}")
+    parts = zip(edges, np.split(rows, np.cumsum(counts)), strict=False)
+    return [(edge, set_readonly(np.ascontiguousarray(each))) for edge, each in parts if len(each)]
 
 
 def plan_path(character: str | os.PathLike[str]) -> Path:
@@ -150,6 +193,8 @@ def load_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -
     axes = np.concatenate([each.axes for each in planner.model.tables.values()])
     if found.nodes != tuple(graph.nodes) or not np.array_equal(found.axes, axes):
         return False
+    with validating(path, PlanFile.FILE.name):
+        found.fill_model(planner.model)
     planner.put_tables(found.to_tables())
     return True
 

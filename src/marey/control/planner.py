@@ -116,7 +116,8 @@ class Planner:
         self, graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = None, short_way: float = 0.0
     ) -> None:
         self.graph, self.nodes = graph, nodes
-        self.model = ClipModel(graph, short_way)
+        whole: ClipModel = ClipModel(graph) if nodes is None and not short_way else get_planner(graph).model
+        self.model: ClipModel = whole.count_lengths(short_way) if short_way else whole
         self._tables: dict[str, ValueTable] = {}
 
     def table(self, kind: str) -> ValueTable:
