@@ -151,7 +151,8 @@ export class App {
     // Jobs that report progress have their own notice.
     if (!options.progress) this.waiting.watch("Working…", answer);
     const motion = "motion" in fields && typeof fields.motion === "string" ? fields.motion : "";
-    return this.reportFailure(answer, report ?? ((text) => this.notices.error(text, motion)));
+    // A clip may have been closed in the meantime; what was wanted of it is of no interest then.
+    return this.reportFailure(answer, report ?? ((text) => (!motion || this.motions.has(motion)) && this.notices.error(text, motion)));
   }
 
   /** Wait for a reply and report a failure to the user. */

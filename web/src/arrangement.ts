@@ -75,8 +75,9 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
       tags.delete(shot);
     }
     for (const shot of wanted) {
-      const tag = tags.get(shot) ?? el("span", { class: "clip-name", text: shot.info.name });
+      const tag = tags.get(shot) ?? el("span", { class: "clip-name" });
       if (!tags.has(shot)) app.stage.overlay.append(tag);
+      if (tag.textContent !== shot.info.name) tag.textContent = shot.info.name;
       tags.set(shot, tag);
       tag.style.setProperty("--dot", shot.character.color);
       tag.classList.toggle("selected", shot === app.selected);

@@ -22,6 +22,8 @@ export class Curves {
   private readonly joint: HTMLLabelElement & { select: HTMLSelectElement };
   private kind: Kind = "none";
   private curves: Curve[] = [];
+  /** Why there are no curves. */
+  private missing = "";
   private asked = 0;
 
   constructor(
@@ -61,6 +63,11 @@ export class Curves {
     pen.scale(ratio, ratio);
     pen.font = "11px system-ui, sans-serif";
     pen.textBaseline = "middle";
+    if (this.missing) {
+      pen.fillStyle = cssVariable("--dim");
+      pen.fillText(this.missing, GUTTER + 8, HEIGHT / 2);
+      return;
+    }
     const [low, high] = limits(this.curves, this.scale);
     const y = (value: number) => HEIGHT - 10 - ((value - low) / (high - low)) * (HEIGHT - 28);
     this.drawAxis(pen, width, y, low, high);
@@ -131,6 +138,7 @@ export class Curves {
     setOptions(this.joint.select, joints.map((name, i) => [String(i), name]), known);
     // Clear the curves of another motion, which would be drawn on this motion's time axis until its own have loaded.
     this.curves = [];
+    this.missing = "";
     this.draw();
     void this.load();
   }
@@ -141,14 +149,13 @@ export class Curves {
     this.host.hidden = this.kind === "none" || !motion;
     const turn = ++this.asked;
     if (this.kind === "none" || !motion) return;
-    try {
-      const joint = Number(this.joint.select.value) || 0;
-      const { curves } = await this.app.ask("curves", { motion, curve: this.kind, joint });
-      // A later request may have been answered first.
-      if (turn === this.asked) this.curves = curves;
-    } catch {
-      if (turn === this.asked) this.curves = [];
-    }
+    let missing = "";
+    const joint = Number(this.joint.select.value) || 0;
+    const reply = await this.app.ask("curves", { motion, curve: this.kind, joint }, {}, (text) => (missing = text)).catch(() => null);
+    // A later request may have been answered first.
+    if (turn !== this.asked) return;
+    this.curves = reply?.curves ?? [];
+    this.missing = missing;
     this.draw();
   }
 }

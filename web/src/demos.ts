@@ -132,15 +132,17 @@ async function press(label: string): Promise<void> {
   found.click();
 }
 
-/** Check the clips with these ids in the list of a panel. */
+/** Check the clips with these ids in the list of a panel, and no others. */
 async function tick(app: App, ids: string[]): Promise<void> {
-  for (const id of ids) {
-    const name = app.motions.get(id)!.info.name;
+  const row = (id: string) => panel()?.querySelector<HTMLElement>(`.blend-list [data-motion="${id}"]`);
+  for (const id of [...app.motions.keys()].filter((each) => !ids.includes(each)).concat(ids)) {
+    const wanted = ids.includes(id);
     // A list is drawn anew after each change.
-    const box = await until(() => [...(panel()?.querySelectorAll<HTMLLabelElement>(".blend-list label") ?? [])].find((each) => each.textContent?.includes(name)));
-    const input = box.querySelector("input")!;
-    mark(box);
-    if (!input.checked) input.click();
+    const found = wanted ? await until(() => row(id)) : row(id);
+    const input = found?.querySelector("input");
+    if (!found || !input) continue;
+    if (wanted) mark(found);
+    if (input.checked !== wanted) input.click();
   }
 }
 

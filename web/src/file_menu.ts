@@ -1,8 +1,9 @@
-/** The File menu: start page, folders and projects. */
+/** The File menu: start page, folders, the selected clip, and projects. */
 import type { App } from "./app";
 import { button, el } from "./dom";
 import { openFolderDialog } from "./folder_dialog";
 import { chooseProject, saveProject } from "./project";
+import { saveSelected } from "./saving";
 import type { StartPage } from "./start_page";
 
 export function fileMenu(app: App, start: StartPage): HTMLElement {
@@ -10,11 +11,13 @@ export function fileMenu(app: App, start: StartPage): HTMLElement {
   const items: [string, string, () => void][] = [
     ["Start page", "Demos, samples, recent folders and projects", () => void start.show()],
     ["Open folder…", "Show the clips of another folder", () => openFolderDialog(app)],
+    ["Save clip", "Save what has changed of the selected clip (Ctrl+S); the source is never overwritten", () => void saveSelected(app)],
+    ["Save clip as…", "Save the selected clip to a new file, in any format", () => app.openPanel.emit("look:save")],
     ["Open project…", "Open a project of this folder: clips, panels, settings and camera", () => quietly(chooseProject(app))],
     ["Save project", "Save clips, panels, settings and camera", () => quietly(saveProject(app))],
   ];
   const list = el("ul", { class: "menu-list", hidden: true, role: "menu" });
-  const open = button("File", () => show(Boolean(list.hidden)), "Start page, folders and projects");
+  const open = button("File", () => show(Boolean(list.hidden)), "Start page, folders, saving and projects");
   open.setAttribute("aria-haspopup", "menu");
   open.setAttribute("aria-expanded", "false");
   const show = (on: boolean) => {

@@ -1,10 +1,12 @@
-/** Where feet are planted: a disk on the floor for each plant, colored by how far it slides. */
+/** Where feet are planted: a disk on the floor for each plant, colored by how far it slides, in a ring for before the edit. */
 import * as THREE from "three";
 import type { ContactLane } from "./messages";
 import { cssVariable } from "./dom";
 
 const RADIUS = 0.035;
 const ABOVE_FLOOR = 0.006;
+/** Size of the ring for the slide before the last edit, relative to the disk. */
+const RING = 1.6;
 /** Slides in meters: unseen below the first, noticed by most viewers above the second, obvious from the third on. */
 const STEPS: [number, string][] = [[0.005, "--holds"], [0.021, "--contact"], [Infinity, "--slides"]];
 
@@ -21,15 +23,19 @@ export class Footprints {
   constructor(lanes: readonly ContactLane[], floor: number) {
     const plants = lanes.flatMap((lane) => lane.plants).filter(({ at }) => Math.abs(at[1] - floor) < 0.15);
     const material = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.75, depthWrite: false });
-    this.mesh = new THREE.InstancedMesh(disk, material, Math.max(1, plants.length));
-    this.mesh.count = plants.length;
+    const rings = plants.filter(({ slide_before }) => slide_before !== null);
+    this.mesh = new THREE.InstancedMesh(disk, material, Math.max(1, rings.length + plants.length));
+    this.mesh.count = rings.length + plants.length;
     this.mesh.frustumCulled = false;
     const place = new THREE.Matrix4();
     const color = new THREE.Color();
-    plants.forEach(({ at, slide }, i) => {
-      this.mesh.setMatrixAt(i, place.makeTranslation(at[0], floor + ABOVE_FLOOR, at[2]));
+    const put = (i: number, [x, , z]: readonly number[], slide: number, size: number) => {
+      this.mesh.setMatrixAt(i, place.makeScale(size, 1, size).setPosition(x!, floor + ABOVE_FLOOR, z!));
       this.mesh.setColorAt(i, color.set(slideColor(slide)));
-    });
+    };
+    // Disks are drawn after the rings, over them.
+    rings.forEach(({ at, slide_before }, i) => put(i, at, slide_before!, RING));
+    plants.forEach(({ at, slide }, i) => put(rings.length + i, at, slide, 1));
   }
 
   dispose(): void {

@@ -7,6 +7,8 @@ export interface Span {
   name: string;
   /** Meters that a planted point slides; unknown until the server has measured an edited contact. */
   slide?: number;
+  /** Meters that it slid before the last edit; null if that is not known. */
+  slideBefore?: number | null;
 }
 
 /** One row of the timeline. */
@@ -36,7 +38,7 @@ export function lanesOf(contacts: ContactLane[] | null, labels: LabelSpan[]): La
   const lanes: Lane[] = (contacts ?? []).map((lane) => ({
     kind: "contact",
     title: lane.name,
-    spans: lane.intervals.map(([start, stop], i) => ({ start, stop, name: "", slide: lane.plants[i]?.slide })),
+    spans: lane.intervals.map(([start, stop], i) => ({ start, stop, name: "", slide: lane.plants[i]?.slide, slideBefore: lane.plants[i]?.slide_before })),
   }));
   const rows: Span[][] = [];
   for (const label of [...labels].sort((a, b) => a.start - b.start || a.stop - b.stop)) {

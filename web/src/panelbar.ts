@@ -33,6 +33,7 @@ export function panelbar(host: HTMLElement, app: App, known: readonly string[], 
     current = name;
     saveTabState({ panel: name });
     body.replaceChildren(panel.element);
+    host.scrollTop = body.scrollTop = 0;
     for (const tab of tabs.querySelectorAll<HTMLElement>("[role=tab]")) {
       const here = tab.dataset["panel"] === name;
       tab.setAttribute("aria-selected", String(here));

@@ -57,6 +57,6 @@ export function closeClip(app: App, info: MotionInfo): void {
     app.notices.ask(`${name} has changes that are not saved.`, [
       ["Save and close", () => void save(app, info).then((saved) => saved && quietly())],
       ["Close anyway", quietly],
-    ]);
+    ], false, info.motion);
   }
 }

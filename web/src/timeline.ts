@@ -204,6 +204,11 @@ export class Timeline {
       pen.beginPath();
       pen.roundRect(x, top + 3, w, ROW - 6, 3);
       pen.fill();
+      if (lane.kind === "contact" && span.slideBefore != null) {
+        // A strip above shows how the foot slid before the edit.
+        pen.fillStyle = slideColor(span.slideBefore);
+        pen.fillRect(x, top + 1, w, 4);
+      }
       if (this.selected?.lane === index && this.selected.span === i) {
         pen.strokeStyle = cssVariable("--text");
         pen.lineWidth = 1.5;

@@ -82,7 +82,7 @@ class WeightSettings(Settings):
         False, "Refine the weights to bring the motion closer to the target, in 4 steps or a given number of steps."
     )
     feet: Literal["clean"] | None = option(
-        "clean", '"clean" keeps planted feet in place by enforcing the contacts of the blend.'
+        "clean", '"clean" keeps planted feet in place by enforcing the contacts of the blend.', label="Foot cleanup"
     )
 
 

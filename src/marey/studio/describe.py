@@ -24,12 +24,17 @@ _REST_SKIPPED = "frame 0 is a rest pose (T-pose) and is skipped; Undo brings it 
 
 
 def describe_motion(
-    name: str, opened: Opened, session: str = "", origin: str = "", sources: tuple[str, ...] = ()
+    name: str,
+    opened: Opened,
+    session: str = "",
+    origin: str = "",
+    sources: tuple[str, ...] = (),
+    before: Motion | None = None,
 ) -> MotionInfo:
     """Describe an open motion for the page.
 
     `name` is its id and `session` the id of its session. `origin` is the id of the motion whose file has the skin;
-    `sources` are the names of the motions it was made from.
+    `sources` are the names of the motions it was made from. `before` is the motion that its slides are compared with.
     """
     step = opened.now
     recording = step.recording
@@ -72,7 +77,7 @@ def describe_motion(
         end_sites=tuple(skeleton.is_end_site.tolist()),
         roles=dict(skeleton.roles.items()),
         stature=_stature(recording),
-        contacts=_lanes(recording),
+        contacts=_lanes(recording, before),
         labels=tuple(LabelSpan(*label) for label in recording.labels),
         unsaved=bool(opened.file) and not _same_annotations(recording, opened.saved, opened.recording),
         **shared,
@@ -98,27 +103,35 @@ def _marker_height(markers: Markers) -> float:
     return tall if tall > 0 else _DEFAULT_HEIGHT
 
 
-def _lanes(motion: Motion) -> tuple[ContactLane, ...] | None:
+def _lanes(motion: Motion, before: Motion | None) -> tuple[ContactLane, ...] | None:
     contacts = motion.contacts
     if contacts is None:
         return None
     paths = point_paths(motion, contacts.points)
+    paths_before = None if before is None else point_paths(before, contacts.points)
     return tuple(
         ContactLane(
             point.name,
             point.joint,
             (float(point.offset[0]), float(point.offset[1]), float(point.offset[2])),
             contacts.intervals(point.name),
-            tuple(_plant(paths[start:stop, k]) for start, stop in contacts.intervals(point.name)),
+            tuple(
+                _plant(paths[start:stop, k], None if paths_before is None else paths_before[start:stop, k])
+                for start, stop in contacts.intervals(point.name)
+            ),
         )
         for k, point in enumerate(contacts.points)
     )
 
 
-def _plant(path: Floats) -> Plant:
-    """Describe one plant by the path (F, 3) of its point."""
+def _plant(path: Floats, before: Floats | None) -> Plant:
+    """Describe one plant by the path (F, 3) of its point, now and before."""
     x, y, z = path.mean(axis=0).tolist()
-    return Plant((x, y, z), float(np.hypot(*np.ptp(path[:, [0, 2]], axis=0))))
+    return Plant((x, y, z), _slide(path), None if before is None else _slide(before))
+
+
+def _slide(path: Floats) -> float:
+    return float(np.hypot(*np.ptp(path[:, [0, 2]], axis=0)))
 
 
 def _same_annotations(motion: Motion, saved: object, first: object) -> bool:

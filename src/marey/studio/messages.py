@@ -116,10 +116,15 @@ class FolderList(Value):
 
 
 class Plant(Value):
-    """One interval in which a contact point is planted: its mean position, and the distance (m) that it slides."""
+    """One interval in which a contact point is planted: its mean position, and the distance (m) that it slides.
+
+    `slide_before` is the distance in the motion before the last edit, or in the motion it was made from; null if
+    there is none with the same skeleton and frames.
+    """
 
     at: tuple[float, float, float]
     slide: float
+    slide_before: float | None = None
 
 
 class ContactLane(Value):

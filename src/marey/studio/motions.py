@@ -94,6 +94,12 @@ class Opened:
         return not self.file or not any(now is each or _same_frames(now, each) for each in in_file)
 
     @property
+    def is_as_loaded(self) -> bool:
+        """Whether the frames are those that loading the file gives: without a leading rest pose."""
+        loaded = self.recording if self.trimmed is None else self.trimmed
+        return self.now.recording is loaded or _same_frames(self.now.recording, loaded)
+
+    @property
     def skips_rest(self) -> bool:
         """Whether a rest pose in frame 0 is skipped now."""
         return any(step.what == _REST_SKIPPED for step in self.steps[1 : self.at + 1])
@@ -196,6 +202,16 @@ class Motions:
                     return name if _same_bones(wanted, opened.recording) else ""
                 name = opened.made_from[0] if not opened.file and len(opened.made_from) == 1 else ""
         return ""
+
+    def find_before(self, name: str) -> Motion | None:
+        """Return the motion before the last edit, or the only one it was made from, if frames can be compared."""
+        opened = self.opened(name)
+        with self._lock:
+            source = self._opened.get(opened.made_from[0]) if len(opened.made_from) == 1 else None
+        step = opened.before or (None if source is None else source.now)
+        if step is None or not _comparable(opened.now.recording, step.recording):
+            return None
+        return step.recording if isinstance(step.recording, Motion) else None
 
     def sources(self, name: str) -> tuple[str, ...]:
         """Return the motions that a motion was made from: the names of open motions, the ids of closed ones."""

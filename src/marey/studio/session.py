@@ -108,7 +108,12 @@ class Session:
         """Describe an open motion for the page."""
         opened = self.motions.opened(motion)
         return describe_motion(
-            motion, opened, self.id, self.motions.find_skin_source(motion), self.motions.sources(motion)
+            motion,
+            opened,
+            self.id,
+            self.motions.find_skin_source(motion),
+            self.motions.sources(motion),
+            self.motions.find_before(motion),
         )
 
     def send_frames_with_reply(self, motion: str) -> None:

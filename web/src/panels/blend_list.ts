@@ -37,7 +37,7 @@ export class MotionList {
     if (!row) {
       const letter = el("span", { class: "letter" });
       const label = check("", false, (on) => this.choose(info.motion, on));
-      row = { letter, label, item: el("li", {}, letter, label) };
+      row = { letter, label, item: el("li", { data: { motion: info.motion } }, letter, label) };
       this.rows.set(info.motion, row);
       this.element.append(row.item);
     }

@@ -24,7 +24,7 @@ export function resultText(done: Blended, durations: number[], trimmed: boolean)
 export function statistics(table: BlendTable, how: string): HTMLElement[] {
   const paths = table.paths.flatMap((row) => cells(row.method, [row.distance, row.accuracy, row.milliseconds], row.note));
   const blends = el("div", {});
-  const names = table.names.map((name, i): [string, string] => [String(i), `${name.replaceAll("_", " ")} (${table.units[i]})`]);
+  const names = table.names.map((name, i): [string, string] => [String(i), table.units[i] ? `${name} (${table.units[i]})` : name]);
   const show = (which: number) => {
     const rows = table.blends.flatMap((row) => cells(row.method, [row.metrics[which] ?? null, row.milliseconds], row.note));
     blends.replaceChildren(sheet(["", table.units[which] ?? "", "time (ms)"], rows));

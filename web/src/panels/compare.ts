@@ -28,6 +28,7 @@ export function mount(app: App): Panel {
   });
   const distance = el("p", { class: "dim", aria: { live: "polite" } });
   const results = el("div", { aria: { live: "polite" } });
+  let measured: string[] = [];
   const gap = slider({ label: "Spacing", title: "Distance between A and B", unit: "m", min: 0.5, max: 4, step: 0.1, value: 1.2, input: () => void arrange() });
 
   const shot = (id: string): Shot | undefined => app.motions.get(id);
@@ -41,11 +42,13 @@ export function mount(app: App): Panel {
       return;
     }
     if (layout === "beside") {
+      await Promise.all([pose(a), pose(b)]);
+      if (turn !== asked) return;
       reset();
       const [to, from] = [a.character.center(), b.character.center()];
       const [x, z] = across(a);
       place(b, { theta: 0, x: to.x - from.x + gap.value * x, z: to.z - from.z + gap.value * z });
-      bring(b);
+      await bring(b);
       return;
     }
     const fields = { motion: b.info.motion, frame: app.frameOf(b), to: a.info.motion, to_frame: app.frameOf(a) };
@@ -55,10 +58,16 @@ export function mount(app: App): Panel {
     reset();
     if (!found) return;
     place(b, found);
-    bring(b);
+    void bring(b);
     distance.textContent = `The two frames are ${metricText(found.distance)} m apart.`;
   };
-  const bring = (each: Shot) => void app.bringIntoView(each).catch(() => undefined);
+  const bring = (each: Shot) => app.bringIntoView(each).catch(() => undefined);
+  /** Load the current frame of a clip that was just made. */
+  const pose = async (each: Shot) => {
+    const frame = app.frameOf(each);
+    if (!each.character.posed) await each.frames.load(frame, frame + 1).catch(() => undefined);
+    if (!each.character.posed) each.character.show(frame);
+  };
   /** Turn the camera to A and B together. */
   const frameBoth = () => {
     const [a, b] = [shot(first.select.value), shot(second.select.value)];
@@ -86,6 +95,8 @@ export function mount(app: App): Panel {
     setOptions(second.select, others.length ? others : [["", "open another clip"]], b);
   };
   app.motionsChanged.on(() => {
+    // Results of clips that were closed would be taken for those of A and B.
+    if (!measured.every((id) => app.motions.has(id))) results.replaceChildren();
     list();
     void arrange();
   });
@@ -95,6 +106,7 @@ export function mount(app: App): Panel {
   const measure = button("Measure quality", () => {
     const [a, b] = [shot(first.select.value), shot(second.select.value)];
     if (!a) return;
+    measured = [a, b ?? a].map(({ info }) => info.motion);
     const fields = { operation: "measure", motion: (b ?? a).info.motion, other: b ? a.info.motion : null, settings: {} };
     app.run("Measuring quality", "operate", fields).then((done) => results.replaceChildren(...resultParts(app, done)), () => undefined);
   }, "Compare the quality metrics of A and B");

@@ -89,6 +89,7 @@ class GraphPanel {
   }
 
   show(): void {
+    this.path.appear(true);
     void this.restore();
     this.more.shown();
   }
@@ -118,7 +119,7 @@ class GraphPanel {
         this.draw();
       });
       box.title = info.name;
-      return el("li", {}, box);
+      return el("li", { data: { motion: info.motion } }, box);
     }));
     this.go.disabled = this.from === "open" && !this.chosen().length;
   }
@@ -194,7 +195,7 @@ class GraphPanel {
     const { built } = this;
     for (const box of [this.limitBox, this.walkBox, this.path.element]) box.hidden = !built;
     if (!built) return;
-    const text = `${built.clips.length} clips, ${built.seconds.toFixed(1)} s at ${built.rate.toFixed(0)} Hz.`;
+    const text = `${built.clips.length} clip${built.clips.length === 1 ? "" : "s"}, ${built.seconds.toFixed(1)} s at ${built.rate.toFixed(0)} Hz.`;
     const left = built.skipped.map((line) => el("li", { text: line }));
     const more = left.length ? el("details", {}, el("summary", { text: `${left.length} files skipped` }), el("ul", { class: "findings" }, ...left)) : null;
     this.about.replaceChildren(el("p", { text }), ...(more ? [more] : []));

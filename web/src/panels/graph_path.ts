@@ -86,6 +86,12 @@ export class PathSection {
   leave(): void {
     this.pen.set(false);
     this.drawing(false);
+    this.appear(false);
+  }
+
+  /** Show or hide what is drawn on the floor, which belongs to this panel alone. */
+  appear(on: boolean): void {
+    for (const lines of [this.ribbons, this.walked]) lines.appear(on);
   }
 
   /** Draw an S on the floor. */
@@ -221,9 +227,17 @@ function labelColor(labels: readonly string[], label: string | null): string {
 
 class Ribbons {
   private meshes: THREE.Mesh[] = [];
+  private readonly group = new THREE.Group();
 
   /** `level`: lines of a higher level are drawn over those of a lower one. */
-  constructor(private readonly stage: Stage, private readonly level = 0) {}
+  constructor(private readonly stage: Stage, private readonly level = 0) {
+    stage.scene.add(this.group);
+  }
+
+  appear(on: boolean): void {
+    this.group.visible = on;
+    this.stage.invalidate();
+  }
 
   /** Add a line through points x, z in meters. */
   add(points: Place[], color: string, width: number, opacity = 1): void {
@@ -232,7 +246,7 @@ class Ribbons {
     const mesh = new THREE.Mesh(strip(points, width), look);
     // Later lines cover earlier ones.
     mesh.position.y = this.stage.floor + ABOVE + 0.02 * this.level + 0.002 * this.meshes.length;
-    this.stage.scene.add(mesh);
+    this.group.add(mesh);
     this.meshes.push(mesh);
     this.stage.invalidate();
   }

@@ -33,14 +33,21 @@ export function mount(app: App): Panel {
   app.infoChanged.on(draw);
   draw();
 
+  const saveAs = operationSection(app, "save", undefined, true);
   const element = el("div", { class: "panel" },
     el("section", {}, el("h3", { text: "Clip" }), about, findingsList(app), readingOptions(app)),
     el("section", {}, el("h3", { text: "Contacts and labels" }), el("div", { class: "row" }, find, save), detection.element, el("div", { class: "row" }, rename, remove), hint),
     drawingSection(app),
     el("section", {}, el("h3", { text: "Curves" }), app.curves.chooser),
-    operationSection(app, "save", undefined, true),
+    saveAs,
   );
-  return { element };
+  // The File menu shows how to save a clip.
+  const use = (what: string) => {
+    if (what !== "save") return;
+    saveAs.scrollIntoView({ block: "start" });
+    saveAs.querySelector("select")?.focus({ preventScroll: true });
+  };
+  return { element, use };
 }
 
 function drawingSection(app: App): HTMLElement {

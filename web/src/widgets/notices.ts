@@ -47,8 +47,11 @@ export class Notices {
     this.say(text, "info", INFO_MS);
   }
 
-  /** Ask something: a press of one of the buttons closes the question. `brief` ones go away by themselves. */
-  ask(text: string, answers: [string, () => void][], brief = false): void {
+  /**
+   * Ask something: a press of one of the buttons closes the question. `brief` ones go away by themselves, one about the
+   * clip with id `motion` goes away with it.
+   */
+  ask(text: string, answers: [string, () => void][], brief = false, motion = ""): void {
     const buttons = answers.map(([label, act]) => button(label, () => {
       box.remove();
       act();
@@ -57,7 +60,9 @@ export class Notices {
     close.setAttribute("aria-label", "Close");
     // Of several brief ones, such as those about closed clips, the last is enough.
     if (brief) for (const old of this.host.querySelectorAll(".question.brief")) old.remove();
-    const box = el("div", { class: `notice question${brief ? " brief" : ""}`, role: "status" }, el("span", { text }), ...buttons, close);
+    // A question that is asked again is shown once.
+    if (motion) for (const old of this.host.querySelectorAll<HTMLElement>(".question")) if (old.dataset["motion"] === motion) old.remove();
+    const box = el("div", { class: `notice question${brief ? " brief" : ""}`, role: "status", data: { motion } }, el("span", { text }), ...buttons, close);
     this.host.append(box);
     if (brief) setTimeout(() => box.remove(), ERROR_MS);
   }

@@ -164,12 +164,13 @@ def make_transition(progress: Progress, motions: list[Motion], at: Pair | None, 
 def statistics(progress: Progress, motions: list[Motion], weights: list[float], settings: Options) -> dict[str, Any]:
     """Compare all alignment and blend methods on two motions."""
     from marey.blend.baselines import compare
+    from marey.measure.display import get_metric_format
 
     if len(motions) != 2:
         raise InvalidValue(f"comparing methods needs two clips, got {len(motions)}; select two")
     progress(0.1, "comparing methods")
     found = compare(motions[0], motions[1], weights, **settings)
-    names = list(found.units)
+    formats = {name: get_metric_format(name, unit) for name, unit in found.units.items()}
     rows = [*found.inputs, *found.blends]
     return {
         "paths": [
@@ -184,13 +185,13 @@ def statistics(progress: Progress, motions: list[Motion], weights: list[float], 
             for row in found.paths
         ],
         "proven": found.proven,
-        "names": names,
-        "units": [found.units[name] for name in names],
+        "names": [each.title for each in formats.values()],
+        "units": [each.unit for each in formats.values()],
         "blends": [
             {
                 "method": row.method,
                 "milliseconds": None if row.seconds is None else 1000.0 * row.seconds,
-                "metrics": [_finite(row.metrics.get(name)) for name in names],
+                "metrics": [_finite(each.convert(row.metrics.get(name))) for name, each in formats.items()],
                 "note": row.note,
             }
             for row in rows

@@ -87,7 +87,7 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
     from marey.studio.panels.drive_source import DriveSource, Record, make_upper
 
     driver = await _make_driver(session, state, message)
-    key = (message.way, _name_character(message), driver.stream.fps)
+    key = (message.way, _name_character(session, message), driver.stream.fps)
     record = state.records.setdefault(key, Record())
     upper = None
     if message.carry:
@@ -155,7 +155,7 @@ async def compare_drive(session: Session, message: messages.CompareDrive) -> mes
         except MareyError as problem:
             failed[way] = str(problem)
             continue
-        state.records[(way, _name_character(given), driver.stream.fps)] = record
+        state.records[(way, _name_character(session, given), driver.stream.fps)] = record
     return replace(_summarize(state), failed=failed)
 
 
@@ -193,10 +193,10 @@ def _step_aside(state: BodyState) -> BodyState:
     return state._replace(place=aside, root=state.root + [aside[1] - state.place[1], 0.0, aside[2] - state.place[2]])
 
 
-def _name_character(message: messages.StartDrive) -> str:
+def _name_character(session: Session, message: messages.StartDrive) -> str:
     """Return the name of the character, or of the clips, that a controller plays."""
     if message.way == "character" and message.source != "clips":
-        return message.name or "draft"
+        return message.name or _describe_draft(get_draft(session))[0]
     if message.built:
         return "built graph"
     return f"{len(message.motions)} open clips" if message.motions else "generated walks"

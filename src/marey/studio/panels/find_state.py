@@ -151,7 +151,7 @@ class FindState:
         """Return the index of an open motion among the web's clips; None if it is not in the web or has changed."""
         opened = session.motions.opened(motion)
         wanted: list[tuple[Key, str]] = [(self.key(session, motion), "")]
-        if opened.where == "folder" and opened.now.revision == opened.steps[0].revision:
+        if opened.where == "folder" and opened.is_as_loaded:
             wanted += self._of_file(opened)
         return next((self.clips.index(each) for each in wanted if each in self.clips), None)
 
