@@ -49,3 +49,10 @@ def add_noise(motion: Motion, meters: float, seed: int = 0) -> Motion:
     for j in range(1, len(motion.skeleton)):
         offsets[:, j] = quat.inv_rotate(world.rotations[:, parents[j]], noisy[:, j] - noisy[:, parents[j]])
     return replace(motion, root_positions=noisy[:, 0], bone_offsets=offsets)
+
+
+def turn_upside_down(motion: Motion) -> Motion:
+    """The body upside down at every frame, on the same path."""
+    rotations = motion.rotations.copy()
+    rotations[:, 0] = quat.mul(quat.from_axis_angle([1.0, 0.0, 0.0], np.pi), rotations[:, 0])
+    return replace(motion, rotations=rotations, contacts=None)

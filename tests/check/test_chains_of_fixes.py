@@ -139,3 +139,21 @@ def test_damaged_clips(name: str, tmp_path: Path) -> None:
         each.unlink()
     assert worst(check_files([tmp_path / "clip.bvh"])[0].report)
     check_chain(tmp_path / "clip.bvh")
+
+
+@pytest.mark.parametrize("is_end", [False, True])
+def test_zeroed_ends_are_cut_off_only(is_end: bool, tmp_path: Path) -> None:
+    """A second of zeroed poses is frozen, and a jump follows: the crop removes both, and nothing else changes."""
+    walk = replace(clip("walk"), contacts=None)
+    n = len(walk)
+    start, stop = (n - 60, n) if is_end else (0, 60)
+    root = walk.root_positions.copy()
+    root[start:stop] = 0.0
+    damaged = replace(zero_pose(walk, start, stop), root_positions=root)
+    marey.save(damaged, tmp_path / "clip.bvh")
+    for each in tmp_path.glob("*.json"):
+        each.unlink()
+    *_, (command, _, fixed) = run_chain(tmp_path / "clip.bvh")
+    assert "edit crop" in command
+    kept = walk[:start] if is_end else walk[stop:]
+    np.testing.assert_allclose(fixed.world().positions, kept.world().positions, atol=1e-4)

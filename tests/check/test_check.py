@@ -19,7 +19,7 @@ from marey.errors import InvalidValue, MareyWarning
 from marey.pmg import build_recipe, read_recipe
 from marey.samples import sample_names
 
-from .helpers import add_noise, clip, rotate_joint, tilt, zero_pose
+from .helpers import add_noise, clip, rotate_joint, tilt, turn_upside_down, zero_pose
 
 
 def find(report: CheckReport, kind: str) -> list:
@@ -334,6 +334,29 @@ def test_absurd_motion_is_severe():
         assert found.severity == "severe"
         assert re.search(text, found.message)
     assert not {"speed", "swapped_sides"} & set(marey.check(walk).kinds)
+
+
+def test_upside_down_bodies_have_no_swapped_sides():
+    assert "swapped_sides" not in marey.check(turn_upside_down(clip("walk"))).kinds
+
+
+@pytest.mark.parametrize("axes", [[0, 2], [0, 1, 2]])
+def test_clips_without_travel_are_found(axes):
+    walk = clip("walk")
+    root = walk.root_positions.copy()
+    root[:, axes] = root[0, axes]
+    (found,) = find(marey.check(replace(walk, root_positions=root)), "in_place")
+    assert found.severity == "mild"
+    assert "the hips stay in one place while a foot moves by" in found.message
+    assert not any("in_place" in marey.check(clip(name)).kinds for name in ("walk", "stand", "punch"))
+
+
+def test_noise_is_not_a_wrong_frame_rate():
+    walk = clip("walk")
+    noise = np.random.default_rng(0).normal(0.0, 0.02, walk.root_positions.shape)
+    report = marey.check(replace(walk, root_positions=walk.root_positions + noise))
+    assert "jitter" in report.kinds
+    assert "frame_rate" not in report.kinds
 
 
 @pytest.mark.parametrize("n_frames", [1, 2, 3, 40])

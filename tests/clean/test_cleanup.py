@@ -537,3 +537,41 @@ def test_absurd_frame_rates_are_refused_before_any_work():
     fast = replace(sample("walk", seconds=1.0).motion, fps=15_000.0)
     with pytest.raises(InvalidValue, match="at most 2,000 frames per second, not 15,000; check the frame rate"):
         clean(fast)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_joint_moves_far_even_in_broken_frames(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    motion = replace(walk(), contacts=None)
+    rotations, root = motion.rotations.copy(), motion.root_positions.copy()
+    for start in (0, 90, len(motion) - 4):
+        rotations[start : start + 4] = quat.normalize(rng.normal(size=rotations[:4].shape))
+        root[start : start + 4] += 0.3 * rng.normal(size=(4, 3))
+    broken = replace(motion, rotations=rotations, root_positions=root)
+    result = clean_with_report(broken)
+    moved = np.linalg.norm(result.motion.world().positions - broken.world().positions, axis=2)
+    assert moved.max() < 0.3
+    assert float(result.residue.max()) < HELD
+
+
+def test_a_leg_that_moved_too_far_returns_smoothly() -> None:
+    """The limit applies to every joint, and the limb fades back to its cleaned pose before and after."""
+    from marey.clean.limbs import find_limbs
+    from marey.clean.move_limits import limit_moves
+
+    source = walk()
+    assert source.contacts is not None
+    hip = source.skeleton.roles["left_upper_leg"]
+    angles = np.where((np.arange(len(source)) >= 80) & (np.arange(len(source)) < 120), 1.0, 0.0)
+    rotations = source.rotations.copy()
+    rotations[:, hip] = quat.mul(
+        rotations[:, hip], quat.from_axis_angle(np.tile([1.0, 0, 0], (len(source), 1)), angles)
+    )
+    far = replace(source, rotations=rotations)
+    limbs = find_limbs(source.skeleton, source.contacts.points, set())
+    near, is_changed = limit_moves(far, source, limbs, 0.2)
+    moved = np.linalg.norm(near.world().positions - source.world().positions, axis=2)
+    assert 0.29 < moved.max() < 0.2981
+    frames = np.flatnonzero(is_changed[:, limbs.names.index("left_foot")])
+    assert (frames[0], frames[-1]) == (80 - 6, 119 + 6)
+    assert not is_changed[:, limbs.names.index("right_foot")].any()

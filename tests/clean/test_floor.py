@@ -51,6 +51,14 @@ def test_no_rest_no_floor():
         find_floor(circling)
 
 
+def test_feet_in_the_air_of_a_handstand_are_not_on_the_floor():
+    stand = sample("stand").motion
+    rotations = stand.rotations.copy()
+    rotations[:, 0] = quat.mul(quat.from_axis_angle([1.0, 0.0, 0.0], np.pi), rotations[:, 0])
+    with pytest.raises(InvalidValue, match="no foot comes to rest"):
+        find_floor(Motion(stand.skeleton, stand.root_positions, rotations, stand.fps))
+
+
 def test_bad_input_raises_a_one_sentence_error():
     walk = sample("walk").motion
     with pytest.raises(InvalidValue, match="must have at least 4 frames for contacts to be detected, not 1"):

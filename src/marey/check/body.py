@@ -26,6 +26,11 @@ _MEDIAN_LENGTH = 1.538
 _FASTEST, _FAST_FRAMES = 25.0, 0.1
 # Threshold for the mean cosine between the direction of the feet and the facing of the body: feet point forward.
 _BACKWARD = -0.5
+# Minimum cosine between the vertical and the direction from the feet to the hips of a body that stands.
+_UPRIGHT = 0.7
+# The hips stay in one place if they move by at most the first distance in meters while a foot moves, relative to them,
+# by more than the second.
+_STATIC, _STEPPING = 1e-4, 0.2
 # Number of frames from which noise is measured, as several windows spread over the clip. The median of that many
 # lengths is within 5 % of the median of all.
 _N_WINDOWS, _WINDOW = 4, 100
@@ -94,13 +99,18 @@ def check_sides(subject: Subject) -> Iterator[Finding]:
     feet = [(roles.get(f"{s}_foot"), roles.get(f"{s}_ball", roles.get(f"{s}_toe_tip"))) for s in sides]
     if not all(f"{side}_upper_leg" in roles for side in sides):
         return
+    if any(heel is None or toes is None or heel == toes for heel, toes in feet):
+        return
     positions = subject.world.positions[:: max(n // _N_FRAMES, 1)]
+    legs = positions[:, [subject.hips]] - positions[:, [heel for heel, _ in feet]]
+    is_upright = (legs[..., 1] > _UPRIGHT * np.linalg.norm(legs, axis=2)).all(axis=1)
+    positions = positions[is_upright]
+    if not len(positions):
+        return
     left = find_left_axis(skeleton, positions)
     forward = np.cross(left, [0.0, 1.0, 0.0])
     cosines = []
     for heel, toes in feet:
-        if heel is None or toes is None or heel == toes:
-            return
         foot = (positions[:, toes] - positions[:, heel]) * [1.0, 0.0, 1.0]
         length = np.linalg.norm(foot, axis=1)
         cosines.append(np.einsum("fk,fk->f", foot, forward) / np.maximum(length, 1e-9))
@@ -110,6 +120,22 @@ def check_sides(subject: Subject) -> Iterator[Finding]:
             "swapped_sides", "severe", 0, n, worst, "",
             "both feet point backward, so the names of left and right joints may be swapped",
             "name the joints again, or assign them with `roles=`",
+        )  # fmt: skip
+
+
+def check_travel(subject: Subject) -> Iterator[Finding]:
+    """Find a body that steps in one place, because its travel was left out of the file."""
+    skeleton, n = subject.motion.skeleton, len(subject.motion)
+    feet = [j for side in ("left", "right") if (j := skeleton.roles.get(f"{side}_foot")) is not None]
+    hips = subject.world.positions[:, subject.hips]
+    if not feet or float(np.ptp(hips[:, [0, 2]], axis=0).max()) > _STATIC:
+        return
+    stepped = float(np.linalg.norm(np.ptp(subject.world.positions[:, feet] - hips[:, None], axis=0), axis=1).max())
+    if stepped > _STEPPING:
+        yield Finding(
+            "in_place", "mild", 0, n, stepped, "m",
+            f"the hips stay in one place while a foot moves by {stepped:.2f} m, as if the file lacked their travel",
+            "export the capture with the positions of the hips",
         )  # fmt: skip
 
 

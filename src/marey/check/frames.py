@@ -77,9 +77,12 @@ def check_repeats(subject: Subject) -> Iterator[Finding]:
     runs = find_runs(same)
     shortest = min(max(3, round(_FROZEN * motion.fps)), n - 1)
     frozen = [(start, stop + 1) for start, stop in runs if stop - start >= shortest]
+    jumps = {glitch.start + 1 for glitch in subject.glitches if glitch.kind == "jump"}
     for start, stop in frozen:
         inside = start > 0 and stop < n
-        keep = {"stop": start + 1} if start >= n - stop else {"start": stop - 1}
+        # The frame at which the body freezes is part of the motion, unless it jumps there.
+        at_end = start >= n - stop
+        keep = {"stop": start + (start not in jumps)} if at_end else {"start": stop - (stop not in jumps)}
         seconds = (stop - start) / motion.fps
         whole = stop - start == n
         yield Finding(

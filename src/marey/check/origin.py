@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from marey.check.body import check_jitter
 from marey.check.report import Finding
 from marey.core.motion import Motion
 from marey.io.rest import starts_with_rest_pose
@@ -49,12 +50,16 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
     wrong = [(glitch.start - 1, glitch.stop) for glitch in subject.glitches]
     strides = (s for s in subject.strides if not any(a <= s.stop and s.start <= b for a, b in wrong))
     problem = find_implausible_rate(tuple(strides), motion)
+    found = None
     if problem is not None:
-        yield _rate_finding(motion, problem.fps, problem.message.partition(";")[0])
+        found = _rate_finding(motion, problem.fps, problem.message.partition(";")[0])
     elif is_unsupported(subject):
         rate = motion.source.fps or motion.fps
         message = f"the body moves faster than its feet can support, so the rate of {rate:.6g} Hz seems wrong"
-        yield _rate_finding(motion, 0.5 * rate, message)
+        found = _rate_finding(motion, 0.5 * rate, message)
+    # Noise looks like steps, and like movements that are too fast.
+    if found is not None and not any(finding.severity == "severe" for finding in check_jitter(subject)):
+        yield found
     if starts_with_rest_pose(motion):
         yield Finding(
             "rest_pose", "severe", 0, 1, 1.0, "", "frame 0 is a rest pose, not part of the motion", "trim it",

@@ -9,8 +9,8 @@ from typing import Any
 SEVERITIES = ("severe", "mild")
 KINDS = (
     "broken_frames", "jump", "loose_joints", "frozen", "repeated_frames", "frame_rate", "rest_pose", "unit", "axis",
-    "bone_lengths", "tilted_floor", "drifting_floor", "foot_slide", "penetration", "jitter", "speed", "swapped_sides",
-    "marker_gaps", "duplicate", "file", "unreadable",
+    "bone_lengths", "tilted_floor", "drifting_floor", "foot_slide", "penetration", "jitter", "speed", "in_place",
+    "swapped_sides", "marker_gaps", "duplicate", "file", "unreadable",
 )  # fmt: skip
 
 
@@ -22,7 +22,7 @@ class Finding:
     ----------
     kind : "broken_frames", "jump", "loose_joints", "frozen", "repeated_frames", "frame_rate", "rest_pose", "unit",
         "axis", "bone_lengths", "tilted_floor", "drifting_floor", "foot_slide", "penetration", "jitter", "speed",
-        "swapped_sides", "marker_gaps", "duplicate", "file" (what reading it had to repair) or "unreadable".
+        "in_place", "swapped_sides", "marker_gaps", "duplicate", "file" (what reading it had to repair) or "unreadable".
     severity : "severe" if the clip should not be used as it is; "mild" if cleanup handles the problem, or if it matters
         for few uses.
     start, stop : the frames, half-open.

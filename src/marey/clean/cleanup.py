@@ -13,6 +13,7 @@ from marey.clean.body_hold import BodyHold, find_parts, hold_body
 from marey.clean.contacts import check_planes, find_contacts
 from marey.clean.layout_kernels import CleanOptions
 from marey.clean.limbs import Limbs, find_limbs
+from marey.clean.move_limits import limit_moves, limit_toes
 from marey.clean.pipeline import Pipeline, make_options
 from marey.clean.points import find_side, leg_length, point_paths
 from marey.clean.result import BelowFloor, CleanResult, PlantUsed, StretchedPart
@@ -24,7 +25,6 @@ from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, UnknownName, similar
-from marey.maths import ease, quat
 
 # Maximum height of a foot that stands on the floor, in meters for the reference body: errors in leg length can leave
 # feet this high, while stairs are higher.
@@ -33,8 +33,6 @@ _NEAR_FLOOR = 0.12
 _HOVER_HEIGHT = 0.03
 # Parts are reported if they are left this many meters below the floor, or are scaled by more than a tenth.
 _BELOW, _STRETCHED = 0.005, 0.1001
-# Maximum distance that a toe moves, as a multiple of `max_pull`, and the number of bisection steps that enforce it.
-_MAX_MOVE, _N_HALVINGS = 1.49, 12
 # Smaller changes of a bone offset, in meters, are rounding errors.
 _ROUNDING = 1e-9
 GIVE_FLOOR = "pass its height as `floor=`"
@@ -262,13 +260,20 @@ def _collect_result(
         for e, columns in enumerate(limbs.columns):
             mask[:, columns[columns >= 0]] &= ~body.freed_ends[:, e, None]
         used = _sort_plants((*used, *_list_part_plants(contacts, body)))
-    result = _limit_toes(result, motion, limbs, lifted, pipeline.options.pull)
+    result = limit_toes(result, motion, limbs, lifted, pipeline.options.pull)
+    turned_back = np.zeros((n, len(limbs.names)), dtype=bool)
+    given = pipeline.state.flags[:n, :, [layout.WANTED, layout.GIVEN1, layout.GIVEN2]]
+    if not given.any():  # what the caller asks for may be far away
+        result, turned_back = limit_moves(result, motion, limbs, pipeline.options.pull)
+    for e, columns in enumerate(limbs.columns):
+        mask[:, columns[columns >= 0]] &= ~turned_back[:, e, None]
     cut = contacts.mask & ~mask
     cuts = dict(zip(contacts.names, cut.T, strict=True))
     released = tuple(plant for plant in used if _is_released(plant, cuts[plant.point]))
     if cut.any():
         result = replace(result, contacts=Contacts(contacts.points, mask))
     residue, names = _measure_residue(result, contacts, limbs, pipeline), limbs.names
+    residue[turned_back] = 0.0
     if body is not None:
         residue[body.freed_ends & (pipeline.state.flags[:n, :, layout.KIND] < layout.POSE)] = 0.0
     foot_scale = _measure_foot_scale(pipeline)
@@ -292,38 +297,6 @@ def _collect_result(
     if targets:
         record["targets"] = len(targets)
     return replace(done, motion=replace(result, source=result.source.with_step(**record)))
-
-
-def _limit_toes(motion: Motion, source: Motion, limbs: Limbs, lifted: Floats, pull: float) -> Motion:
-    """Reduce the bend of the toes of feet that are lifted far, in frames in which their tips have moved too far.
-
-    lifted : (F, E) meters by which hands and feet are lifted above the floor.
-    """
-    rotations = None
-    for e in np.flatnonzero(limbs.table[:, layout.TIP] >= 0):
-        toe, tip = (int(limbs.table[e, column]) for column in (layout.TOE, layout.TIP))
-        given = source.world().positions[:, tip]
-        limits = (_MAX_MOVE + 5.0 * ease(lifted[:, e] / (0.5 * pull))) * pull
-        frames = np.flatnonzero(np.linalg.norm(motion.world().positions[:, tip] - given, axis=1) > limits)
-        if not len(frames):
-            continue
-        world = motion.world()
-        base, local = world.rotations[frames, motion.skeleton.parents[toe]], motion.rotations[frames, toe]
-        bones = motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets[frames]
-        below = [j for j in motion.skeleton.chain(tip) if toe in motion.skeleton.chain(j) and j != toe]
-        low, high = np.zeros(len(frames)), np.ones(len(frames))
-        for _ in range(_N_HALVINGS):
-            less = 0.5 * (low + high)
-            turned = quat.slerp(local, source.rotations[frames, toe], less)
-            at, rotation = world.positions[frames, toe], quat.mul(base, turned)
-            for joint in below:
-                at = at + quat.rotate(rotation, bones[:, joint])
-                rotation = quat.mul(rotation, motion.rotations[frames, joint])
-            is_near = np.linalg.norm(at - given[frames], axis=1) <= limits[frames]
-            low, high = np.where(is_near, low, less), np.where(is_near, less, high)
-        rotations = motion.rotations.copy() if rotations is None else rotations
-        rotations[frames, toe] = quat.slerp(local, source.rotations[frames, toe], high)
-    return motion if rotations is None else replace(motion, rotations=set_readonly(rotations))
 
 
 def _find_below_floor(motion: Motion, contacts: Contacts, limbs: Limbs, names: Sequence[str]) -> tuple[BelowFloor, ...]:

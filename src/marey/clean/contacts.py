@@ -144,7 +144,8 @@ def find_contacts_of(motion: Motion, track: PointTrack, settings: ContactSetting
     """Detect contacts like `find_contacts`, of points that are tracked already."""
     surfaces = check_planes(settings.planes)
     floor = check_motion(motion).source.floor if settings.floor is None else settings.floor
-    slow: Bools = track.speed < settings.enter_speed * track.scale.root
+    aloft = track.is_aloft
+    slow: Bools = (track.speed < settings.enter_speed * track.scale.root) & ~aloft
     if settings.floor is not None:
         _check_floor(track, slow, settings.floor)
     stills = collect_still_heights(track, slow)
@@ -164,6 +165,7 @@ def find_contacts_of(motion: Motion, track: PointTrack, settings: ContactSetting
         clearance, raised = measure_clearance(track, rest, slow, clearance, settings.enter_height * track.scale.length)
     else:
         clearance = _measure_plane_clearance(track, rest, level, clearance, surfaces)
+    clearance[aloft] = np.inf
     mask = _find_plants(track, _slow_rolling(motion.skeleton, track), clearance, spread, settings)
     on_floor, gap = settings.enter_height * track.scale.length, track.frames(settings.gap)
     mark_bearing_hands(track, level, clearance, on_floor, gap, mask)

@@ -43,7 +43,9 @@ def find_floor(motion: Motion) -> float:
     0.0
     """
     track = track_points(motion, choose_points(motion))
-    return locate_floor(track, collect_still_heights(track, track.speed < _STILL * track.scale.root))
+    return locate_floor(
+        track, collect_still_heights(track, (track.speed < _STILL * track.scale.root) & ~track.is_aloft)
+    )
 
 
 def get_floor(motion: Motion, default: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from marey.clean import contact_kernels
 from marey.clean.body import subtract_rolling
 from marey.clean.points import check_points, contact_points, find_side, leg_length, place_joints
-from marey.core.arrays import Floats
+from marey.core.arrays import Bools, Floats
 from marey.core.contacts import ContactPoint
 from marey.core.motion import Motion, check_motion
 from marey.errors import InvalidValue
@@ -29,6 +29,9 @@ _EXACT = 1e-5
 _SPREAD = 4.0 * math.sqrt(math.pi)
 # Percentile from which noise is estimated: the stillest frames.
 _QUIET = 5.0
+# A foot that is higher above the hips than this, in meters for the reference body, stands on nothing: the body is
+# upside down, or lies with its legs up.
+_ALOFT = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,12 @@ class PointTrack:
     def foot_columns(self) -> tuple[int, ...]:
         """Columns of points on feet."""
         return tuple(k for k, side in enumerate(self.sides) if side is not None)
+
+    @property
+    def is_aloft(self) -> Bools:
+        """Whether points (F, K) on feet are too far above the hips to stand."""
+        above = self.heights > self.hips[:, None, 1] + _ALOFT * self.scale.length
+        return np.asarray(above & np.array([side is not None for side in self.sides]))
 
     def main_column(self, side: str) -> int | None:
         """Return the point that best shows whether a foot stands: its ball, else its first point."""

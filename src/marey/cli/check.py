@@ -141,6 +141,11 @@ def chain_commands(file: CheckedFile, output: str = "") -> list[str]:
         (finding for finding in file.report if finding.operation),
         key=lambda finding: (_ORDER.index(finding.operation), finding.start),
     )
+    crops = [finding.options for finding in findings if finding.operation == "edit crop"]
+    first = max((options.get("start", 0) for options in crops), default=0)
+    stop = min((options.get("stop", file.report.n_frames) for options in crops), default=file.report.n_frames)
+    # A jump at the end of a stretch that is cut off needs no other fix.
+    findings = [f for f in findings if f.kind != "jump" or first < f.options["frame"] < stop]
     n_trimmed = _count_trimmed(file.report)
     steps: list[tuple[str, dict[str, Any]]] = []
     for finding in findings:

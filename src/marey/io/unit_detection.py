@@ -31,6 +31,8 @@ _SMALLEST, _TALLEST = 0.6, 3.0
 # Minimum cosine between an axis and the mean feet-to-head direction: to choose the axis, and to be sure of it.
 _LEANING, _UPRIGHT = 0.6, 0.9
 _N_LOOKS = 32
+# Up axes of most files.
+_USUAL_UPS = ("y", "z")
 # A body walks if it is upright in at least the fraction _MOSTLY of all frames, travels farther than _FAR times its leg
 # length, and a foot moves slower than _STILL times the hips in most frames in which these move.
 _MOSTLY, _FAR, _STILL = 0.9, 1.0, 0.4
@@ -174,8 +176,12 @@ def recognize_up(
     seen = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
     evidence = f"{axis.upper()} up: over {seen} feet to head point along it with a mean cosine of {cosine:.2f}"
     if not by_rest or rest_cosine < _UPRIGHT or not _is_standing(rest):
-        if cosine >= _LEANING:
+        if cosine >= _LEANING and axis in _USUAL_UPS:
             return Guess(axis, evidence)
+        if cosine >= _LEANING:
+            evidence = f"{evidence} (not certain: files with {axis.upper()} up are rare)"
+            warning = f"{evidence}; if the person lies or stands upside down, pass `up=`"
+            return Guess(axis, evidence, is_sure=False, warning=warning)
         return Guess("y", "Y up assumed: the body does not stand along any axis", is_sure=False)
     if axis == rest_axis and cosine >= _LEANING:
         return Guess(axis, evidence)
