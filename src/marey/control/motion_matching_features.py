@@ -79,7 +79,9 @@ def make_features(reel: Reel, *, path_times: Sequence[float], weights: Mapping[s
     rows = np.flatnonzero(long_enough & (np.linalg.norm(reel.turn_rate, axis=2).max(axis=1) < _WILD))
     if not len(rows):
         raise NoResult(
-            f"no clip is longer than the lookahead of {times[-1]:g} s; use longer clips or smaller path_times"
+            f"no clip is longer than the lookahead of {times[-1]:g} s",
+            parameter="path_times",
+            remedy="use longer clips, or smaller `path_times=`",
         )
     scales = []
     for name, values in groups.items():

@@ -174,7 +174,7 @@ def lengths(character: ParametricMotionGraph, path: style.StrPath | None = None,
     rows = clip_lengths(character, n=n)
     figure = style.new_figure(1.1 + 0.34 * len(rows))
     axes = figure.add_axes((0.46, 0.5 / figure.get_size_inches()[1], 0.52, 1.0 - 0.95 / figure.get_size_inches()[1]))
-    columns = ((0.02, "node", "left"), (0.22, "mean", "right"), (0.28, "least", "right"), (0.34, "most", "right"),
+    columns = ((0.02, "node", "left"), (0.22, "mean", "right"), (0.28, "min", "right"), (0.34, "max", "right"),
                (0.42, "played", "right"))  # fmt: skip
     top = len(rows) - 0.35
     for y, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
@@ -206,7 +206,7 @@ def lengths(character: ParametricMotionGraph, path: style.StrPath | None = None,
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.grid(True, axis="x")
-    axes.set_xlabel("seconds; dot: mean, bar: shortest to longest, stroke: part that is played")
+    axes.set_xlabel("seconds; dot: mean, bar: min to max, stroke: played part")
     return figure
 
 

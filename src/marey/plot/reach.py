@@ -105,7 +105,7 @@ def _draw_plan(axes: Axes, found: Reach, reached: Any, limit: float, extent: flo
     axes.set_ylim(-extent, extent)
     axes.set_xlabel("z, m")
     axes.set_ylabel("x, m")
-    axes.set_title("strokes: headings with which a position can be reached", fontsize=style.NOTE_SIZE, color=style.NOTE)
+    axes.set_title("strokes: headings of arrival at a position", fontsize=style.NOTE_SIZE, color=style.NOTE)
     return image
 
 
