@@ -23,6 +23,7 @@ __all__ = [
     "renamed_classmethod",
     "renamed_fields",
     "renamed_method",
+    "renamed_methods",
     "renamed_names",
     "renamed_parameters",
     "warn_renamed",
@@ -80,6 +81,17 @@ def renamed_method(old: str, new: str, convert: Callable[[Any], Any] | None = No
     return property(get_attribute, doc=f"Deprecated: use `{new}`.")
 
 
+def renamed_methods(**names: str) -> Callable[[C], C]:
+    """Return a decorator for classes whose methods or properties were renamed: `old="new"`."""
+
+    def decorate(cls: C) -> C:
+        for old, new in names.items():
+            setattr(cls, old, renamed_method(old, new))
+        return cls
+
+    return decorate
+
+
 def renamed_classmethod(old: str, new: str) -> Any:
     """Return a classmethod that forwards to the classmethod `new`; assign it to the name `old`."""
 
@@ -101,9 +113,7 @@ def renamed_fields(**names: str) -> Callable[[C], C]:
             cls.__new__ = staticmethod(renamed_parameters(**names)(cls.__new__))  # type: ignore[method-assign]
         else:
             cls.__init__ = renamed_parameters(**names)(cls.__init__)  # type: ignore[method-assign]
-        for old, new in names.items():
-            setattr(cls, old, renamed_method(old, new))
-        return cls
+        return renamed_methods(**names)(cls)
 
     return decorate
 

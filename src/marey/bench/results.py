@@ -6,9 +6,10 @@ import importlib.util
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 
 
+@renamed_methods(as_dict="to_dict")
 @dataclass(frozen=True, slots=True)
 class BenchResult:
     """One benchmark result.
@@ -33,8 +34,6 @@ class BenchResult:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary."""
         return asdict(self)
-
-    as_dict = renamed_method("as_dict", "to_dict")
 
 
 def against_peer(bench: str, what: str, unit: str, peer: str, times: tuple[float, float], goal: float) -> BenchResult:

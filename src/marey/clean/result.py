@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class StretchedPart:
     plant: PlantUsed | None = None
 
 
+@renamed_methods(figures="metrics")
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanResult:
     """A cleaned motion and how much it was changed; F frames, E hands and feet.
@@ -87,8 +88,6 @@ class CleanResult:
     released: tuple[PlantUsed, ...] = ()
     below_floor: tuple[BelowFloor, ...] = ()
     stretched: tuple[StretchedPart, ...] = ()
-
-    figures = renamed_method("figures", "metrics")
 
     @property
     def metrics(self) -> dict[str, float]:

@@ -27,7 +27,7 @@ from marey.control.settings import BlendTreeSettings
 from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.settings import operation
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.play import PlayedStream, Player, SourceFrame
 from marey.register.registration import RegistrationCurve, register
@@ -38,6 +38,7 @@ __all__ = ["BlendTree", "BlendTreeStream"]
 _TURN, _SPEED = "turn", "speed"
 
 
+@renamed_methods(shares="weights")
 @dataclass(frozen=True, slots=True, eq=False)
 class BlendTree:
     """Loops and the blend tree over them. Any number of streams can share one tree.
@@ -123,8 +124,6 @@ class BlendTree:
 
         loops = make_loops(clips)
         return cls.build(loops, [list(loops)], actions=actions)
-
-    shares = renamed_method("shares", "weights")
 
 
 class BlendTreeStream(PlayedStream):

@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.control.clip_model import turning_ring
 from marey.control.planner import Planner, get_planner
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.pmg import Choice, ControlState, ParametricMotionGraph
@@ -25,6 +25,7 @@ _OWN = ("node", "stop")
 _WALKING = 0.2
 
 
+@renamed_methods(wish="command")
 class FollowDirection:
     """Controller that follows commands. Each node converts a command to its own parameters, as its ranges allow.
 
@@ -64,8 +65,6 @@ class FollowDirection:
     def command(self) -> dict[str, Any]:
         """The current command."""
         return dict(self._command)
-
-    wish = renamed_method("wish", "command")
 
     def request(self, **command: Any) -> None:
         """Change the command, starting with the next clip. Values that are not given stay unchanged."""

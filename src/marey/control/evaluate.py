@@ -17,7 +17,7 @@ from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.core.protocols import Stream
 from marey.core.settings import operation
-from marey.deprecation import renamed_method, renamed_parameters
+from marey.deprecation import renamed_methods, renamed_parameters
 from marey.errors import InvalidValue
 from marey.maths import filters, rigid2d
 from marey.measure import measure
@@ -44,6 +44,7 @@ _BEFORE = 3.0
 _LOOK, _STEER = 0.8, 0.1
 
 
+@renamed_methods(as_dict="to_dict")
 @dataclass(frozen=True, slots=True)
 class StreamMetrics:
     """Metrics of a stream.
@@ -87,8 +88,6 @@ class StreamMetrics:
     def to_dict(self) -> dict[str, float]:
         """Return the metrics by name, for JSON and tables."""
         return asdict(self)
-
-    as_dict = renamed_method("as_dict", "to_dict")
 
 
 @renamed_parameters(make="make_stream", trials="n_turns", longest="timeout")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.core.arrays import Floats, freeze_array
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 from marey.errors import InvalidValue
 from marey.layer.gaze_kernels import GazeLooks, blend_looks
 from marey.layer.gaze_model import check_goal, find_reached_angles
@@ -50,6 +50,7 @@ class _Look:
     angles: Floats
 
 
+@renamed_methods(hears="observed_commands", wishes="commands", turns="rotations", looks_at="target_angles")
 class GazeLayer:
     """Layer that rotates the spine, neck and head of a stream's character toward a requested gaze target.
 
@@ -94,11 +95,6 @@ class GazeLayer:
     def observed_commands(self) -> tuple[str, ...]:
         """Commands that the layer reacts to and the stream gets too."""
         return ("direction",) if self.cue else ()
-
-    hears = renamed_method("hears", "observed_commands")
-    wishes = renamed_method("wishes", "commands")
-    turns = renamed_method("turns", "rotations")
-    looks_at = renamed_method("looks_at", "target_angles")
 
     @property
     def rotations(self) -> Floats:

@@ -11,7 +11,7 @@ from marey.core.arrays import Floats, check_number, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import check_same_skeleton, find_facing
 from marey.core.skeleton import Skeleton
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.layer.halves import split_body
 from marey.layer.player import Splicer
@@ -76,6 +76,7 @@ class _Source:
     splicer: Splicer | None
 
 
+@renamed_methods(hears="observed_commands", wishes="commands")
 class SpliceLayer:
     """Layer that puts the upper bodies of a splice set on a stream's character.
 
@@ -100,8 +101,6 @@ class SpliceLayer:
 
     commands = ("upper",)
     observed_commands: tuple[str, ...] = ()
-    hears = renamed_method("hears", "observed_commands")
-    wishes = renamed_method("wishes", "commands")
 
     def __init__(
         self, clips: SpliceSet, *, fade: float = 0.4, posture: Transfer = "pitch", average: Average = "running"

@@ -16,7 +16,7 @@ from marey.control.clip_model import grid_fractions
 from marey.control.planner import get_planner
 from marey.control.planner_kernels import ClipStarts
 from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, set_readonly
-from marey.deprecation import renamed_fields, renamed_method
+from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from marey.pmg import ParametricMotionGraph
@@ -28,6 +28,7 @@ _TRIED = (17, 2)
 _MAX_CELLS = 20_000_000
 
 
+@renamed_methods(as_dict="to_dict", share="fraction")
 @renamed_fields(longest="time_limit")
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach(FrozenRecord):
@@ -126,9 +127,6 @@ class Reach(FrozenRecord):
             ),
             "half_turn_seconds": self._max_seconds_to_turn(np.pi),
         }
-
-    as_dict = renamed_method("as_dict", "to_dict")
-    share = renamed_method("share", "fraction")
 
     def _max_seconds_to_turn(self, angle: float) -> float:
         n = len(self.headings)

@@ -11,7 +11,7 @@ import numpy as np
 
 from marey.control.planner import get_planner
 from marey.core.arrays import Floats, FrozenRecord, check_index, freeze_array
-from marey.deprecation import renamed_fields, renamed_method
+from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue, NoResult
 from marey.pmg import Choice, ControlState, ParametricMotionGraph
 from marey.pmg.requests import check_command
@@ -19,6 +19,7 @@ from marey.pmg.requests import check_command
 __all__ = ["Action", "ActionSequence", "RandomWalk", "parse_actions"]
 
 
+@renamed_methods(most="max_clips")
 @renamed_fields(wishes="command")
 @dataclass(frozen=True, slots=True, eq=False)
 class Action(FrozenRecord):
@@ -61,8 +62,6 @@ class Action(FrozenRecord):
     def max_clips(self) -> float:
         """Maximum number of clips."""
         return (1 if self.until is None else np.inf) if self.times is None else self.times
-
-    most = renamed_method("most", "max_clips")
 
 
 def parse_actions(text: str) -> tuple[Action, ...]:

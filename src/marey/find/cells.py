@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, convert_array, freeze_array, set_readonly
-from marey.deprecation import renamed_classmethod, renamed_method
+from marey.deprecation import renamed_classmethod, renamed_methods
 from marey.errors import InvalidValue
 from marey.find.cells_kernels import (
     Runs,
@@ -49,6 +49,7 @@ _MAX_CELLS = 2**31 - 1
 Units = NDArray[np.uint16]
 
 
+@renamed_methods(listed="to_lists", mirrored="mirror", saved="arrays", transposed="transpose")
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Cells(FrozenRecord):
     """The M kept cells of an R by C grid, stored as N runs.
@@ -138,11 +139,7 @@ class Cells(FrozenRecord):
         if low < 0 or high * COARSE >= TOO_FAR:
             raise InvalidValue(f"cell values must be from 0 to {TOO_FAR // COARSE}, not {low} to {high}")
 
-    listed = renamed_method("listed", "to_lists")
-    mirrored = renamed_method("mirrored", "mirror")
     of = renamed_classmethod("of", "from_grid")
-    saved = renamed_method("saved", "arrays")
-    transposed = renamed_method("transposed", "transpose")
 
     def __repr__(self) -> str:
         return f"<Cells: {len(self)} of {self.shape[0]} x {self.shape[1]}>"

@@ -9,7 +9,7 @@ from typing import Any
 from marey.compare import Clouds
 from marey.core.clips import SharedClips
 from marey.core.motion import Motion
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_method, renamed_methods
 from marey.errors import InvalidValue
 from marey.find.build import build_web, web_clouds
 from marey.find.cells import Cells
@@ -72,6 +72,7 @@ class WebStatistics:
         }
 
 
+@renamed_methods(counts="count_matches", suggest="suggest_threshold")
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MatchWeb(SharedClips):
     """A match web: clips that share a skeleton and a frame rate, and the similar frames of each clip pair. Create one
@@ -191,9 +192,7 @@ class MatchWeb(SharedClips):
     suggest_threshold = _suggest_threshold
     count_matches = _count_matches
 
-    counts = renamed_method("counts", "count_matches")
     info = renamed_method("info", "statistics", convert=WebStatistics.to_dict)
-    suggest = renamed_method("suggest", "suggest_threshold")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the web and its clips to an .npz file."""

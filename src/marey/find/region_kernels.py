@@ -218,6 +218,13 @@ def _write_bytes(lengths: Singles1D, out: UInt8s1D) -> None:
 
 
 @helper
+def _make_lines(size: int, value: np.float32) -> tuple[Singles1D, Singles1D, Singles1D, Singles1D]:
+    """Return four work arrays (size,) filled with a value."""
+    a, b = np.full(size, value, np.float32), np.full(size, value, np.float32)
+    return a, b, a.copy(), b.copy()
+
+
+@helper
 def _mark_paths(
     member: UInt8s2D, columns: Ints2D, min_length: int, bit: int, marks: UInt8s2D, free: UInt8s2D, bound: UInt8s2D
 ) -> None:
@@ -228,8 +235,7 @@ def _mark_paths(
     """
     n_rows, n_columns = member.shape
     max_length, size = np.float32(min_length), n_columns + 2
-    free_a, free_b = np.full(size, _NONE, np.float32), np.full(size, _NONE, np.float32)
-    bound_a, bound_b = np.full(size, _NONE, np.float32), np.full(size, _NONE, np.float32)
+    free_a, free_b, bound_a, bound_b = _make_lines(size, _NONE)
     for i in range(n_rows):
         first, last = columns[i, 0], columns[i, 1]
         end = last + 2
@@ -287,8 +293,7 @@ def write_kept(marks: UInt8s2D, columns: Ints2D, max_steps: int, kept: UInt8s2D)
     """Do the same as `mark_kept`, for other kernels and for a band of the grid; see `write_marks`."""
     n_rows, n_columns = marks.shape
     top, size = np.float32(max_steps), n_columns + 2
-    free_a, free_b = np.full(size, _FAR, np.float32), np.full(size, _FAR, np.float32)
-    bound_a, bound_b = np.full(size, _FAR, np.float32), np.full(size, _FAR, np.float32)
+    free_a, free_b, bound_a, bound_b = _make_lines(size, _FAR)
     for i in range(n_rows):
         first, last = columns[i, 0], columns[i, 1]
         end = last + 2

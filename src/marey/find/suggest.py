@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from marey.core.arrays import Floats, FrozenRecord, Ints, convert_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.settings import operation
-from marey.deprecation import renamed_fields, renamed_method, renamed_parameters
+from marey.deprecation import renamed_fields, renamed_methods, renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.find.search import Query, Searchable, list_thresholds
 from marey.find.settings import SearchSettings, SuggestSettings
@@ -31,6 +31,7 @@ _BEYOND_STILL = 2.0
 _CACHED = 128
 
 
+@renamed_methods(stands_out="has_plateau")
 @renamed_fields(level="plateau", still="still_distance")
 @dataclass(frozen=True, slots=True, eq=False)
 class Suggestion(FrozenRecord):
@@ -68,8 +69,6 @@ class Suggestion(FrozenRecord):
     def has_plateau(self) -> bool:
         """Whether there is a plateau."""
         return self.plateau[0] < self.plateau[1]
-
-    stands_out = renamed_method("stands_out", "has_plateau")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the suggestion and the number of matches at each threshold, JSON-ready."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from marey.core.arrays import Floats, convert_array, freeze_array
 from marey.core.feet import Feet
 from marey.core.settings import operation
-from marey.deprecation import renamed_method, renamed_parameters
+from marey.deprecation import renamed_methods, renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.graph.beam import run_beam
 from marey.graph.beam_kernels import Limits, Starts
@@ -72,6 +72,7 @@ _CHANGE = 10.0
 _MAX_RECORDS = 4_000_000
 
 
+@renamed_methods(way="walked_path")
 @dataclass(frozen=True, slots=True, eq=False)
 class PathResult:
     """A walk that follows a path.
@@ -98,8 +99,6 @@ class PathResult:
     mean_uncovered: float
     end_distance: float
     styles: tuple[StyleStretch, ...] = ()
-
-    way = renamed_method("way", "walked_path")
 
     def motion(self, *, feet: Feet = "clean", name: str = "path") -> Motion:
         """Return the motion of the walk; see `Walk.motion`."""

@@ -12,7 +12,7 @@ from marey.core.arrays import Bools, Floats, Ints, freeze_array, set_readonly
 from marey.core.clips import SharedClips
 from marey.core.motion import Motion
 from marey.core.settings import operation
-from marey.deprecation import renamed_method, warn_renamed
+from marey.deprecation import renamed_methods, warn_renamed
 from marey.errors import InvalidValue, NoResult, UnknownName, plural, similar
 from marey.graph.approach import reach as _reach
 from marey.graph.build import BuildInfo, build_graph
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 _UNKNOWN = BuildInfo()
 
 
+@renamed_methods(
+    clip_index="index", figures="statistics", how="build_info", reached="reach", thinned="reduce_transitions"
+)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MotionGraph(SharedClips):
     """A motion graph: clips that share a skeleton and a frame rate, and the transitions between them, without dead
@@ -190,12 +193,6 @@ class MotionGraph(SharedClips):
     shortest_walk = _shortest_walk
     crowd = _crowd
     direction_table = _direction_table
-
-    clip_index = renamed_method("clip_index", "index")
-    figures = renamed_method("figures", "statistics")
-    how = renamed_method("how", "build_info")
-    reached = renamed_method("reached", "reach")
-    thinned = renamed_method("thinned", "reduce_transitions")
 
     def walk(self, edges: ArrayLike, start: ArrayLike = (0.0, 0.0, 0.0), n_frames: int | None = None) -> Walk:
         """Create a walk along a sequence of edges.

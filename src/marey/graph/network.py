@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, set_readonly
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 from marey.graph.transitions import Transitions
 from marey.maths import rigid2d
 
 
+@renamed_methods(taken="select")
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges(FrozenRecord):
     """The E edges of a graph.
@@ -64,8 +65,6 @@ class Edges(FrozenRecord):
             blends=("n",),
             labels=("n", None),
         )
-
-    taken = renamed_method("taken", "select")
 
     def __len__(self) -> int:
         return len(self.tails)

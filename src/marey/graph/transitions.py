@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from marey.core.arrays import Bools, Floats, FrozenRecord, Ints
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 
 
+@renamed_methods(taken="select")
 @dataclass(frozen=True, slots=True, eq=False)
 class Transitions(FrozenRecord):
     """T pairs of similar frames.
@@ -35,8 +36,6 @@ class Transitions(FrozenRecord):
 
     def __post_init__(self) -> None:
         self._freeze(distances=("n",), clips=("n", 2), frames=("n", 2), transforms=("n", 3))
-
-    taken = renamed_method("taken", "select")
 
     def __len__(self) -> int:
         return len(self.distances)

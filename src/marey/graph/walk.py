@@ -16,7 +16,7 @@ from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.core.placement import find_placement
 from marey.core.source import Source
-from marey.deprecation import renamed_method, renamed_parameters
+from marey.deprecation import renamed_methods, renamed_parameters
 from marey.errors import InvalidValue
 from marey.graph.approach import extend_into_clip as _extend_into_clip
 from marey.graph.approach import extend_to as _extend_to
@@ -52,6 +52,14 @@ class WalkPart(NamedTuple):
     into_frame: int | None
 
 
+@renamed_methods(
+    begun_at="place_at",
+    ended="replan_end",
+    landed="land_at",
+    led_into="extend_into_clip",
+    led_to="extend_to",
+    padded="pad",
+)
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk(FrozenRecord):
     """A path through a graph: each edge starts where the previous one ends.
@@ -239,13 +247,6 @@ class Walk(FrozenRecord):
     extend_into_clip = _extend_into_clip
     replan_end = _replan_end
     land_at = _land_at
-
-    begun_at = renamed_method("begun_at", "place_at")
-    ended = renamed_method("ended", "replan_end")
-    landed = renamed_method("landed", "land_at")
-    led_into = renamed_method("led_into", "extend_into_clip")
-    led_to = renamed_method("led_to", "extend_to")
-    padded = renamed_method("padded", "pad")
 
     def _join(self, name: str) -> Motion:
         graph = self.graph

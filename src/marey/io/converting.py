@@ -146,7 +146,7 @@ def _convert_file(
         groups = [motions] if suffix in GLTF_SUFFIXES else [[motion] for motion in motions]
         out = []
         for group, clip in zip(groups, wanted, strict=False):
-            stem = relative.stem if len(groups) == 1 else f"{relative.stem}.{plain_name(str(clip), "-_ ")}"
+            stem = relative.stem if len(groups) == 1 else f"{relative.stem}.{plain_name(str(clip), '-_ ')}"
             name = free_name(stem, lambda n: (relative.parent / f"{n}{suffix}").as_posix().lower() in taken, gap="_")
             written = relative.parent / f"{name}{suffix}"
             taken.add(written.as_posix().lower())

@@ -8,7 +8,7 @@ import numpy as np
 
 from marey.core.arrays import Floats, FrozenRecord, set_readonly
 from marey.core.motion import Motion
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 from marey.layer.gait import Gait, find_gait
 from marey.layer.halves import SIDES, split_body
 from marey.layer.smoothing import smooth_series
@@ -82,6 +82,7 @@ class Trend(FrozenRecord):
         return "with each step" if self.steps > self.strides else "with each stride"
 
 
+@renamed_methods(named="select")
 @dataclass(frozen=True, slots=True, eq=False)
 class Correlations:
     """The trends of a motion's hips and upper body.
@@ -105,8 +106,6 @@ class Correlations:
         """Return the trends with this relation and kind, the largest swing first; see `Trend`."""
         found = [trend for trend in self.trends if trend.kind == kind and trend.relation == relation]
         return sorted(found, key=lambda trend: -trend.swing)
-
-    named = renamed_method("named", "select")
 
 
 def find_correlations(motion: Motion) -> Correlations:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from marey.core.arrays import Floats, FrozenRecord, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.core.settings import operation
-from marey.deprecation import renamed_method, warn_renamed
+from marey.deprecation import renamed_methods, warn_renamed
 from marey.errors import InvalidValue
 from marey.layer.gaze_apply import trace_gaze
 from marey.layer.gaze_capture import make_straight_ahead
@@ -41,6 +41,7 @@ _ON_EDGE = np.radians(0.1)
 _SHIPPED = "gaze_default.json"
 
 
+@renamed_methods(aim="project")
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GazeMap(FrozenRecord):
     """A model of how a person shifts the gaze, for every goal between the examples; created by `build`.
@@ -263,8 +264,6 @@ class GazeMap(FrozenRecord):
             if len(tuple(entry)) != 2:
                 raise InvalidValue(f"each point must be (time, (x, y, z)) in seconds and meters, not {entry!r}")
         return trace_gaze(self, motion, points, settings).motion
-
-    aim = renamed_method("aim", "project")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

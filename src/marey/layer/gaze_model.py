@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, FrozenRecord, convert_array, freeze_array, set_readonly
-from marey.deprecation import renamed_classmethod, renamed_method
+from marey.deprecation import renamed_classmethod, renamed_methods
 from marey.errors import InvalidValue
 from marey.maths import quat
 
@@ -41,6 +41,7 @@ _SHORTEST, _LONGEST = 0.05, 20.0
 _RISE = 0.05
 
 
+@renamed_methods(row="to_row", turns="rotations_at")
 @dataclass(frozen=True, slots=True, eq=False)
 class GazeShift(FrozenRecord):
     """A gaze displacement motion: the rotations that a gaze shift adds to a pose, and their timing (Heck 5.1.2).
@@ -117,9 +118,7 @@ class GazeShift(FrozenRecord):
         t = np.atleast_1d(convert_array(seconds, "seconds")) / self.length
         return quat.power(self.pose, find_progress(t, self.starts, self.peak, self.overshoot))
 
-    row = renamed_method("row", "to_row")
     of_row = renamed_classmethod("of_row", "from_row")
-    turns = renamed_method("turns", "rotations_at")
 
 
 def check_numbers(given: Any, n: int, must: str) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from marey.core.motion import Motion
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 from marey.errors import MareyError
 from marey.measure.subject import Subject
 
@@ -17,6 +17,7 @@ Reading = tuple[float, str]
 BODY_JOINTS = "joints of the body (no End Sites, none above the hips)"
 
 
+@renamed_methods(as_dict="to_dict")
 @dataclass(frozen=True, slots=True)
 class Metric:
     """One measured value.
@@ -67,8 +68,6 @@ class Metric:
             "note": self.note,
             "against_note": self.against_note,
         }
-
-    as_dict = renamed_method("as_dict", "to_dict")
 
 
 class Measure:

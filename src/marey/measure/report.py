@@ -8,7 +8,7 @@ from typing import Any
 
 from marey.core.joint_limits import JointLimits
 from marey.core.motion import Motion, check_motion
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 from marey.errors import InvalidValue, UnknownName, plural, similar
 from marey.io.joint_limits import read_joint_limits
 from marey.measure import body, skate, smoothness, travel, visibility
@@ -44,6 +44,7 @@ EDIT_MEASURES: tuple[Measure, ...] = (visibility.edit_visible, visibility.edit_v
 """Measured if the motion's source is given."""
 
 
+@renamed_methods(figures="metrics", as_dict="to_dict")
 @dataclass(frozen=True, slots=True, eq=False)
 class Report(Mapping[str, Metric]):
     """The metrics of one motion, a mapping by name: ``report["skate_ratio"]``.
@@ -106,9 +107,6 @@ class Report(Mapping[str, Metric]):
             "against": None if self.against is None else dict(self.against),
             "metrics": {metric.name: metric.to_dict() for metric in self.metrics},
         }
-
-    figures = renamed_method("figures", "metrics")
-    as_dict = renamed_method("as_dict", "to_dict")
 
 
 def measure(motion: Motion, against: Motion | None = None, *, joint_limits: JointLimits | str | None = None) -> Report:

@@ -20,7 +20,7 @@ from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
-from marey.deprecation import renamed_fields, renamed_method, renamed_parameters, warn_renamed
+from marey.deprecation import renamed_fields, renamed_methods, renamed_parameters, warn_renamed
 from marey.errors import InvalidValue, MareyError, UnknownName, similar
 from marey.maths import quat, rigid2d
 from marey.parametric.motion_features import MOTION_FEATURES
@@ -59,6 +59,15 @@ _OLD_CENTER = "centre_of_mass"
 _OLD_KINDS = {"travelled": "traveled"}
 
 
+@renamed_methods(
+    is_found="is_detectable",
+    told="label",
+    described="to_dict",
+    frame="find_frame",
+    between="measure_between",
+    of_poses="measure_poses",
+    of_whole="measure_whole",
+)
 @renamed_fields(at="moment", of="moment_joint")
 @dataclass(frozen=True, slots=True)
 class Feature:
@@ -117,14 +126,6 @@ class Feature:
                 "registration; for a single motion use a moment such as 'farthest'"
             )
         return self.measure_poses(motion, np.array([0.0, float(self.find_frame(motion))]))
-
-    is_found = renamed_method("is_found", "is_detectable")
-    told = renamed_method("told", "label")
-    described = renamed_method("described", "to_dict")
-    frame = renamed_method("frame", "find_frame")
-    between = renamed_method("between", "measure_between")
-    of_poses = renamed_method("of_poses", "measure_poses")
-    of_whole = renamed_method("of_whole", "measure_whole")
 
     @property
     def label(self) -> str:

@@ -17,7 +17,7 @@ from marey.core.feet import Feet, feet_from_flag
 from marey.core.motion import Motion
 from marey.core.placement import find_placement
 from marey.core.settings import operation
-from marey.deprecation import renamed_fields, renamed_method, renamed_parameters
+from marey.deprecation import renamed_fields, renamed_method, renamed_methods, renamed_parameters
 from marey.errors import InvalidValue, MareyWarning, plural
 from marey.maths import rigid2d
 from marey.parametric.build import build_space
@@ -184,6 +184,7 @@ class _Blend(NamedTuple):
     u: Floats
 
 
+@renamed_methods(aim="project", error="synthesize")
 @renamed_fields(kept="example_indices")
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ParametricMotion(FrozenRecord):
@@ -392,8 +393,6 @@ class ParametricMotion(FrozenRecord):
             blend.motion,
         )
 
-    aim = renamed_method("aim", "project")
-    error = renamed_method("error", "synthesize")
     made = renamed_method("made", "synthesize", lambda result: (result.motion(), result))
 
     def _blend_target(self, target: ArrayLike, settings: SynthesisSettings) -> _Blend:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from marey.core.feet import feet_from_flag
 from marey.core.settings import operation
-from marey.deprecation import renamed_method, renamed_parameters
+from marey.deprecation import renamed_methods, renamed_parameters
 from marey.errors import InvalidValue, NoResult, UnknownName, plural, similar
 from marey.pmg.auto import connect_all, find_dead_ends
 from marey.pmg.connect import NodeComparison, build_edge, check_compatible, compare_nodes, find_free_part
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["ParametricMotionGraph"]
 
 
+@renamed_methods(node="__getitem__", out="out_edges", onward="transition_ranges", auto="connect_all")
 class ParametricMotionGraph:
     """A controllable character: nodes are the actions it can perform, edges say which action can follow which.
 
@@ -115,8 +116,6 @@ class ParametricMotionGraph:
             known = ", ".join(map(repr, self._nodes)) or "none yet"
             raise UnknownName(f"no node {name!r} in {self.name!r}{similar(str(name), self._nodes)}; nodes: {known}")
         return self._nodes[name]
-
-    node = renamed_method("node", "__getitem__")
 
     @operation(NodeSettings)
     def add(self, name: str, space: object, settings: NodeSettings) -> Node:
@@ -248,10 +247,6 @@ class ParametricMotionGraph:
         """
         given = self[name].project(np.atleast_1d(parameters))
         return {edge.target: edge.transition_range(given, self[edge.target].region) for edge in self.out_edges(name)}
-
-    out = renamed_method("out", "out_edges")
-    onward = renamed_method("onward", "transition_ranges")
-    auto = renamed_method("auto", "connect_all")
 
     def dead_ends(self) -> tuple[str, ...]:
         """Return the names of the nodes that cannot continue forever."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.core.arrays import Floats, FrozenRecord, freeze_array
-from marey.deprecation import renamed_fields, renamed_method
+from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue
 from marey.parametric.neighbors import neighbor_weights
 from marey.parametric.region import Region
@@ -41,6 +41,7 @@ class TransitionRange(NamedTuple):
         return self.region.middle
 
 
+@renamed_methods(onward="transition_range")
 @renamed_fields(surest="fallback")
 @dataclass(frozen=True, slots=True, eq=False)
 class Edge(FrozenRecord):
@@ -111,8 +112,6 @@ class Edge(FrozenRecord):
 
     def __len__(self) -> int:
         return len(self.parameters)
-
-    onward = renamed_method("onward", "transition_range")
 
     def transition_range(self, parameters: Floats, region: Region | None = None) -> TransitionRange:
         """Interpolate what can follow the source's motion with parameters (d,), from its nearest samples (Heck 6.1.2).

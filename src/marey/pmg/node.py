@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from marey.core.arrays import Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
-from marey.deprecation import renamed_fields, renamed_method
+from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue, plural
 from marey.maths import rigid2d
 from marey.parametric.neighbors import neighbor_weights
@@ -87,6 +87,7 @@ def request_by_name(node: Node, command: Mapping[str, Any], place: Floats) -> Fl
     return out if (scale == node.scale).all() else np.where(scale == node.scale, out, node.region.project(out, scale))
 
 
+@renamed_methods(checked="project", clip_parameters="project")
 @renamed_fields(of="parent")
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Node(FrozenRecord):
@@ -192,9 +193,6 @@ class Node(FrozenRecord):
         given = np.atleast_1d(parameters)
         shape = (None, self.n_dims) if given.ndim == 2 else (self.n_dims,)
         return self.region.project(freeze_array(given, f"parameters of {self.name!r}", shape), self.scale)
-
-    checked = renamed_method("checked", "project")
-    clip_parameters = renamed_method("clip_parameters", "project")
 
     def contains(self, parameters: ArrayLike) -> bool:
         """Return whether a motion of the node can have these parameters (d,)."""

@@ -70,7 +70,7 @@ def write_array(path: Path, array: NDArray[Any]) -> None:
 
 def view_bytes(array: NDArray[Any]) -> memoryview:
     """Return the bytes of an array in C order. `ndarray.tofile` would not report why it cannot write."""
-    return memoryview(array.reshape(-1).view(np.uint8))
+    return array.reshape(-1).view(np.uint8).data
 
 
 def compute_checksum(data: memoryview | bytes) -> bytes:

@@ -14,7 +14,7 @@ from marey.core.motion import Motion
 from marey.core.placement import find_skeleton_difference
 from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
-from marey.deprecation import renamed_method
+from marey.deprecation import renamed_methods
 from marey.errors import InvalidValue, ParseError, UnknownName, format_list, plural, similar, warn_user
 from marey.find import IndexSettings, MotionIndex
 from marey.io.loading import read_roles
@@ -51,6 +51,7 @@ class Group:
     n_frames: int
 
 
+@renamed_methods(build="prepare", chosen="select")
 class MotionSet:
     """A folder of clips as motions, at one frame rate, trimmed, with contacts and labels. Use `MotionSet.open`.
 
@@ -266,9 +267,6 @@ class MotionSet:
             progress=None if progress is None else lambda done: progress(0.8 + 0.2 * done),
             settings=settings,
         )
-
-    build = renamed_method("build", "prepare")
-    chosen = renamed_method("chosen", "select")
 
     def _all(self) -> PreparedSet:
         if self._prepared is None:

@@ -20,7 +20,7 @@ from marey.core.arrays import Floats
 from marey.core.clips import prepare_clips
 from marey.core.motion import Motion
 from marey.core.settings import operation
-from marey.deprecation import renamed_fields, renamed_method, renamed_parameters
+from marey.deprecation import renamed_fields, renamed_methods, renamed_parameters
 from marey.errors import InvalidValue, MareyError, NoResult
 from marey.measure import measure
 from marey.register.registration import RegistrationCurve
@@ -40,6 +40,7 @@ METRICS = (
 OURS, OUR_BLEND = "dynamic timewarping", "registration curves"
 
 
+@renamed_methods(as_dict="to_dict")
 @dataclass(frozen=True, slots=True, eq=False)
 class PathRow:
     """Result of one method to find a path.
@@ -74,9 +75,8 @@ class PathRow:
             "note": self.note,
         }
 
-    as_dict = renamed_method("as_dict", "to_dict")
 
-
+@renamed_methods(as_dict="to_dict")
 @renamed_fields(figures="metrics")
 @dataclass(frozen=True, slots=True, eq=False)
 class BlendRow:
@@ -107,9 +107,8 @@ class BlendRow:
             "note": self.note,
         }
 
-    as_dict = renamed_method("as_dict", "to_dict")
 
-
+@renamed_methods(as_dict="to_dict")
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """Results of all path finders and blending methods on one pair of motions.
@@ -147,8 +146,6 @@ class Comparison:
             "notes": list(self.notes),
             "cost_unit": self.cost_unit,
         }
-
-    as_dict = renamed_method("as_dict", "to_dict")
 
 
 _declare: Callable[[Callable[..., Comparison]], Callable[..., Comparison]] = operation(ComparisonSettings)

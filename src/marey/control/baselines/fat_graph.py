@@ -24,7 +24,7 @@ from marey.core.contacts import ContactPoint
 from marey.core.feet import LiveFeet
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
-from marey.deprecation import renamed_method, renamed_parameters
+from marey.deprecation import renamed_methods, renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.maths import quat, rigid2d
 from marey.play import PlayedStream, Player, SourceFrame
@@ -34,6 +34,7 @@ __all__ = ["FatEdge", "FatGraph", "FatGraphStream", "Hub"]
 _COMMANDS = ("direction", "turn")
 
 
+@renamed_methods(out="out_edges")
 @dataclass(frozen=True, slots=True, eq=False)
 class FatGraph:
     """Hubs and the edges between them. Any number of streams can share one graph.
@@ -104,8 +105,6 @@ class FatGraph:
     def out_edges(self, hub: int) -> tuple[FatEdge, ...]:
         """Return the edges that leave a hub."""
         return tuple(edge for edge in self.edges if edge.source == hub)
-
-    out = renamed_method("out", "out_edges")
 
 
 class FatGraphStream(PlayedStream):
