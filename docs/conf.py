@@ -36,7 +36,9 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,
     "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 7,
 }
+html_sidebars: dict[str, list[str]] = {"start": [], "studio": [], "concepts": []}  # pages without subpages
 html_show_sourcelink = False
 html_copy_source = False
 html_static_path: list[str] = []
@@ -59,7 +61,8 @@ def describe_parameters(app: Any, what: str, name: str, obj: Any, options: Any, 
     out: list[str] = []
     inside = False
     if what == "module":  # where names are declared matters to contributors only
-        lines[:] = [line.replace(" Names are listed in __init__.pyi and imported on first use.", "") for line in lines]
+        text = re.sub(r"\s*Names are listed in __init__\.pyi[^.]*\.", "", "\n".join(lines))
+        lines[:] = text.split("\n")
     for line in lines:
         match = re.match(r"^([\w*]+(?:, [\w*]+)*) : (.*)$", line)
         if match:
@@ -92,11 +95,21 @@ def sign_settings(
     return None
 
 
+def is_deprecated(value: Any) -> bool:
+    """Return whether a docstring says that its object is deprecated."""
+    return bool(re.match(r"\s*Deprecated\b", getattr(value, "__doc__", None) or ""))
+
+
+def skip_deprecated(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave old names out of the reference."""
+    return True if is_deprecated(obj) else None
+
+
 def public_names(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the public names of a package that are not modules, each once."""
     for name in sorted(getattr(module, "__all__", []), key=str.lower):
         value = getattr(module, name)
-        if not inspect.ismodule(value):
+        if not inspect.ismodule(value) and not is_deprecated(value):
             yield name, value
 
 
@@ -184,6 +197,7 @@ def setup(app: Any) -> None:
     write_gallery(HERE / "reference" / "gallery")
     write_tutorials(HERE / "reference" / "tutorials")
     app.connect("source-read", fill_page)
+    app.connect("autodoc-skip-member", skip_deprecated)
     app.connect("autodoc-process-signature", sign_settings)
     app.connect("autodoc-process-docstring", list_options, priority=390)
     app.connect("autodoc-process-docstring", describe_parameters, priority=400)

@@ -19,6 +19,11 @@ from typing import Any
 import marey
 
 NOTEBOOKS = Path(__file__).with_name("tutorials")
+# In the order in which a reader needs them.
+ORDER = (
+    *("clean_a_sliding_walk", "blend_two_clips", "walk_through_a_motion_graph", "find_and_aim", "splice_and_look"),
+    *("drive_a_character", "use_your_own_files", "prepare_motion_for_a_robot", "search_thousands_of_clips"),
+)
 
 
 def read_cells(path: Path) -> list[tuple[str, str]]:
@@ -59,7 +64,7 @@ def _run_cell(code: str, names: dict[str, Any]) -> str:
 def write_tutorials(folder: Path) -> None:
     """Write a page for each notebook, and an overview. Run only notebooks that changed, or all for another version."""
     folder.mkdir(parents=True, exist_ok=True)
-    notebooks = sorted(NOTEBOOKS.glob("*.ipynb"))
+    notebooks = [NOTEBOOKS / f"{name}.ipynb" for name in ORDER]
     for notebook in notebooks:
         page = folder / f"{notebook.stem}.md"
         key = hashlib.sha256(marey.__version__.encode() + notebook.read_bytes()).hexdigest()[:16]

@@ -61,7 +61,7 @@ def test_a_snapped_rate_agrees_with_every_digit() -> None:
 def test_evidence_states_the_conclusion() -> None:
     assert rate_from_text("0.01", None, "x") == (100.0, ["rate 100 Hz from frame time 0.01"])
     rate, report = rate_from_text(".0083333", None, "x")
-    assert (rate, report) == (120.0, ["rate 120 Hz: frame time .0083333 is 1/120 s to the digits it has"])
+    assert (rate, report) == (120.0, ["rate 120 Hz: frame time .0083333 is 1/120 s, rounded"])
     assert rate_from_text("0", 30, "x") == (30.0, ["rate 30 Hz as given (the file has frame time 0)"])
     assert rate_from_text(None, 30, "x") == (30.0, ["rate 30 Hz as given (the file has no frame time)"])
 

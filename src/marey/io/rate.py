@@ -46,7 +46,7 @@ def rate_from_text(text: str | None, fps: float | None, path: str, line: int | N
     rate = snap_rate(text)
     if math.isclose(rate * frame_time, 1.0, rel_tol=1e-12):
         return rate, [f"rate {rate:.6g} Hz from frame time {text}"]
-    return rate, [f"rate {rate:.6g} Hz: frame time {text} is 1/{rate:.6g} s to the digits it has"]
+    return rate, [f"rate {rate:.6g} Hz: frame time {text} is 1/{rate:.6g} s, rounded"]
 
 
 def frame_time_text(fps: float, as_read: str | None) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.core.kinematics import joint_path
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue, similar
+from marey.errors import InvalidValue, plural, similar
 
 # Meters per unit. CMU's unit is one inch divided by 0.45, the factor in its ASF files.
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254, "cmu": 0.0254 / 0.45}
@@ -139,7 +139,7 @@ def _check_stated_unit(height: float | None, stated: float) -> Guess:
     best = min(candidates, key=lambda meters: abs(math.log(height * meters / STATURE)))
     if not _SMALLEST <= height * best <= _TALLEST:
         return Guess(stated, f"unit {named} from the file, though it makes a body {height * stated:.3g} m tall", False)
-    evidence = f"unit {candidates[best]}, from legs of a body {height:.4g} units tall: {height * best:.2f} m"
+    evidence = f"unit {candidates[best]}, from the legs of a body {height:.4g} units tall, {height * best:.2f} m"
     return Guess(best, f"{evidence} (the file states {named}, which would give {height * stated:.3g} m)")
 
 
@@ -173,8 +173,8 @@ def recognize_up(
     axis, cosine = _nearest_axis(_find_stance(paths(frames)).mean(axis=0))
     rest = skeleton.rest_positions[named, None]
     rest_axis, rest_cosine = _nearest_axis(_find_stance(rest)[0])
-    seen = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
-    evidence = f"{axis.upper()} up: over {seen} feet to head point along it with a mean cosine of {cosine:.2f}"
+    seen = plural(len(frames), "frame")
+    evidence = f"{axis.upper()} up: the direction from feet to head, with a mean cosine of {cosine:.2f} over {seen}"
     if not by_rest or rest_cosine < _UPRIGHT or not _is_standing(rest):
         if cosine >= _LEANING and axis in _USUAL_UPS:
             return Guess(axis, evidence)
