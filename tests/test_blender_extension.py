@@ -167,3 +167,43 @@ def test_files_go_through_blender_and_back(tmp_path):
     back = marey.load(tmp_path / "back.bvh")
     order = [back.skeleton.names.index(name) for name in walk.skeleton.names]
     np.testing.assert_allclose(back.world().positions[:, order], walk.world().positions, atol=2e-5)
+
+
+_DRIVE = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import bpy, numpy as np
+import blender_extension as extension
+from blender_extension import rig, studio
+extension.register()
+client = studio.Studio(sys.argv[2])
+client.drive("right-turner")
+client.request(direction=-1.0)
+puppet, first, worst, moved, end = None, None, 0.0, 0.0, time.monotonic() + 120
+while moved < 0.3 and time.monotonic() < end:
+    pose = client.pose()
+    if pose is None:
+        time.sleep(0.01)
+        continue
+    if puppet is None:
+        puppet, first = extension.Puppet("live", client.joints, client.parents, pose), pose
+    puppet.show(pose, frame=1)
+    bpy.context.view_layer.update()
+    heads = np.array([np.array(puppet.object.pose.bones[name].head) for name in puppet.names])
+    worst = max(worst, float(np.abs(heads - pose.positions @ rig.AXES.T).max()))
+    moved = float(np.abs(pose.positions - first.positions).max())
+client.close()
+extension.unregister()
+print("worst", worst, "moved", moved)
+"""
+
+
+@pytest.mark.skipif(BPY is None, reason="MAREY_BPY names no Python with bpy")
+@pytest.mark.slow("starts Blender")
+def test_a_driven_character_moves_an_armature(server):
+    """The bones of the armature are where the joints of the streamed poses are."""
+    command = [str(BPY), "-c", _DRIVE, str(ROOT), address_of(server)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    words = done.stdout.split()
+    assert float(words[words.index("worst") + 1]) < 1e-5
+    assert float(words[words.index("moved") + 1]) >= 0.3
