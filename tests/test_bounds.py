@@ -10,8 +10,9 @@ import pytest
 import marey
 from marey.compare import frame_weights
 from marey.errors import InvalidValue
+from marey.find.search import check_threshold
 from marey.graph import crossing_paths, word_path
-from marey.graph.settings import DirectionSettings, GraphPathSettings, count_frames
+from marey.graph.settings import DirectionSettings, GraphPathSettings, GraphSettings, count_frames
 from marey.pmg import CompareSettings
 from marey.register import register
 from marey.samples import sample, sample_library, straight_walk
@@ -50,6 +51,18 @@ def pair() -> tuple[Any, Any]:
         (lambda: count_frames(1e12, 30.0), "frames .*; lower `seconds=`"),
         (lambda: frame_weights(1e9, 30.0), "a window may have at most 100,000 frames, got 1e[+]09 s at 30 Hz"),
         (lambda: word_path("a", 1e9), "width must be greater than 0 m and at most 100,000 m"),
+        (
+            lambda: GraphSettings(max_search_distance=1e300),
+            r"max_search_distance must be at most 1e[+]15, not 1e",
+        ),
+        (lambda: GraphSettings(max_search_distance=10**400), r"max_search_distance must be at most 1e[+]15"),
+        (lambda: GraphSettings(variations=10**9), "variations must be from 0 to 1000"),
+        (lambda: marey.transition(*pair(), contacts=1e300), r"contacts must be at most 1e[+]15"),
+        (lambda: check_threshold(1e300), r"threshold in meters must be at most 1e[+]15"),
+        (
+            lambda: marey.control.MatchingData.build(pair()[:1], path_times=(0.2, 1e300)),
+            "path_times must be increasing times from one frame to 60 s",
+        ),
     ],
 )
 def test_inputs_that_are_too_large_are_refused(act: Callable[[], object], message: str) -> None:

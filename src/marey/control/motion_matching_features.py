@@ -31,6 +31,8 @@ _MIN_SPREAD = 0.01
 # Radians per second. No person moves a joint faster than the first, so a faster change is a glitch or the end of a
 # calibration pose. The second is the minimum of the turn limits, for clips that hardly turn.
 _WILD, _MIN_TURN = 40.0, 0.2
+# Maximum time ahead, in seconds, at which paths are compared.
+_MAX_AHEAD = 60.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,11 +156,11 @@ def _differentiate(values: Floats, fps: float) -> Floats:
 def _check_times(path_times: Sequence[float], fps: float) -> Floats:
     try:
         times = np.asarray([float(seconds) for seconds in path_times])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         times = np.zeros(0)
-    if not len(times) or not (np.isfinite(times).all() and times[0] * fps >= 1.0 and (np.diff(times) > 0.0).all()):
+    if not len(times) or not (times[0] * fps >= 1.0 and times[-1] <= _MAX_AHEAD and (np.diff(times) > 0.0).all()):
         raise InvalidValue(
-            "path_times must be increasing times of at least one frame, in seconds, such as (0.2, 0.4, "
+            f"path_times must be increasing times from one frame to {_MAX_AHEAD:g} s, in seconds, such as (0.2, 0.4, "
             f"0.6), not {path_times!r}"
         )
     return times

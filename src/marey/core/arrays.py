@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from marey.core.options import LARGEST
 from marey.errors import InvalidValue
 
 Floats = NDArray[np.float64]
@@ -156,8 +157,10 @@ def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = Fal
     """
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = np.nan
+    if number > LARGEST and number != np.inf:
+        raise InvalidValue(f"{what} must be at most {LARGEST:g}, not {value!r}", parameter=_find_parameter(what))
     if not np.isfinite(number) or number < least or (above and number == least):
         raise InvalidValue(
             f"{what} must be a number {'greater than' if above else 'of at least'} {least:g}, not {value!r}",

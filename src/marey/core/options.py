@@ -8,13 +8,17 @@ from __future__ import annotations
 import ast
 import dataclasses
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass
 from typing import Any, Literal
 
 from marey.errors import InvalidValue, similar
 
-__all__ = ["UNITS", "Kind", "Option", "is_generator", "read_option"]
+__all__ = ["LARGEST", "UNITS", "Kind", "Option", "is_generator", "read_option"]
+
+LARGEST = 1e15
+"""No number of an option may be larger. Squares and cubes of larger ones would not be finite, and no quantity is."""
 
 Kind = Literal["number", "integer", "flag", "text", "name", "choice", "object"]
 _KINDS: dict[str, Kind] = {
@@ -93,7 +97,7 @@ class Option:
             return value
         words = self._describe_values()
         if self.kind in ("number", "integer"):
-            number = _to_number(value, self.kind)
+            number = self._to_size(value)
             if number is not None and self._is_within(number):
                 return number
             if number is not None:
@@ -106,6 +110,8 @@ class Option:
         checked."""
         if (value is None and self.is_optional) or not self.type_names:
             return
+        if any(name in ("float", "int") for name in self.type_names):
+            self._to_size(value)
         tests = [_PLAIN_TYPES.get(name.partition("[")[0]) for name in self.type_names]
         if all(tests) and not any(test and test[1](value) for test in tests):
             inner = [name.partition("[")[2][:-1] for name in self.type_names]
@@ -116,6 +122,13 @@ class Option:
             )
             words = f"{', '.join(others)} or {last}" if others else last
             raise InvalidValue(f"{self.name} must be {words}, not {value!r}", parameter=self.name)
+
+    def _to_size(self, value: Any) -> float | None:
+        """Return a number that is not too large; None for anything else."""
+        number = _to_number(value, "integer" if self.kind == "integer" else "number")
+        if self.kind != "integer" and number is not None and abs(number) > LARGEST:
+            raise InvalidValue(f"{self.name} must be at most {LARGEST:g}, not {value!r}", parameter=self.name)
+        return number
 
     def _is_within(self, number: float) -> bool:
         return (
@@ -171,6 +184,8 @@ def _to_number(value: Any, kind: Kind) -> float | None:
         number = None if isinstance(value, str) else float(value)
     except (AttributeError, TypeError, ValueError):
         return None
+    except OverflowError:  # an integer
+        number = sys.float_info.max if value > 0 else -sys.float_info.max
     return number if number is not None and math.isfinite(number) else None
 
 

@@ -49,7 +49,7 @@ class ClipGraphSettings(SpreadSettings, SkeletonSettings, ProgressSettings):
     )  # fmt: skip
     variations: int = option(
         0, "Number of random blends to add as extra clips for each action that has several takes.",
-        label="Variations per action", min=0, advanced=True,
+        label="Variations per action", min=0, max=1000, advanced=True,
     )  # fmt: skip
 
 
