@@ -26,6 +26,8 @@ export interface Change {
   readonly key: string;
   /** States of panels before and after the change, as JSON. */
   readonly states: Map<string, [before: string, after: string]>;
+  /** Changes with the same number are undone and redone together, such as the two clips of a split. */
+  group?: number;
 }
 
 const MAX_CHANGES = 200;
@@ -42,6 +44,8 @@ export class History {
   /** The number of the last step of each motion. */
   private readonly steps = new Map<string, number>();
   private replaying = false;
+  private groups = 0;
+  private group: number | undefined;
   private last: Promise<void> = Promise.resolve();
 
   constructor(private readonly app: App) {}
@@ -60,6 +64,13 @@ export class History {
     if (!states.size) return;
     if (key && top?.key === key) this.extend(top, states);
     else this.push({ title, motion: "", key, states });
+  }
+
+  /** Record the changes that `work` makes as one. */
+  together(work: () => void): void {
+    this.group = ++this.groups;
+    work();
+    this.group = undefined;
   }
 
   /** Make the current states of panels the baseline: later records do not include changes up to now. */
@@ -128,11 +139,18 @@ export class History {
   }
 
   undo(): Promise<void> {
-    return this.goTo(() => this.at - 1);
+    return this.goTo(() => this.wholeGroup(this.at - 1, -1));
   }
 
   redo(): Promise<void> {
-    return this.goTo(() => this.at + 1);
+    return this.goTo(() => this.wholeGroup(this.at + 1, 1));
+  }
+
+  /** Go on from `to` while the next change belongs to the same group. */
+  private wholeGroup(to: number, by: 1 | -1): number {
+    const group = (at: number) => this.changes[at]?.group;
+    while (group(to) !== undefined && group(to) === group(to - 1)) to += by;
+    return to;
   }
 
   /** Undo or redo changes until `to` of them are done. Steps that are requested meanwhile wait. */
@@ -178,6 +196,7 @@ export class History {
 
   private push(change: Change): void {
     for (const [name, pair] of this.compare()) change.states.set(name, pair);
+    if (this.group !== undefined) change.group = this.group;
     this.changes.splice(this.at, Infinity, change);
     if (this.changes.length > MAX_CHANGES) this.changes.shift();
     this.at = this.changes.length;

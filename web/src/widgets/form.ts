@@ -108,7 +108,7 @@ function drawControl(control: Control, standard: Value, choices: [string, string
   }
   if (control.kind === "choice" || choices) {
     const none: [string, string][] = control.optional && !choices ? [["", standard === null ? "auto" : "none"]] : [];
-    const options = [...(choices ?? control.choices.map((each): [string, string] => [each, each])), ...none];
+    const options = [...(choices ?? control.choices.map((each): [string, string] => [each, each.replaceAll("_", " ")])), ...none];
     return choice(label, options, String(control.default ?? ""), (text) => change(text || (control.optional ? null : "")), help);
   }
   const isWhole = control.kind === "integer";

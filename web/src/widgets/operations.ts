@@ -271,7 +271,7 @@ function showResult(app: App, operation: Operation, done: OperationDone, box: HT
     // Mirrored and moved clips may have left the view.
     void app.bringIntoView(app.motions.get(first.motion)!).catch(() => undefined);
   } else if (first && !others.length && !operation.as_new) app.present(first);
-  else for (const each of done.motions) app.add(each);
+  else app.history.together(() => done.motions.forEach((each) => app.add(each)));
   const notes = done.notes.map((text) => el("p", { text: sentence(text) }));
   box.replaceChildren(...notes, ...resultParts(app, done), ...done.files.map(fileResult));
   // A download that was asked for needs no second click.

@@ -27,7 +27,8 @@ export function slider(options: SliderOptions): Slider {
   const number = el("input", { type: "number", ...limits, aria: { label: `${options.label}, number` } });
   const set = (value: number) => {
     range.value = String(value);
-    number.value = String(Number(value.toFixed(6)));
+    // Degrees of a round number of radians have many digits.
+    number.value = String(Number(value.toFixed(options.step >= 1 ? 1 : 6)));
   };
   const take = (value: number, report: ((value: number) => void) | undefined) => {
     if (!Number.isFinite(value)) return;
