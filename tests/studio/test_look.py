@@ -243,6 +243,12 @@ def test_cleanup_shows_its_metrics_and_is_undone(page: FakePage, clips: Path) ->
     beside = page.operate("clean", name, as_new=True)["motions"][0]
     assert (beside["name"], beside["motion"] != name, beside["file"]) == ("walk (cleaned)", True, "")
     assert page.do("motion", motion=name)["undo"] == 0
+    # The page shows how far each plant slid before, whether the motion was changed or made from another.
+    for info, known in ((after, True), (beside, True), (before, False)):
+        plants = [plant for lane in info["contacts"] for plant in lane["plants"]]
+        assert plants
+        assert all((plant["slide_before"] is not None) == known for plant in plants)
+        assert not known or all(plant["slide"] <= plant["slide_before"] + 1e-3 for plant in plants)
     same = page.operate("measure", beside["motion"], other=name)["rows"]
     assert len(same) == len(done["rows"])
     assert (beside["edited"], undone["edited"]) == (True, False)
@@ -448,3 +454,25 @@ def test_plants_have_places_and_slides():
             for plant, (start, stop) in zip(lane.plants, lane.intervals, strict=True):
                 assert plant.slide == pytest.approx(speed * (stop - start - 1) / walk.fps, abs=1e-6)
                 assert abs(plant.at[1]) < 0.02
+
+
+def test_a_motion_without_its_rest_pose_is_as_loaded():
+    """Loading a file skips a rest pose in frame 0, so the opened motion without it is the motion of the file."""
+    walk = sample("walk", fps=30.0, seconds=1.0).motion
+    rotations = walk.rotations.copy()
+    rotations[0] = [1.0, 0.0, 0.0, 0.0]
+    motions = Motions()
+    name = motions.add(Opened(replace(walk, rotations=rotations), file="rest.bvh"))
+    opened = motions.opened(name)
+    assert opened.is_as_loaded
+    assert motions.trim_rest(name)
+    assert opened.is_as_loaded
+    whole = motions.motion(name)
+    motions.change(name, whole, replace(whole, labels=marey.Labels()), "labels changed")
+    assert opened.is_as_loaded
+    for _ in range(2):
+        motions.step(name, back=True)
+    assert not opened.is_as_loaded
+    motions.step(name, back=False)
+    motions.change(name, motions.motion(name), marey.edit.mirror(motions.motion(name)), "mirrored")
+    assert not opened.is_as_loaded

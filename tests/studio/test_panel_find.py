@@ -407,6 +407,8 @@ def test_a_motion_is_reported_as_inside_changed_or_outside(found: tuple[FakePage
     assert page.do("find_where", motion=motion) == {"where": "changed"}
     page.do("undo", motion=motion)
     assert page.do("find_where", motion=motion) == {"where": "inside"}
+    page.do("set_labels", motion=motion, labels=[])
+    assert page.do("find_where", motion=motion) == {"where": "inside"}
     child = page.do("open", path="small.npz")["motion"]
     assert page.do("find_where", motion=child) == {"where": "other_skeleton"}
     with pytest.raises(Failed, match="offsets differ"):

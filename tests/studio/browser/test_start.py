@@ -57,6 +57,19 @@ def test_a_demo_ends_in_something_that_moves(tab: Tab) -> None:
     tab.page.locator(".share").get_by_role("button", name="Close").click()
 
 
+@pytest.mark.slow("a second demo, to see that it leaves out the clips of the first")
+def test_a_demo_uses_only_its_own_clips(tab: Tab) -> None:
+    n = tab.get("marey.motions.size")
+    tab.page.get_by_role("button", name="File", exact=True).click()
+    tab.page.get_by_role("menuitem", name="Start page").click()
+    tab.page.get_by_text("Blend a walk and a run").click()
+    tab.until(f"() => marey.motions.size === {n} + 3 && !!marey.selected.character.pose")
+    assert tab.get("marey.selected.info.name") == "0.5 walk+0.5 run"
+    for _ in range(3):
+        tab.page.locator(".opened button[aria-label^=Close]").last.click()
+    tab.until(f"() => marey.motions.size === {n}")
+
+
 def test_a_project_is_saved_and_reopened(tab: Tab, tmp_path: Path) -> None:
     folder = str(tmp_path)
     tab.page.evaluate("async (path) => void (await marey.ask('folder_open', { path }))", folder)
