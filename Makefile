@@ -16,7 +16,7 @@ VALIDATOR := $(VENV)/.validator
 # The studio's page is built by the install; here with the type checker, which the tests run.
 PAGE := $(VENV)/.page
 
-.PHONY: help demo test test-all test-jit test-lowest fuzz faults check pytest browser bench papers docs page kernels clean
+.PHONY: help demo test test-all test-jit test-lowest fuzz faults check pytest browser bench papers docs page kernels wheel clean
 
 demo: $(KERNELS)
 	$(BIN)/marey demo
@@ -36,6 +36,7 @@ help:
 	@echo 'make docs         build the documentation site into build/docs'
 	@echo 'make page         build the page of the studio'
 	@echo 'make kernels      compile the kernels that changed'
+	@echo 'make wheel        build sdist and wheel into dist, and try the wheel in an empty environment'
 	@echo 'make clean        remove everything that was built'
 
 # Several at a time: packages are installed while kernels are compiled, and types are checked while tests run. Much of
@@ -107,6 +108,12 @@ $(KERNELS): $(STAMP) kernels/build.py kernels/module.c $(shell find src/marey -n
 
 page: $(STAMP)
 	$(BIN)/python web/build.py --dev
+
+wheel: $(STAMP)
+	rm -rf dist
+	$(PIP) build
+	$(BIN)/python -m build
+	$(BIN)/python tests/wheel_environment.py dist
 
 $(VENV)/.bench: $(DEV)
 	MAREY_NO_KERNELS=1 MAREY_NO_PAGE=1 $(PIP) --editable '.[bench]'

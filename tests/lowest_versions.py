@@ -93,7 +93,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--smoke"]:
         with tempfile.TemporaryDirectory() as work:
             smoke_test(Path(work))
-        print("the lowest versions work")
+        print("the smoke test passed")
     else:
         with tempfile.TemporaryDirectory() as work:
             python = build_environment(Path(work) / "venv")
