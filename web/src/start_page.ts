@@ -8,7 +8,7 @@ import { openProject } from "./project";
 export class StartPage {
   private readonly samples = choice("Sample", [], "walk", () => undefined, "A generated clip; free to use");
   private readonly recent = el("ul", { class: "recent", aria: { label: "Recent folders and projects" } });
-  private readonly recentBox = el("section", {}, el("h3", { text: "Recent" }), this.recent);
+  private readonly recentBox = el("section", { hidden: true }, el("h3", { text: "Recent" }), this.recent);
   private readonly browse = button("Open folder…", () => openFolderDialog(this.app), "Choose a folder on this computer", "primary");
   private readonly element: HTMLElement;
 

@@ -159,7 +159,8 @@ export class Timeline {
       const x = Math.round(scale.x(f + 0.5)) + 0.5;
       pen.moveTo(x, 14);
       pen.lineTo(x, height);
-      pen.fillText(text(f), x + 4, 9);
+      const label = text(f);
+      if (x + 4 + pen.measureText(label).width <= width) pen.fillText(label, x + 4, 9);
     }
     pen.stroke();
     this.drawEdges(pen);

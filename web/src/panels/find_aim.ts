@@ -13,6 +13,9 @@ import { savedFiles, type Saved } from "./find_saved";
 
 type Place = [number, number, number];
 
+/** Radius that is shown around a body with its target, relative to its height. */
+const REACH = 0.9;
+
 /** Features that can control a space; "position" also needs a joint and a moment. */
 export const FEATURES: [string, string][] = [
   ["position", "joint target"], ["turn", "turn angle (°)"], ["speed", "speed (m/s)"], ["turn,speed", "turn (°) and speed (m/s)"],
@@ -137,7 +140,10 @@ export class AimSection {
   private begin(space: SpaceMade): void {
     this.app.add(space.first.motion);
     this.restore(space);
-    this.app.focus();
+    const { selected, stage } = this.app;
+    // Farther away than for a body alone, for what it can reach.
+    if (selected?.character.posed) stage.focus(selected.character.center(), REACH * (selected.info.stature || 1.7));
+    else this.app.focus();
     if (!this.app.playback.playing) this.app.playback.toggle();
     this.asked.scrollIntoView({ block: "nearest" });
   }

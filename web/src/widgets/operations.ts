@@ -130,6 +130,7 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
     inputBox.hidden = !inputBox.childElementCount;
     go.disabled = operation.takes.some((take) => take === "motion" || take === "recording") && (!app.selected || (operation.takes[0] === "motion" && app.selected.info.kind !== "motion"));
   };
+  let made: string[] = [];
   const go = button(operation.button, () => void run(), operation.about, "primary");
   const run = async () => {
     fail("");
@@ -141,6 +142,7 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
     try {
       const done = await app.run(operation.title, "operate", fields, undefined, () => undefined);
       showResult(app, operation, done, result);
+      made = done.motions.map((each) => each.motion);
       result.scrollIntoView({ block: "nearest" });
       finished?.(done, motion);
       if (done.graph) void refresh();
@@ -156,6 +158,12 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
     drawInputs();
   };
   for (const signal of [app.motionsChanged, app.selectionChanged]) signal.on(() => element.isConnected && drawInputs());
+  // What is said about clips goes away with them.
+  app.motionsChanged.on(() => {
+    if (!made.length || made.some((id) => app.motions.has(id))) return;
+    made = [];
+    result.replaceChildren();
+  });
   app.playback.changed.on(() => {
     if (element.isConnected) for (const { element: node } of inputs) (node as HTMLElement & { draw?: () => void })?.draw?.();
   });
