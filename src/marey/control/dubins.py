@@ -28,7 +28,7 @@ _INSTEAD = "marey.control.get_planner(char).go_to"
 
 
 def dubins_length(places: ArrayLike, goal: ArrayLike, radius: float | tuple[float, float]) -> Floats:
-    """Return the lengths (...) in meters of the shortest paths from places to a goal (Dubins paths).
+    """Deprecated: return the lengths (...) in meters of the shortest paths from places to a goal (Dubins paths).
 
     A path starts and ends with arcs of the tightest circles, with a straight line or a third arc in between.
 
@@ -56,7 +56,7 @@ def dubins_length(places: ArrayLike, goal: ArrayLike, radius: float | tuple[floa
 
 
 def arc_and_straight(places: ArrayLike, goal: ArrayLike, radius: float) -> Floats:
-    """Return the lengths (...) in meters of the shortest paths to a point: along a circle, then straight.
+    """Deprecated: return the lengths (...) in meters of the shortest paths to a point: along a circle, then straight.
 
     This is the Dubins path if the final heading does not matter. A point inside the circle on one side is reached along
     the circle on the other side.

@@ -111,7 +111,7 @@ def grade_edit(before: Any, after: Any) -> dict[str, Any]:
 
 
 def tabulate(report: Report, columns: list[str]) -> dict[str, Any]:
-    """Tabulate metrics, those of the other motion first; definitions are explanations of the rows."""
+    """Tabulate metrics, those of the other motion first; the definition of each metric explains its row."""
     from marey.measure.display import get_metric_format
 
     rows = []

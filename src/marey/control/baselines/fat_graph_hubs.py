@@ -83,7 +83,7 @@ def find_hubs(reel: Reel, seen: LocalFrames, n_hubs: int, near: float, window: f
     Parameters
     ----------
     n_hubs : number of hubs.
-    near : distance in meters (root of D) within which a frame passes another.
+    near : distance in meters (root of D) within which two frames count as the same pose.
     window : seconds compared around each frame. markers : points to compare.
     """
     every = max(1, round(reel.fps / _COARSE))
