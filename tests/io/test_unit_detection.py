@@ -119,12 +119,17 @@ def test_up_of_a_handstand() -> None:
 def test_rare_axes_are_doubted_if_the_rest_pose_does_not_stand() -> None:
     """All bones of such rigs point along one axis at rest: only the frames show which way is up."""
     walk = straight_walk()
-    rotations = walk.rotations.copy()
-    rotations[:, 0] = quat.mul(quat.from_axis_angle(np.array([1.0, 0, 0]), np.pi), rotations[:, 0])
-    for frames, up, is_sure in ((walk.rotations, "y", True), (rotations, "-y", False)):
-        guess = unit_detection.recognize_up(walk.skeleton, walk.root_positions, frames, None, by_rest=False)
-        assert (guess.value, guess.is_sure) == (up, is_sure)
-        assert ("if the person lies or stands upside down, pass `up=`" in guess.warning) is not is_sure
+    lying, still = lying_down(walk), walk[:10]
+    fallen = quat.mul(quat.from_axis_angle(np.array([0, 0, 1.0]), np.pi / 2), still.rotations[:, 0])
+    side = np.concatenate([fallen[:, None], still.rotations[:, 1:]], axis=1)
+    for root, rotations, is_sure in (
+        (walk.root_positions, walk.rotations, True),
+        (lying.root_positions, lying.rotations, False),
+        (still.root_positions, side, False),
+    ):
+        guess = unit_detection.recognize_up(walk.skeleton, root, rotations, None, by_rest=False)
+        assert (guess.value, guess.is_sure) == ("y", is_sure)
+        assert ("if the person does not lie, crawl or stand upside down, pass `up=`" in guess.warning) is not is_sure
         assert unit_detection.is_doubtful(guess.evidence) is not is_sure
 
 

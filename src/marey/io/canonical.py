@@ -85,7 +85,7 @@ def _up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str])
     )
     evidence.append(guess.evidence)
     if guess.warning:
-        warn_user(f"{raw.source.path}: {guess.warning}")
+        warn_user(f"{raw.source.path or raw.name or 'positions'}: {guess.warning}")
     return str(guess.value)
 
 

@@ -31,8 +31,8 @@ _SMALLEST, _TALLEST = 0.6, 3.0
 # Minimum cosine between an axis and the mean feet-to-head direction: to choose the axis, and to be sure of it.
 _LEANING, _UPRIGHT = 0.6, 0.9
 _N_LOOKS = 32
-# Up axes of most files.
-_USUAL_UPS = ("y", "z")
+# Up axes of most files, and of positions: Y points down in pictures.
+_USUAL_UPS, _USUAL_POSITION_UPS = ("y", "z"), ("y", "z", "-y")
 # A body walks if it is upright in at least the fraction _MOSTLY of all frames, travels farther than _FAR times its leg
 # length, and a foot moves slower than _STILL times the hips in most frames in which these move.
 _MOSTLY, _FAR, _STILL = 0.9, 1.0, 0.4
@@ -175,13 +175,16 @@ def recognize_up(
     rest_axis, rest_cosine = _nearest_axis(_find_stance(rest)[0])
     seen = plural(len(frames), "frame")
     evidence = f"{axis.upper()} up: the direction from feet to head, with a mean cosine of {cosine:.2f} over {seen}"
+    usual = _USUAL_UPS if by_rest else _USUAL_POSITION_UPS
     if not by_rest or rest_cosine < _UPRIGHT or not _is_standing(rest):
-        if cosine >= _LEANING and axis in _USUAL_UPS:
+        if (axis == "y" and cosine >= _LEANING) or (axis in usual and cosine >= _UPRIGHT):
             return Guess(axis, evidence)
+        if cosine >= _UPRIGHT and _walks(paths(slice(None)), axis):
+            return Guess(axis, f"{evidence}, and it walks")
         if cosine >= _LEANING:
-            evidence = f"{evidence} (not certain: files with {axis.upper()} up are rare)"
-            warning = f"{evidence}; if the person lies or stands upside down, pass `up=`"
-            return Guess(axis, evidence, is_sure=False, warning=warning)
+            evidence = f"Y up assumed: the direction from feet to head is {axis.upper()}, with a mean cosine of {cosine:.2f}"
+            warning = f"{evidence}; if the person does not lie, crawl or stand upside down, pass `up=`"
+            return Guess("y", evidence, is_sure=False, warning=warning)
         return Guess("y", "Y up assumed: the body does not stand along any axis", is_sure=False)
     if axis == rest_axis and cosine >= _LEANING:
         return Guess(axis, evidence)
