@@ -359,6 +359,17 @@ def test_noise_is_not_a_wrong_frame_rate():
     assert "frame_rate" not in report.kinds
 
 
+def test_zeroed_frames_are_broken_not_frozen():
+    """Repair interpolates or trims them; a crop would only lose good frames, or reach past the end."""
+    walk = clip("walk")
+    for start, stop in ((0, 8), (100, 108), (len(walk) - 8, len(walk))):
+        root = walk.root_positions.copy()
+        root[start:stop] = 0.0
+        kinds = marey.check(replace(zero_pose(walk, start, stop), root_positions=root)).kinds
+        assert "broken_frames" in kinds
+        assert "frozen" not in kinds
+
+
 @pytest.mark.parametrize("n_frames", [1, 2, 3, 40])
 def test_short_clips_of_a_set_are_checked(n_frames):
     """A clip may be too short for any pose in which the body pauses."""

@@ -76,7 +76,9 @@ def check_repeats(subject: Subject) -> Iterator[Finding]:
     same[rows] = (motion.rotations[rows + 1] == motion.rotations[rows]).all(axis=(1, 2))
     runs = find_runs(same)
     shortest = min(max(3, round(_FROZEN * motion.fps)), n - 1)
+    broken = [(glitch.start, glitch.stop) for glitch in subject.glitches if glitch.kind != "jump"]
     frozen = [(start, stop + 1) for start, stop in runs if stop - start >= shortest]
+    frozen = [(a, b) for a, b in frozen if not any(start <= a and b <= stop for start, stop in broken)]
     jumps = {glitch.start + 1 for glitch in subject.glitches if glitch.kind == "jump"}
     for start, stop in frozen:
         inside = start > 0 and stop < n
