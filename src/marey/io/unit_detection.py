@@ -182,7 +182,7 @@ def recognize_up(
         if cosine >= _UPRIGHT and _walks(paths(slice(None)), axis):
             return Guess(axis, f"{evidence}, and it walks")
         if cosine >= _LEANING:
-            evidence = f"Y up assumed: the direction from feet to head is {axis.upper()}, with a mean cosine of {cosine:.2f}"
+            evidence = f"Y up assumed: feet to head point along {axis.upper()} with a mean cosine of {cosine:.2f}"
             warning = f"{evidence}; if the person does not lie, crawl or stand upside down, pass `up=`"
             return Guess("y", evidence, is_sure=False, warning=warning)
         return Guess("y", "Y up assumed: the body does not stand along any axis", is_sure=False)
