@@ -18,7 +18,7 @@ from marey.bench.results import BenchResult, against_floor, at_most
 from marey.bench.startup import MAREY
 from marey.bench.timing import time_functions
 from marey.clean import detect_contacts
-from marey.control import FollowDirection, GoTo, RandomWalk, bound_response, evaluate_stream
+from marey.control import FollowDirection, GoTo, GoToSettings, RandomWalk, bound_response, evaluate_stream
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.placement import find_placement as place_of
@@ -31,8 +31,8 @@ from marey.pmg import Choice, ControlState, GaitSpace, ParametricMotionGraph, bu
 _TIMED = 120.0
 _FURTHEST = 10.0
 _WALKERS = ("walking", "stopping", "stepping", "right-turner", "walk-run", "running")
-# Walkers that are also measured with a preference for short paths, because the fastest paths are long.
-_SHORT = {"walk-run": 0.75}
+# Walkers that are also measured without a preference for short paths, because the fastest paths are long.
+_SOONEST = ("walk-run",)
 # Folder of recorded walks and runs, of which random halves become characters; speeds of walks in m/s.
 _RECORDED, _WALKING = "cmu/016", (0.8, 1.9)
 _SOURCES, _TARGETS = 200, 1000
@@ -168,10 +168,11 @@ class _TimedGoTo(GoTo):
 
 def _places(name: str, character: ParametricMotionGraph, sizes: _Sizes) -> Iterator[BenchResult]:
     """Walk to random points, without and with random headings."""
-    yield from _visit_points(name, character, sizes, "points", 0.0)
-    yield from _visit_points(name, character, sizes, "points with a heading", 0.0)
-    if name in _SHORT:
-        yield from _visit_points(name, character, sizes, "points with a heading", _SHORT[name])
+    usual = GoToSettings().short_way
+    yield from _visit_points(name, character, sizes, "points", usual)
+    yield from _visit_points(name, character, sizes, "points with a heading", usual)
+    if name in _SOONEST:
+        yield from _visit_points(name, character, sizes, "points with a heading", 0.0)
 
 
 def _visit_points(
@@ -179,8 +180,8 @@ def _visit_points(
 ) -> Iterator[BenchResult]:
     """Count the points missed, and measure path lengths, times of arrival and processor time of choices.
 
-    The planner minimizes time, so the character turns on the circle of its fastest turns, which can be wider than the
-    tightest. Arcs of that circle and straight lines are what the path lengths are compared with.
+    Without a preference for short paths, the character turns on the circle of its fastest turns, which can be wider
+    than the tightest. Arcs of that circle and straight lines are what the path lengths are then compared with.
     """
     rng, headings = np.random.default_rng(0), np.random.default_rng(1)
     tightest, fastest = _measure_circles(character)
@@ -193,7 +194,7 @@ def _visit_points(
         arcs[k] = measure_dubins_path(0.0, 0.0, 0.0, x, z, into, fastest / (2.0 * np.pi))
         visits.append(_visit(character, _TimedGoTo((x, z), heading=heading, short_way=short_way)))
     lengths, bound = np.array([each.length for each in visits]), float(np.quantile((arcs - tightest) / far, 0.9))
-    label = f"{name}: {what}" + f", short ways ({short_way:g})" * bool(short_way)
+    label = f"{name}: {what}" + ", as soon as possible" * (not short_way)
     missed = 100.0 * float(np.isinf(lengths).mean())
     yield at_most("pmg", f"{label}: of {sizes.n_points} missed", missed, "%", 0.0)
     length = f"{label}: path length, less a turning circle of {tightest:.1f} m, relative to the line, 90th percentile"

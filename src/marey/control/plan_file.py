@@ -5,9 +5,10 @@ Arrays, for a character with S states, one for each point of each node's paramet
 - ``nodes``: names of the nodes; ``first_axis``, ``first_state``: index of each node's first axis and first state;
 - ``axes`` (A, 3): first value, step and number of values of each parameter of each node; within a node, the state index
   counts with the last parameter fastest;
-- ``direction``, ``point``, ``pose`` and ``node`` (S, C): seconds for each state and goal. Goals are seen from the
-  character at the moment when the clip is left. Between grid points, interpolate linearly in each parameter. Column
-  ``k`` of ``node`` is the node with that index; `marey.maths.value_kernels` describes the columns of the others;
+- ``direction``, ``point``, ``pose`` and ``node`` (S, C): seconds for each state and goal; in ``point`` and ``pose``,
+  lengths count, too, by the default of ``short_way`` in `GoToSettings`. Goals are seen from the character at the moment
+  when the clip is left. Between grid points, interpolate linearly in each parameter. Column ``k`` of ``node`` is the
+  node with that index; `marey.maths.value_kernels` describes the columns of the others;
 - ``point_distances``, ``pose_distances``: meters; ``bearings``, ``headings``: number of bearings and headings of
   ``direction``, ``point`` and ``pose``; ``slowness``: seconds per meter beyond the last distance, likewise;
 - ``joins`` and ``costs``: for each edge in turn, the coefficients of `marey.control.joins.Join`, and the costs of
@@ -30,6 +31,7 @@ from marey.control.clip_model import ClipModel
 from marey.control.joins import Join, find_scales
 from marey.control.planner import Planner, get_planner
 from marey.control.planner_tables import ValueTable
+from marey.control.settings import GoToSettings
 from marey.core.arrays import Floats, FrozenRecord, Ints, set_readonly
 from marey.errors import InvalidValue
 from marey.io.archive import validating
@@ -39,7 +41,7 @@ from marey.pmg import ParametricMotionGraph
 
 __all__ = ["PlanFile", "load_plan", "plan_path", "save_plan"]
 
-_GOALS = ("direction", "point", "pose")
+_GOALS, _PLACES = ("direction", "point", "pose"), ("point", "pose")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,9 +93,9 @@ class PlanFile(FrozenRecord, Stored):
 
     @classmethod
     def from_planner(cls, planner: Planner) -> PlanFile:
-        """Compute all tables of a planner."""
-        rows = planner.model.tables
-        tables = {kind: planner.table(kind) for kind in (*_GOALS, "node")}
+        """Compute all tables of a planner; those of points count lengths as `GoTo` does by default."""
+        rows, short = planner.model.tables, _prefer_short_ways(planner.graph)
+        tables = {kind: (short if kind in _PLACES else planner).table(kind) for kind in (*_GOALS, "node")}
         dims = [len(each.axes) for each in rows.values()]
         grids = [tables[kind].grid for kind in _GOALS]
         values = {kind: table.values for kind, table in tables.items()}
@@ -195,13 +197,19 @@ def load_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -
         return False
     with validating(path, PlanFile.FILE.name):
         found.fill_model(planner.model)
-    planner.put_tables(found.to_tables())
+    for kind, table in found.to_tables().items():
+        (_prefer_short_ways(graph) if kind in _PLACES else planner).put_tables({kind: table})
     return True
 
 
+def _prefer_short_ways(graph: ParametricMotionGraph) -> Planner:
+    """Return the planner that `GoTo` uses by default."""
+    return get_planner(graph, None, GoToSettings().short_way)
+
+
 def _digest(graph: ParametricMotionGraph) -> str:
-    """Return a digest of everything that the tables depend on: the nodes' ranges and paths, and the edges."""
-    out = hashlib.sha256()
+    """Return a digest of all that the tables depend on: how lengths count, the nodes' ranges and paths, the edges."""
+    out = hashlib.sha256(str(GoToSettings().short_way).encode())
     for node in graph.nodes.values():
         ends = np.stack([node.low, node.middle, node.high])
         out.update(node.name.encode() + ends.tobytes() + np.round(node.paths(node.project(ends)), 6).tobytes())

@@ -394,7 +394,7 @@ def get_planner(graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = No
     return _cached_planner(graph, tuple(graph.nodes.values()), tuple(graph.edges.values()), nodes, short_way)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _cached_planner(
     graph: ParametricMotionGraph,
     known: tuple[Node, ...],

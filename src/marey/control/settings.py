@@ -51,7 +51,7 @@ class GoToSettings(Settings):
     )
     nodes: Sequence[str] | None = option(default=None, help="Names of the nodes to use. By default all.")
     short_way: float = option(
-        default=0.0,
+        default=0.75,
         help="How strongly to prefer a short path. With 0, the character arrives as soon as possible, even if it runs "
         "along a wide curve; larger values prefer slow, tight turns.",
         label="Prefer short paths",

@@ -18,7 +18,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from marey.control import get_planner, load_plan, save_plan
+from marey.control import GoToSettings, Planner, get_planner, load_plan, save_plan
 from marey.control.planner_tables import ValueTable
 from marey.core.arrays import set_readonly
 from marey.errors import FileError
@@ -62,7 +62,7 @@ def store(recipe: str, file: Path) -> Path:
 def save_plans(graph: ParametricMotionGraph, character: Path) -> None:
     """Compute everything that driving a character needs, and write it next to the character."""
     save_plan(graph, character)
-    table = get_planner(graph, find_turning(graph)).table("point") if find_turning(graph) else None
+    table = _get_turning_planner(graph).table("point") if find_turning(graph) else None
     parts: dict[str, Any] = {"limits": np.array(json.dumps(describe_limits(graph)))}
     if table is not None:
         grid = table.grid
@@ -82,10 +82,15 @@ def read_plans(graph: ParametricMotionGraph, character: Path) -> tuple[str, ...]
                 bearings, headings, slowness = found["sizes"].tolist()
                 grid = GoalGrid(found["distances"], int(bearings), int(headings), slowness)
                 table = ValueTable(grid, set_readonly(found["values"].astype(np.float64)), 0)
-                get_planner(graph, find_turning(graph)).put_tables({"point": table})
+                _get_turning_planner(graph).put_tables({"point": table})
     except (FileError, OSError, ValueError, KeyError, BadZipFile):
         return None
     return limits
+
+
+def _get_turning_planner(graph: ParametricMotionGraph) -> Planner:
+    """Return the planner of walks to points in Drive, with default settings."""
+    return get_planner(graph, find_turning(graph), GoToSettings().short_way)
 
 
 def remove(recipe: str) -> None:
