@@ -373,7 +373,7 @@ def reference() -> Iterator[str]:
     """Matches of a web next to those of a search over whole grids."""
     from tests.twins.search import reference_search
 
-    from marey.find import MatchWeb, WebOptions
+    from marey.find import MatchWeb
 
     sets = {
         "144": [folder("144", 30.0)],
@@ -385,7 +385,7 @@ def reference() -> Iterator[str]:
         for threshold in (0.05, 0.10):
             total = again = 0
             for clips in groups:
-                web = MatchWeb.build(clips, options=WebOptions())
+                web = MatchWeb.build(clips)
                 rng = np.random.default_rng(2024)
                 for _ in range(36 // len(groups)):
                     length = round(rng.uniform(0.8, 1.6) * 30)
@@ -747,7 +747,7 @@ def bobbing() -> Iterator[str]:
 
 def characters() -> Iterator[str]:
     """Built-in and recorded characters that are asked to turn and to go to points."""
-    from marey.bench.pmg import _measure_path
+    from marey.bench.pmg import TimedGoTo, visit_point
     from marey.control import FollowDirection, RandomWalk
     from marey.control.evaluate import evaluate_stream
     from marey.measure import measure
@@ -771,10 +771,10 @@ def characters() -> Iterator[str]:
         rng, ratios, reached = np.random.default_rng(0), [], 0
         for _ in range(60):
             angle, far = rng.uniform(-np.pi, np.pi), 10.0 * math.sqrt(rng.uniform(0.01, 1.0))
-            point = np.array([far * math.sin(angle), far * math.cos(angle)])
-            length = _measure_path(char, point, None)
-            ratios += [] if length is None else [length / far]
-            reached += _measure_path(char, point, float(rng.uniform(-np.pi, np.pi))) is not None
+            point, heading = (far * math.sin(angle), far * math.cos(angle)), float(rng.uniform(-np.pi, np.pi))
+            length = visit_point(char, TimedGoTo(point, short_way=0.0)).length
+            ratios += [length / far] if np.isfinite(length) else []
+            reached += np.isfinite(visit_point(char, TimedGoTo(point, heading=heading, short_way=0.0)).length)
         yield f"  {len(ratios)} of 60 points, path length at 90 % {np.quantile(ratios, 0.9):.2f}; headings {reached}"
         played = char.stream(RandomWalk(0), feet=None).record(60.0)
         own = np.mean([measure(each)["slide_contact"].value for each in clips])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import importlib.util
 import inspect
 import json
@@ -111,3 +113,18 @@ def test_the_tables_of_speed_are_those_that_were_measured():
         each["what"] for each in results if each["goal"]
     ]
     assert tables.PLACE not in page[0]
+
+
+@pytest.mark.filterwarnings("error::DeprecationWarning")
+@pytest.mark.parametrize("script", sorted(path.name for path in DOCS.glob("measure_*.py")))
+def test_scripts_that_measure_import_names_that_exist(script):
+    tree = ast.parse((DOCS / script).read_text(encoding="utf-8"))
+    found = [
+        node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and str(node.module).startswith("marey")
+    ]
+    assert found
+    for node in found:
+        module = importlib.import_module(str(node.module))
+        for each in node.names:
+            if not hasattr(module, each.name):  # a module of a package
+                importlib.import_module(f"{node.module}.{each.name}")

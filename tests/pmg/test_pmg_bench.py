@@ -36,18 +36,18 @@ def test_places_are_reached_and_the_path_is_measured():
     assert results[0].value in (0.0, 50.0, 100.0)
     tightest, fastest = pmg._measure_circles(walker)
     assert 3.0 < tightest <= fastest < 24.0
-    visit = pmg._visit(walker, pmg._TimedGoTo((0.0, 2.0)))
+    visit = pmg.visit_point(walker, pmg.TimedGoTo((0.0, 2.0)))
     assert visit.length == pytest.approx(1.7, abs=0.4)
     assert 0.5 < visit.seconds < 4.0
     assert visit.spent > 0.0 < visit.n_choices
 
 
 def test_a_point_that_is_not_reached_counts_as_missed():
-    class Stray(pmg._TimedGoTo):
+    class Stray(pmg.TimedGoTo):
         def choose(self, state):
             return pmg.RandomWalk(0).choose(state)
 
-    assert np.isinf(pmg._visit(small_character("walking"), Stray((0.0, -0.5)))[:2]).all()
+    assert np.isinf(pmg.visit_point(small_character("walking"), Stray((0.0, -0.5)))[:2]).all()
 
 
 def test_examples_that_are_met_are_counted():

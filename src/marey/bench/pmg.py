@@ -143,7 +143,7 @@ def _page(name: str, character: ParametricMotionGraph) -> BenchResult:
         return at_most("pmg", f"{name}: exported page", page.stat().st_size / 2**20, "MB", 5.0)
 
 
-class _Visit(NamedTuple):
+class Visit(NamedTuple):
     """A walk to a point: meters walked and seconds; infinite if it is missed. Processor time and number of choices."""
 
     length: float
@@ -152,7 +152,7 @@ class _Visit(NamedTuple):
     n_choices: int
 
 
-class _TimedGoTo(GoTo):
+class TimedGoTo(GoTo):
     """Controller that measures the processor time of its choices."""
 
     spent: float = 0.0
@@ -185,14 +185,14 @@ def _visit_points(
     """
     rng, headings = np.random.default_rng(0), np.random.default_rng(1)
     tightest, fastest = _measure_circles(character)
-    visits, far, arcs = list[_Visit](), np.empty(sizes.n_points), np.empty(sizes.n_points)
+    visits, far, arcs = list[Visit](), np.empty(sizes.n_points), np.empty(sizes.n_points)
     for k in range(sizes.n_points):
         angle, far[k] = rng.uniform(-np.pi, np.pi), _FURTHEST * np.sqrt(rng.uniform(0.01, 1.0))
         x, z = float(far[k] * np.sin(angle)), float(far[k] * np.cos(angle))
         heading = None if what == "points" else float(headings.uniform(-np.pi, np.pi))
         into = np.nan if heading is None else heading
         arcs[k] = measure_dubins_path(0.0, 0.0, 0.0, x, z, into, fastest / (2.0 * np.pi))
-        visits.append(_visit(character, _TimedGoTo((x, z), heading=heading, short_way=short_way)))
+        visits.append(visit_point(character, TimedGoTo((x, z), heading=heading, short_way=short_way)))
     lengths, bound = np.array([each.length for each in visits]), float(np.quantile((arcs - tightest) / far, 0.9))
     label = f"{name}: {what}" + ", as soon as possible" * (not short_way)
     missed = 100.0 * float(np.isinf(lengths).mean())
@@ -280,7 +280,7 @@ def _stream_direction(character: ParametricMotionGraph) -> Any:
     return character.stream(FollowDirection(0.0), feet="lock")
 
 
-def _visit(character: ParametricMotionGraph, controller: _TimedGoTo) -> _Visit:
+def visit_point(character: ParametricMotionGraph, controller: TimedGoTo) -> Visit:
     """Walk until a point is reached, or for a time that depends on the distance."""
     controller.prepare(character)  # the tables are computed once, not with every choice
     stream = character.stream(controller, feet=None)
@@ -293,8 +293,8 @@ def _visit(character: ParametricMotionGraph, controller: _TimedGoTo) -> _Visit:
         before = here
         faces = heading is None or abs(float(rigid2d.wrap_angle(yaw - heading))) <= _FACING
         if faces and np.hypot(*(here - point)) <= _AT:
-            return _Visit(gone, k / character.fps, controller.spent, controller.n_choices)
-    return _Visit(np.inf, np.inf, controller.spent, controller.n_choices)
+            return Visit(gone, k / character.fps, controller.spent, controller.n_choices)
+    return Visit(np.inf, np.inf, controller.spent, controller.n_choices)
 
 
 class _Boxer:
