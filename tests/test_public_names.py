@@ -143,6 +143,7 @@ def test_error_hierarchy():
     assert {error.__name__ for error in (*tree, MareyError)} | {
         "collect_warnings",
         "format_list",
+        "plural",
         "require",
         "similar",
         "warn_user",
