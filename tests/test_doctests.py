@@ -73,7 +73,7 @@ RECORDS = {
     "store.LabelRow": "store.read_label_csv",
     "store.SkippedFile": "store.MotionSet",
 }
-DEPRECATED = {"blend.TransitionSearch"}
+DEPRECATED = {"blend.TransitionSearch", "control.arc_and_straight", "control.dubins_length"}
 # Examples that need a server are shown and not run.
 NOT_RUN = {"store.cluster"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
