@@ -134,7 +134,6 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
                     total, path = own, CELL + (column - 2 if is_row else i)
                 else:
                     total, path = extend_path(behind, column, extra, is_row)
-                    total += own
                 if total <= cap:
                     here[column], here_code[column] = total, path
                     alive = True
@@ -152,17 +151,17 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
 
 @helper
 def extend_path(behind: Behind, column: int, extra: float, is_row: bool) -> tuple[float, int]:
-    """Return the lowest cost of a path to a cell, without the cost of the cell itself, and the code of this path."""
-    diagonal = behind.before[column - 1]
+    """Return the lowest cost of a path to a cell and the code of this path. `behind.cost` has the cell's cost."""
+    own, diagonal = behind.cost[column], behind.before[column - 1]
     down = behind.last[column - 1] + behind.before_cost[column] + extra
     across = behind.before[column - 2] + behind.cost[column - 1] + extra
     # Of equal paths, prefer the straight step along the query's axis, whether that is rows or columns.
     if down < across or (is_row and down == across):
         if down < diagonal:
-            return down, behind.last_code[column - 1] + 2 * CELL
+            return down + own, behind.last_code[column - 1] + 2 * CELL
     elif across < diagonal:
-        return across, behind.before_code[column - 2] + 2 * CELL
-    return diagonal, behind.before_code[column - 1] + CELL
+        return across + own, behind.before_code[column - 2] + 2 * CELL
+    return diagonal + own, behind.before_code[column - 1] + CELL
 
 
 @helper

@@ -334,7 +334,6 @@ def _find_paths(
                 total, path = own, CELL + j
             else:
                 total, path = extend_path(behind, column, extra, True)
-                total += own
             if total <= cap:
                 here[column], here_code[column] = total, path
                 alive = True

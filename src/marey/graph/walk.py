@@ -53,13 +53,9 @@ class WalkPart(NamedTuple):
 
 
 @renamed_methods(
-    begun_at="place_at",
-    ended="replan_end",
-    landed="land_at",
-    led_into="extend_into_clip",
-    led_to="extend_to",
-    padded="pad",
-)
+    begun_at="place_at", ended="replan_end", landed="land_at",
+    led_into="extend_into_clip", led_to="extend_to", padded="pad",
+)  # fmt: skip
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk(FrozenRecord):
     """A path through a graph: each edge starts where the previous one ends.

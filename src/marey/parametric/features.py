@@ -60,14 +60,9 @@ _OLD_KINDS = {"travelled": "traveled"}
 
 
 @renamed_methods(
-    is_found="is_detectable",
-    told="label",
-    described="to_dict",
-    frame="find_frame",
-    between="measure_between",
-    of_poses="measure_poses",
-    of_whole="measure_whole",
-)
+    is_found="is_detectable", told="label", described="to_dict", frame="find_frame",
+    between="measure_between", of_poses="measure_poses", of_whole="measure_whole",
+)  # fmt: skip
 @renamed_fields(at="moment", of="moment_joint")
 @dataclass(frozen=True, slots=True)
 class Feature:
