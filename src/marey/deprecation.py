@@ -146,7 +146,7 @@ def renamed_parameters(
 
 
 def removed_parameters(*names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator for functions that no longer need some keyword parameters; they are ignored with a warning."""
+    """Return a decorator that makes a function ignore removed keyword parameters, with a warning."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)

@@ -135,7 +135,7 @@ def test_functions_and_several_together():
         (lambda: traveled("far"), InvalidValue, "'path' or 'net'"),
         (lambda: parse_features("positon:head"), UnknownName, "no feature named 'positon'; similar: 'position'"),
         (lambda: parse_features("position"), InvalidValue, "position needs a joint or role"),
-        (lambda: parse_features("turn@highest"), InvalidValue, "with @MOMENT only for"),
+        (lambda: parse_features("turn@highest"), InvalidValue, "optionally with @MOMENT for"),
         (lambda: parse_features(""), InvalidValue, "must be text such as"),
         (lambda: as_features(3), InvalidValue, "must be a feature, a function"),
         (lambda: function(lambda m: 1.0, ["a"], ["m", "s"]), InvalidValue, "one entry for each of 1 names, not 2"),

@@ -19,7 +19,7 @@ interface Border {
 const BORDERS: Border[] = [
   { part: "left", edge: "right", label: "Width of the list of clips", property: "--left", sized: "left", least: 150, most: 0.4 },
   { part: "right", edge: "left", label: "Width of the panels", property: "--right", sized: "right", least: 230, most: 0.5 },
-  { part: "bottom", edge: "top", label: "Height of the lower area", property: "--timeline", sized: "timeline", least: 48, most: 0.5 },
+  { part: "bottom", edge: "top", label: "Height of the bottom area", property: "--timeline", sized: "timeline", least: 48, most: 0.5 },
 ];
 const KEY = "marey.layout";
 const STEP = 16;

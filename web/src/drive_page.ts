@@ -191,7 +191,7 @@ async function start(): Promise<void> {
   const touch = matchMedia("(pointer: coarse)").matches;
   const help = touch
     ? "Move with the stick, or tap the floor to go there. Drag to look around."
-    : "Move with WASD, arrow keys or a gamepad, Shift for fast. Click the floor to go there. Drag to look around.";
+    : "Move with WASD, arrow keys or a gamepad; hold Shift to go faster. Click the floor to go there. Drag to look around.";
   const line = el("p", { class: "help", text: help });
   line.id = "help";
   document.body.append(

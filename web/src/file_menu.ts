@@ -11,9 +11,9 @@ export function fileMenu(app: App, start: StartPage): HTMLElement {
   const items: [string, string, () => void][] = [
     ["Start page", "Demos, samples, recent folders and projects", () => void start.show()],
     ["Open folder…", "Show the clips of another folder", () => openFolderDialog(app)],
-    ["Save clip", "Save what has changed of the selected clip (Ctrl+S); the source is never overwritten", () => void saveSelected(app)],
+    ["Save clip", "Save changes to the selected clip (Ctrl+S); the source file is never overwritten", () => void saveSelected(app)],
     ["Save clip as…", "Save the selected clip to a new file, in any format", () => app.openPanel.emit("look:save")],
-    ["Open project…", "Open a project of this folder: clips, panels, settings and camera", () => quietly(chooseProject(app))],
+    ["Open project…", "Open a project in this folder: clips, panels, settings and camera", () => quietly(chooseProject(app))],
     ["Save project", "Save clips, panels, settings and camera", () => quietly(saveProject(app))],
   ];
   const list = el("ul", { class: "menu-list", hidden: true, role: "menu" });

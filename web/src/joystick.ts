@@ -16,7 +16,7 @@ export class Joystick {
 
   constructor(host: HTMLElement) {
     const knob = el("div", { class: "knob" });
-    const pad = el("div", { class: "stick", aria: { label: "Stick to move the character" } }, knob);
+    const pad = el("div", { class: "stick", aria: { label: "Joystick: move the character" } }, knob);
     const move = (event: PointerEvent) => {
       const box = pad.getBoundingClientRect();
       const [x, y] = [event.clientX - box.left - box.width / 2, event.clientY - box.top - box.height / 2];

@@ -1393,7 +1393,7 @@ export interface SavedAuthored {
   files: string[];
 }
 
-/** Save the recipe that the character was built from as NAME.toml, to edit it. `replace` allows overwriting. */
+/** Save the character's recipe as NAME.toml for editing. `replace` allows overwriting. */
 export interface SaveRecipe {
   name: string;
   replace?: boolean;

@@ -8,7 +8,7 @@ import { PANELS, type PanelEntry } from "./panels";
 /** What a panel is for, and an example that a press of a button does. */
 function introduction(app: App, { name, intro, example }: PanelEntry): HTMLElement {
   const run = EXAMPLES[name];
-  const go = run && button("Try it", () => void run(app).catch((error: unknown) => app.notices.error(messageOf(error))), "Do this with generated clips", "link");
+  const go = run && button("Try it", () => void run(app).catch((error: unknown) => app.notices.error(messageOf(error))), "Try this with generated clips", "link");
   return el("div", { class: "intro" }, el("p", { text: intro }), el("p", {}, example, " ", go));
 }
 

@@ -50,7 +50,7 @@ function askName(app: App, taken: readonly string[]): void {
     if (event.key === "Enter") save();
   });
   const dialog = el("dialog", { class: "shortcuts", aria: { label: "Save project" } }, el("h2", { text: "Save project" }),
-    el("p", { class: "dim", text: "Keeps the open clips, panels, settings and camera. Changed clips are saved to new files of the folder." }),
+    el("p", { class: "dim", text: "Saves the open clips, panels, settings and camera. Changed clips are saved to new files in the folder." }),
     el("label", { class: "field" }, el("span", { text: "Name" }), name), failure,
     el("div", { class: "row" }, el("span", { class: "spacer" }), button("Cancel", () => dialog.close()), button("Save", save, "", "primary")));
   dialog.addEventListener("close", () => dialog.remove());

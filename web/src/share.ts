@@ -51,7 +51,7 @@ export function shareButton(app: App): HTMLButtonElement {
     void navigator.clipboard?.writeText(code.value).catch(() => document.execCommand("copy"));
     copy.textContent = "Copied";
   }, "Copy the code", "primary");
-  const show = press("Show as code", "Python code that recreates exactly this clip", async (motion) => {
+  const show = press("Show as code", "Python code that recreates this exact clip", async (motion) => {
     code.value = (await app.ask("share_code", { motion }, {}, fail)).code;
     codeBox.hidden = false;
     copy.textContent = "Copy";

@@ -22,7 +22,7 @@ export class StartPage {
     const openSample = button("Open sample", () => void this.openSample());
     this.element = el("section", { class: "start-page", aria: { label: "Start" }, hidden: true },
       el("div", { class: "row" }, el("h2", { text: "Start" }), el("span", { class: "spacer" }), close),
-      el("p", { class: "dim", text: "Try it in one click. Each demo uses the panels on the right, so that you can go on from there." }),
+      el("p", { class: "dim", text: "Try it in one click. Each demo uses the panels on the right, so you can continue from there." }),
       el("div", { class: "demos" }, ...demos),
       el("div", { class: "start-columns" },
         el("section", {}, el("h3", { text: "Your motion" }), el("div", { class: "row" }, this.browse, button("Add files…", () => byId("left").querySelector<HTMLInputElement>("input[type=file]")?.click(), "Add files from this computer")),

@@ -26,11 +26,11 @@ export function timelineTools(host: HTMLElement, app: App): void {
   const frames = toggle("Frames", now.frames, (on) => {
     now.frames = on;
     put();
-  }, "Count frames instead of seconds on the timeline");
+  }, "Show frames instead of seconds on the timeline");
   const all = toggle("Tracks", now.tracks, (on) => {
     now.tracks = on;
     put();
-  }, "Show all clips over time. Drag one to move it in time relative to the selected clip");
+  }, "Show all clips as bars in time. Drag one to shift it relative to the selected clip");
   host.querySelector(".spacer")!.before(fit, frames, all);
   put();
 }

@@ -11,7 +11,7 @@ import { GUTTER } from "./timescale";
 const ROW = matchMedia("(pointer: coarse)").matches ? 28 : 18;
 
 export class Tracks {
-  private readonly canvas = el("canvas", { tabIndex: 0, role: "application", aria: { label: "Clips over time: up and down choose a clip, left and right move it, Backspace moves it back" } });
+  private readonly canvas = el("canvas", { tabIndex: 0, role: "application", aria: { label: "Clips over time: Up and Down select a clip, Left and Right move it, Backspace resets it" } });
   private readonly said = el("span", { class: "unseen", aria: { live: "polite" } });
   private drag: { id: string; x: number; offset: number; moved: boolean } | null = null;
   private row = 0;

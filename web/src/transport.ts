@@ -13,7 +13,7 @@ export function transport(host: HTMLElement, playback: Playback): void {
   const play = icon("Play", "▶", () => playback.toggle(), "Play or pause (Space)");
   play.id = "play";
   const loop = toggle("Loop", playback.loop, (on) => playback.setLoop(on), "Loop the clip or the marked range (L)");
-  const both = toggle("⇄", playback.pingPong, (on) => playback.setPingPong(on), "Play forward and backward in turn (P)");
+  const both = toggle("⇄", playback.pingPong, (on) => playback.setPingPong(on), "Alternate between forward and backward play (P)");
   both.setAttribute("aria-label", "Ping-pong");
   const speed = el("select", { aria: { label: "Speed" }, title: "Speed", on: { change: () => playback.setSpeed(Number(speed.value)) } });
   for (const value of SPEEDS) speed.append(el("option", { value: String(value), text: `${value}×` }));

@@ -247,7 +247,7 @@ def _choose_recorded_walks(sizes: _Sizes) -> Iterator[tuple[str, list[Motion]]]:
 
 
 def _build_walker(name: str, clips: list[Motion], steps: int = 2) -> ParametricMotionGraph:
-    """Build a walker with clips of a cycle, or of a step, as the recipes "walking" and "stepping" do."""
+    """Build a walker whose clips are one gait cycle or one step long, as in the recipes "walking" and "stepping"."""
     short = ParametricMotionGraph(name, length=0.2, region=0.47)
     character = ParametricMotionGraph(name) if steps == 2 else short
     sides: tuple[Literal["left", "right"], ...] = ("left", "right") if steps == 1 else ("left",)

@@ -271,7 +271,7 @@ def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -
 
 @helper
 def find_rise(away: Vec, height: float) -> float:
-    """Return the radians by which a vector must rotate about its level axis to end at a height, or near it."""
+    """Return the angle (radians) about its horizontal axis that brings the tip of a vector to a height, or near it."""
     flat = math.sqrt(away[0] * away[0] + away[2] * away[2])
     return math.asin(min(max(height / max(vec.norm(away), 1e-9), -1.0), 1.0)) - math.atan2(away[1], flat)
 

@@ -198,7 +198,7 @@ def _sidecar(motion: Motion, file: str) -> dict[str, Any]:
 
 
 def _format_json(value: Any, depth: int = 0) -> str:
-    """Format JSON for editing by hand: one line per entry where it fits, down to single points; wrap long lists."""
+    """Format JSON for hand editing: each entry on one line if it fits, else each of its parts; wrap long lists."""
     plain = json.dumps(value, ensure_ascii=False)
     inner, too_long = " " * (depth + 1), len(plain) + depth > _WIDTH
     if isinstance(value, dict) and value and ((depth < 3 and any(map(_is_nested, value.values()))) or too_long):

@@ -125,7 +125,7 @@ def take_output() -> str | None:
 
 
 def output_argument(function: Command) -> Command:
-    """Add the last argument OUT, the motion to write, to a command; -o OUT gives it, too."""
+    """Add a final argument OUT, the motion file to write, to a command; -o OUT also works."""
     return click.argument("output", cls=_Output, metavar="OUT")(output_option(function))
 
 

@@ -114,7 +114,7 @@ class _CommandedSource:
 
 
 class _Observers:
-    """Forwards commands to the layers of a stream at the time when the frames are returned."""
+    """Forwards commands to a stream's layers when the frames they affect are returned."""
 
     def __init__(self, layers: Sequence[Any], fps: float) -> None:
         self._layers, self.fps = layers, fps

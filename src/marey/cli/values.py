@@ -47,7 +47,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
 
 
 class RefuseOrMeters(click.ParamType):  # type: ignore[type-arg]
-    """The word refuse, or a distance in meters."""
+    """The word "refuse", or a distance in meters."""
 
     name = "refuse or meters"
 

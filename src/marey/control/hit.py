@@ -1,4 +1,4 @@
-"""A controller that hits points: it turns and steps until one of its actions reaches the point (Heck 6.2.2.3)."""
+"""A controller that hits target points: it turns and steps until one of its actions reaches the point (Heck 6.2.2.3)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class HitPoint:
         names = self._names or [name for name, node in graph.nodes.items() if node.request is request_at_point]
         self._hitters = {name: graph[name] for name in names}
         if not names:
-            raise NoResult(f"no node of {graph.name!r} hits points; add one with the request 'at a point'")
+            raise NoResult(f"no node of {graph.name!r} can hit a target point; add one with the request 'at a point'")
 
     def choose(self, state: ControlState) -> Choice:
         """Choose an action that reaches the point, or else the clip that brings the point closest to the reach of an

@@ -240,7 +240,7 @@ def wrap_frame(
 ) -> Motion:  # fmt: skip
     """Return a motion of one frame: `root` (3,) and `rotations` (J, 4), with annotations of one frame.
 
-    The same as calling `Motion`, in less time, because streams do it for every frame.
+    Equivalent to calling `Motion` but faster; streams call it for every frame.
     """
     n_joints = len(skeleton)
     if _is_frozen(root, (3,)) and _is_frozen(rotations, (n_joints, 4)) and source.channel_values is None:

@@ -63,7 +63,7 @@ class Draft:
         return cls(motion.skeleton, motion.root_positions.copy(), motion.rotations.copy(), bones)
 
     def apply_to(self, motion: Motion) -> Motion:
-        """Return `motion` with the arrays of the draft."""
+        """Return a copy of `motion` with its arrays replaced by those of the draft."""
         return replace(
             motion,
             root_positions=set_readonly(self.root),

@@ -250,7 +250,7 @@ def _measure_end_error(walk: Walk, at: Floats) -> float:
 
 
 def _extend(walk: Walk, goal: _Goal) -> Walk:
-    """Extend a walk to the goal."""
+    """Extend a graph walk until it reaches the goal."""
     graph = walk.graph
     played = graph.walk(walk.edges, walk.start)
     theta, x, z = played.places[-1]

@@ -305,7 +305,7 @@ def read_arrays(
 
 
 def list_arrays(data: bytes, path: str) -> tuple[str, ...]:
-    """Return the names of the arrays in an NPZ file of any program."""
+    """Return the names of the arrays in an NPZ file written by any program."""
     with _open_archive(data, path) as archive:
         return array_names(archive)
 

@@ -74,7 +74,7 @@ class Landmarks:
 
 
 def load_triads(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a JSON file that assigns markers to body parts: the keys of `check_triads`, plus `format` and `version`."""
+    """Read a JSON file that assigns markers to body parts, with the keys of `check_triads`, `format` and `version`."""
     content = read_json(path, TRIADS_FORMAT, TRIADS_VERSION, required=False)
     content = {key: value for key, value in content.items() if key not in ("format", "version")}
     try:

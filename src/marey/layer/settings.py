@@ -76,7 +76,7 @@ class SplicerSettings(PostureSettings):
 
 
 class TransplantSettings(SkeletonSettings):
-    """Settings of a transplant."""
+    """Settings for transplanting the upper body of one clip onto another."""
 
     joints: str | Sequence[str] | Mapping[str, float] = option(
         (), "Limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles or joint names, "

@@ -87,7 +87,7 @@ class Ties:
         return cls(group, period)
 
     def offset(self, n_columns: int) -> FloatArray:
-        """Return the offsets (K, C) of points from their unknowns."""
+        """Compute the offsets (K, C) of points, given the unknowns of the fit."""
         out = np.zeros((len(self.group), n_columns))
         if self.period is not None:
             # With one span, the last point is two periods ahead.

@@ -82,7 +82,7 @@ def slide_contact(subject: Subject) -> Reading:
     subject.need_frames(2)
     contacts, whose = subject.foot_contacts
     if not contacts.points:
-        raise InvalidValue("needs contact points on the feet, and there are none")
+        raise InvalidValue("the feet must have contact points, but there are none")
     planted = contacts.mask[1:] & contacts.mask[:-1]
     if not planted.any():
         raise InvalidValue("no contact point of a foot is planted for two consecutive frames")

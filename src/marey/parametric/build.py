@@ -169,9 +169,9 @@ def _register_examples(
     apexes: ArrayLike | None,
     settings: SpaceSettings,
 ) -> _RegisteredExamples:
-    """Register the examples and find their moments; leave out examples that cannot be registered.
+    """Register the examples and find the times at which features are measured.
 
-    apexes : (n,) frames that pose features are measured at, or None.
+    Examples that cannot be registered are left out. apexes : (n,) frames at which pose features are measured, or None.
     """
     marks, columns = find_marks(motions, features, apexes)
     seconds = marks / np.array([[motion.fps] for motion in motions])

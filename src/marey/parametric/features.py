@@ -427,7 +427,7 @@ def _parse_feature(text: str) -> Feature:
         raise UnknownName(f"no feature named {kind!r}{near}")
     if len(rest) > 2 or (moment and kind not in _POSES):
         raise InvalidValue(
-            f"a feature must be KIND:JOINT:WHICH, with @MOMENT only for {' and '.join(_POSES)}, not {text!r}"
+            f"a feature must be KIND:JOINT:WHICH, optionally with @MOMENT for {' and '.join(_POSES)}, not {text!r}"
         )
     joint, which = (*rest, "", "")[:2]
     if kind in _POSES:

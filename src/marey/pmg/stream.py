@@ -325,7 +325,7 @@ class CharacterStream(PlayedStream):
         self._work = self._change_by_steps()
 
     def _change_by_steps(self) -> Iterator[bool]:
-        """Let the controller choose another clip of the node for the rest of the current one; yield after each step."""
+        """Let the controller replace the rest of the current clip by another one of its node; yield after each step."""
         node, frame, last = self._node, self._at + self._half, len(self._clip) - 1
         moment, now = frame / last, self._parameters
         bad = min(edge.bad for edge in self.graph.out_edges(node.name))

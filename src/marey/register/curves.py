@@ -358,7 +358,7 @@ def merge_timewarps(
     others = {j: pair for j, pair in enumerate(pairs) if j != ref and pair is not None}
     if len(others) != len(pairs) - 1 or not others or any(pair.n_motions != 2 for pair in others.values()):
         raise InvalidValue(
-            f"pairs must contain a timewarp of two motions for every motion except the reference, motion {ref}"
+            f"pairs must contain one pairwise timewarp for each motion except the reference, motion {ref}"
         )
     cyclic = {pair.cyclic for pair in others.values()}
     if len(cyclic) > 1:

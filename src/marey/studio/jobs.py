@@ -62,7 +62,7 @@ class Jobs:
         self._idle: asyncio.TimerHandle | None = None
 
     def _release(self) -> None:
-        """End a worker that has had nothing to do for a while; it holds more than 100 MB."""
+        """Stop a worker that has been idle for a while, to free its memory (more than 100 MB)."""
         if not self._turn.locked():
             self.kill()
 

@@ -96,7 +96,7 @@ def transition_recipe(
 
 
 def retarget_recipe(name: str, motion: Recipe, onto: Recipe, pose: int | None, target_pose: int | None) -> Recipe:
-    """Return the recipe of a motion with another skeleton."""
+    """Return a recipe that retargets a motion to another skeleton."""
     options = [f"{key}={frame}" for key, frame in (("pose", pose), ("target_pose", target_pose)) if frame is not None]
     return call(name, "marey.edit.retarget", motion, onto, options=options)
 

@@ -163,7 +163,7 @@ def _read_safe(page: Path, name: str, forbidden: str) -> str:
     text = read_built(page, name)
     if forbidden in text.lower():
         raise InvalidValue(
-            f"{name} contains {forbidden!r}, which would close its HTML element early; build the page again"
+            f"{name} contains {forbidden!r}, which would close its HTML element early; rebuild the file it comes from"
         )
     return text
 

@@ -170,9 +170,9 @@ def test_the_timeline_is_arranged(tab: Tab) -> None:
     tab.page.get_by_role("button", name="Tracks").click()
 
     before = tab.page.locator("#timeline").bounding_box()["height"]
-    tab.page.get_by_role("separator", name="Height of the lower area").press("ArrowUp")
+    tab.page.get_by_role("separator", name="Height of the bottom area").press("ArrowUp")
     assert tab.page.locator("#timeline").bounding_box()["height"] > before
-    tab.page.get_by_role("separator", name="Height of the lower area").dblclick()
+    tab.page.get_by_role("separator", name="Height of the bottom area").dblclick()
     assert tab.page.locator("#timeline").bounding_box()["height"] == before
 
 

@@ -19,7 +19,7 @@ type Changing = "author_new" | "author_recipe" | "author_open_recipe" | "author_
 
 /** Names of the changes in the history. */
 const TITLES: Record<Changing, string> = {
-  author_new: "New character", author_recipe: "Take from a built-in character", author_open_recipe: "Build from a recipe", author_add: "Add node",
+  author_new: "New character", author_recipe: "Copy from a built-in character", author_open_recipe: "Build from a recipe", author_add: "Add node",
   author_action: "Add node", author_part: "Add parameter sub-range", author_remove: "Remove node", author_disconnect: "Remove transition", author_load: "Load character",
 };
 const WALK_SECONDS = 20;
@@ -62,17 +62,17 @@ class Author {
     this.edges = edgeSection(app, (character) => this.edited(character, "Connect nodes"));
     this.gaze = gazeSection(app, (kind, name, replace) => this.save(kind, name, replace));
     const save = button("Save", () => void this.save("character", this.name.value, this.replace), "Save to the open folder as NAME.json, with the motion data in a second file");
-    const walk = button("Preview", () => void this.walk(), `Create a random walk through the character, ${WALK_SECONDS} s, as a new clip`);
+    const walk = button("Preview", () => void this.walk(), `Create a ${WALK_SECONDS} s random walk through the character's nodes as a new clip`);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Character" }), this.begin,
         el("details", { class: "folded" }, el("summary", { class: "dim", text: "Options for a new, empty character" }), this.seams.element),
         el("label", { class: "field" }, el("span", { text: "Name" }), this.name),
         this.view.canvas, this.note, this.list,
         el("details", { class: "folded" }, el("summary", { class: "dim", text: "Preview options" }), this.playing.element),
-        el("div", { class: "row" }, walk, save, button("Save recipe", () => void this.saveRecipe(), "Save the recipe that the character was built from as NAME.toml, to edit it"), check("Overwrite", false, (on) => (this.replace = on), "Overwrite existing files of this name")),
+        el("div", { class: "row" }, walk, save, button("Save recipe", () => void this.saveRecipe(), "Save the character's recipe as NAME.toml for editing"), check("Overwrite", false, (on) => (this.replace = on), "Overwrite existing files of this name")),
         el("details", { class: "folded" }, el("summary", { class: "dim", text: "Export for use without marey" }), this.sampling.element,
           el("div", { class: "row" },
-            button("Export page", () => void this.exportAs("html"), "Download an offline page in which anybody can drive the character"),
+            button("Export page", () => void this.exportAs("html"), "Download a standalone page where anyone can drive the character offline"),
             button("Export clips", () => void this.exportAs("glb"), "Download the clips (.glb) and the transition table (.json), for games and other programs")))),
       this.detail,
       this.addSection(),
@@ -216,7 +216,7 @@ class Author {
       const low = ends.map(({ range, low: input }) => read(input, range.unit));
       const high = ends.map(({ range, high: input }) => read(input, range.unit));
       void this.change("author_part", { name: partName.value, of: node.name, low, high });
-    }, "Add a node of the same motions with narrower parameter ranges");
+    }, "Add a node with the same motions but narrower parameter ranges");
     return [
       el("h3", { text: node.name }),
       el("p", { class: "dim", text: `${node.ranges.map((each) => `${each.name} ${shown(each.low, each.unit)} to ${shown(each.high, each.unit)}`).join(", ")}; about ${node.seconds.toFixed(2)} s; ${DRIVEN[node.request] ?? "custom control"}${node.of ? `; sub-range of ${node.of}` : ""}.` }),
@@ -258,8 +258,8 @@ class Author {
     const [said, gait, actions] = [el("p", { class: "dim", aria: { live: "polite" } }), el("div", { class: "stack" }), el("div", { class: "stack", hidden: true })];
     const form = settingsForm<GaitSettings>(FORMS.GaitSettings, { initial: { mirror: true } });
     let [speed, isAction, feature, moment] = [false, false, "position", "farthest"];
-    const at = choice("At", MOMENTS, moment, (value) => (moment = value), "When the joint is at the target; full extension: when it is farthest from the body");
-    gait.append(check("Vary speed", speed, (on) => (speed = on), "Blend by speed, too"), form.element);
+    const at = choice("At", MOMENTS, moment, (value) => (moment = value), "When the joint reaches the target. Full extension: when it is farthest from the body");
+    gait.append(check("Vary speed", speed, (on) => (speed = on), "Also blend by speed"), form.element);
     actions.append(
       choice("Control", FEATURES, feature, (value) => {
         feature = value;
@@ -280,7 +280,7 @@ class Author {
       void done.then((added) => {
         if (added) said.textContent = `${this.character.note} It appears in the graph above. Connect it below so that it can keep moving.`;
       });
-    }, "Make a node of the checked clips");
+    }, "Make a node from the checked clips");
     return el("section", {}, el("h3", { text: "Add a node from clips" }),
       el("label", { class: "field" }, el("span", { text: "Name" }), name), this.clips, kind, gait, actions,
       el("div", { class: "row" }, add), said);

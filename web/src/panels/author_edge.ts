@@ -23,10 +23,10 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   const form = settingsForm<CompareSettings>(FORMS.CompareSettings);
   const note = el("p", { class: "dim", aria: { live: "polite" } });
   const connect = button("Connect", () => void join(null), "Add the transition to the character with the thresholds above", "primary");
-  const part = button("Connect as parameter sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that can continue, and connect only that");
+  const part = button("Connect as parameter sub-range", () => void join(`${from.select.value} part`), "Put the source motions that can transition into a separate node, and connect only that node");
   const good = slider({ label: "Accept costs below", title: "Largest cost of a transition that is accepted; lower = stricter. Motions with costs between the two limits can follow only if their parameters lie in the range of the accepted ones.", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
   const bad = slider({ label: "Reject costs above", title: "Transitions that cost more are never used; lower = stricter", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
-  const sample = slider({ label: "Source of the preview", title: "Number of the source motion whose possible successors are shown", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
+  const sample = slider({ label: "Preview source", title: "Source motion (by number) whose possible successors are shown", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
   const histogram = sketch("Histogram: number of motion pairs by transition cost", 120, (pen, width, height) => chart && drawCosts(pen, width, height, chart, good.value / 100, bad.value / 100));
   const boxes = sketch("Target motions that can follow the previewed source motion, and their range", 150, (pen, width, height) => {
     const target = nodeOf(to.select.value);
@@ -69,12 +69,12 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
     if (!found || turn !== asked) return;
     tried = found;
     const fractions = `${Math.round(100 * found.accepted)} % of all pairs accepted, ${Math.round(100 * found.rejected)} % rejected. `;
-    note.textContent = fractions + (found.stuck ? found.note : "All source motions can continue.");
+    note.textContent = fractions + (found.stuck ? found.note : "All source motions can transition to the target.");
     connect.disabled = found.stuck > 0;
     part.hidden = !found.stuck;
     const source = nodeOf(chart.source);
     const at = found.at.map((value, k) => `${source?.ranges[k]?.name} ${shown(value, source?.ranges[k]?.unit ?? "")}`).join(", ");
-    caption.textContent = `After ${chart.source} with ${at}: each dot is a motion of ${chart.target} (filled: accepted, crossed: rejected). Motions inside the box can follow.`;
+    caption.textContent = `Each dot is a motion of ${chart.target} after ${chart.source} with ${at} (filled: accepted, crossed out: rejected). Motions inside the box can follow.`;
     boxes.draw();
   };
   const join = async (partName: string | null) => {

@@ -20,7 +20,7 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
   let chosen = -1;
   let result: string | null = null;
   let replace = false;
-  const map = choice("Gaze map", [], "", (value) => void load(value), "A set of example clips that each look in a known direction; gaze targets are met by blending them");
+  const map = choice("Gaze map", [], "", (value) => void load(value), "Example clips, each looking in a known direction; they are blended to reach gaze targets");
   const note = el("p", { class: "dim", aria: { live: "polite" } });
   const summary = el("p", { class: "dim" });
   const warned = el("p", { class: "missed", aria: { live: "polite" } });
@@ -38,8 +38,8 @@ export function gazeSection(app: App, save: (kind: "gaze", name: string, replace
     if (!motion) return;
     const [start, stop] = app.playback.region ?? [null, null];
     void change(() => app.ask("author_gaze_add", { motion, ...goal(), settings: { ...form.value, start, stop } }));
-  }, "Use the selected clip (or its marked range) as an example of looking in the direction above. It must stand still before and after the look.");
-  const aim = button("Test gaze", () => void look(), "Make the selected clip look in the direction above from its middle on, using this map");
+  }, "Use the selected clip (or its marked range) as an example of looking in the direction above. The character must stand still before and after the look.");
+  const aim = button("Test gaze", () => void look(), "Use this map to make the selected clip look in the direction above, starting at its midpoint");
   const name = el("input", { type: "text", value: "gaze", aria: { label: "Gaze map name" } });
   const keep = button("Save", () => void save("gaze", name.value, replace), "Save to the open folder as NAME.json");
 

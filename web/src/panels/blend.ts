@@ -118,7 +118,7 @@ class BlendPanel {
       ),
       this.gridBox,
       el("section", {}, el("h3", { text: "Quality" }), el("div", { class: "row" }, ...this.metricButtons),
-        el("details", {}, el("summary", { text: "Options of the comparison" }), this.comparison.element), this.outdated, this.results),
+        el("details", {}, el("summary", { text: "Comparison options" }), this.comparison.element), this.outdated, this.results),
     );
     app.keys.offer("weights", this.element, () => this.keyedWeight());
     app.motionsChanged.on(() => this.draw());
@@ -468,7 +468,7 @@ class BlendPanel {
     if (!motion || !against) return;
     const done = await this.app.run("Measuring quality", "operate", { operation: "measure", motion, other: against, settings: {} }).catch(() => null);
     if (!done || generation !== this.generation) return;
-    const jumps = this.study?.rests.includes(0) ? [el("p", { class: "dim", text: "A starts with a rest pose; its metrics include the jump from there to the motion." })] : [];
+    const jumps = this.study?.rests.includes(0) ? [el("p", { class: "dim", text: "Clip A starts with a rest pose; its metrics include the jump from that pose to the motion." })] : [];
     this.showMetrics("result", [...resultParts(this.app, done), ...jumps]);
   }
 

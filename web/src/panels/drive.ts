@@ -22,7 +22,7 @@ const STATISTICS_MS = 1000;
 const KEPT_SECONDS = 10;
 /** A press within this distance (m) of the target ball is meant for the ball, not for the character behind it. */
 const BALL = 0.15;
-const CANNOT_STOP = "This character has no motion in which it stands, so it keeps going. The built-in character stopping can stop.";
+const CANNOT_STOP = "This character has no standing motion, so it keeps moving. The built-in character “stopping” can stop.";
 /** Reason for aborting a start: another choice has replaced it. */
 const NEWER = "newer";
 
@@ -80,7 +80,7 @@ class Driving {
   private hasGraph = false;
   private readonly feet = choice("Lock feet", FEET, "lock", () => this.restart(), "How feet are kept from sliding");
   private readonly go = button("Start", () => (this.started ? this.stop() : this.play()), "Start live control of the character", "primary");
-  private readonly another = button("Add another", () => this.play(true), "Start one more character with these settings. The present one goes on, and you can switch between them.");
+  private readonly another = button("Add another", () => this.play(true), "Start another character with these settings. The current one keeps running, and you can switch between them.");
   private readonly compare = button("Compare controllers", () => void this.measure(), "Build every controller from the same clips, let each make the same seven turns, and list their response times");
   private readonly failed = el("ul", { class: "dim", hidden: true });
   private readonly keep = button("Keep as new clip", () => void this.keepLast(), `Stop, and add the last ${KEPT_SECONDS} s to the clips`);
@@ -93,7 +93,7 @@ class Driving {
   /** What the character cannot do after some of its clips. */
   private readonly limits = el("ul", { class: "dim", hidden: true, aria: { label: "What this character cannot do" } });
   private look = false;
-  private readonly carry = choice("Upper body", [["", "its own"]], "", () => this.restart(), "Arms and trunk of another clip, such as carrying a box");
+  private readonly carry = choice("Upper body", [["", "its own"]], "", () => this.restart(), "Arms and trunk of another clip, such as one that carries a box");
   private readonly choices = [this.wayChoice, this.character, this.clips, this.feet, this.carry];
   private readonly table = el("div");
   private readonly stream = el("p", { class: "dim" });

@@ -11,7 +11,7 @@ export const CONTROLLERS: [ControllerKind, string][] = [
 ];
 export const COLORS: Record<ControllerKind, string> = { character: "#7f9bc0", graph: "#79a884", matching: "#c98a5e", tree: "#a98bbd" };
 export const FEET: [string, string][] = [["lock", "instantly"], ["clean", "best quality (adds delay)"], ["free", "off"]];
-const MEANING = "Time from your input until the character has faced the new direction within 15° for 0.25 s. Includes the delay of the display.";
+const MEANING = "Time from your input until the character has stayed within 15° of the new direction for 0.25 s. Includes display latency.";
 
 export function controllerName(way: string): string {
   return CONTROLLERS.find(([each]) => each === way)?.[1] ?? way;

@@ -53,7 +53,7 @@ export class HandEdit {
   private readonly ease = slider({ label: "Ease in and out", unit: "s", title: "How long before and after the playhead the change fades in and out", min: 0.05, max: 2, step: 0.05, value: 0.5 });
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
   private stretch = true;
-  private readonly stretchBox = check("Stretch steps to the path", this.stretch, (on) => (this.stretch = on), "Scale the steps to cover the whole path. Otherwise they keep their length, and the path must be long enough.");
+  private readonly stretchBox = check("Stretch steps to fit the path", this.stretch, (on) => (this.stretch = on), "Scale the steps to cover the whole path. Otherwise they keep their length, and the path must be long enough.");
   private readonly buttons = TOOLS.map(([tool, label, title]) => toggle(label, false, (on) => this.choose(on ? tool : null), title));
 
   constructor(private readonly app: App) {

@@ -81,7 +81,7 @@ class FindPanel {
     this.aim = new AimSection(app, () => ({ search: this.found!.search, drop: [...this.gallery.dropped] }), () => void this.list());
     const options = el("details", { class: "folded" }, el("summary", { class: "dim", text: "Index options" }),
       choice("Body part", MARKERS, this.options.markers, (value) => (this.options.markers = value as typeof this.options.markers), "The part of the body that is compared"),
-      choice("Frame rate", RATES, String(this.options.rate), (value) => (this.options.rate = value ? Number(value) : null), "How many frames per second are compared, at most; fewer is faster"),
+      choice("Frame rate", RATES, String(this.options.rate), (value) => (this.options.rate = value ? Number(value) : null), "Maximum frames per second to compare; fewer is faster"),
       this.index.element,
     );
     this.drawHow({});
@@ -152,7 +152,7 @@ class FindPanel {
     this.searchBox.replaceChildren(el("summary", { class: "dim", text: "Search options" }), check("Cyclic action", this.repeats, (on) => {
       this.repeats = on;
       this.forgetCurve();
-    }, "For motions that repeat, such as steps: matches may overlap by up to one half"), this.how.element);
+    }, "For repeating motions, such as steps: matches may overlap by up to half"), this.how.element);
   }
 
   /** List the files that can be loaded from the folder. */

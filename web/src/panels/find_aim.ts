@@ -45,7 +45,7 @@ export class AimSection {
   private sliders: Slider[] = [];
   private readonly marks: AimMarks;
   private readonly joint = choice("Joint", [], "", () => undefined, "The joint that reaches the target");
-  private readonly at = choice("At", MOMENTS, this.moment, (value) => (this.moment = value), "When the joint is at the target; full extension: when it is farthest from the body");
+  private readonly at = choice("At", MOMENTS, this.moment, (value) => (this.moment = value), "When the joint reaches the target. Full extension: when it is farthest from the body");
   private readonly about = el("div", { class: "dim" });
   private readonly said = el("p", { aria: { live: "polite" } });
   private readonly back = el("div", { class: "row", hidden: true }, button("Move target into reach", () => this.comeBack(), "Move the target to the closest point that the motion can reach"));

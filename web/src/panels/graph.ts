@@ -68,10 +68,10 @@ class GraphPanel {
     this.limitBox.append(el("h3", { text: "Connections" }), this.curve.element, this.limit.element, this.text, this.labelTable,
       this.pairs.element);
     this.walkBox.append(el("h3", { text: "Random walk" }), this.walkForm,
-      check("Lock feet", this.clean, (on) => (this.clean = on), "Keep feet from sliding, on paths too"),
+      check("Lock feet", this.clean, (on) => (this.clean = on), "Keep feet from sliding, including on paths"),
       el("div", { class: "row" },
         button("Random walk", () => void this.walk(), "Generate a motion that visits all parts of the graph about equally", "primary"),
-        button("Steer", () => app.openPanel.emit("drive:graph"), "Steer the graph with keys, mouse or gamepad, in the panel Drive"),
+        button("Steer", () => app.openPanel.emit("drive:graph"), "Steer the graph with keys, mouse or gamepad in the Drive panel"),
         button("Save graph", () => void this.save(), "Download the graph with its clips; `marey graph` can read the file")),
       this.findings);
     this.element = el("div", { class: "panel" },

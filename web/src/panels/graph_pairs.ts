@@ -118,8 +118,8 @@ export class PairSection {
         this.limits = this.limits.filter((pair) => !same(pair));
         this.drawSliders();
         this.changed();
-      }, "Reset to the common threshold", "quiet");
-      drop.setAttribute("aria-label", `Clear the threshold from ${before} to ${after}`);
+      }, "Reset to the shared threshold", "quiet");
+      drop.setAttribute("aria-label", `Clear the threshold for transitions from ${before} to ${after}`);
       return el("div", { class: "pair" }, own.element, drop);
     }));
   }

@@ -29,8 +29,8 @@ export class PathSection {
   private readonly list = el("ul", { class: "stretches", aria: { label: "Segments of the path" } });
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly why = el("p", { hidden: true, aria: { live: "polite" } });
-  private readonly styles = choice("Action", [], "", (value) => (this.style = value || null), "Label of the clips for the segments that you draw next");
-  private readonly pen = toggle("Draw path", false, (on) => this.drawing(on), "Draw on the floor with the left mouse button; press again to turn the camera instead");
+  private readonly styles = choice("Action", [], "", (value) => (this.style = value || null), "Clip label for the segments you draw next");
+  private readonly pen = toggle("Draw path", false, (on) => this.drawing(on), "Draw on the floor with the left mouse button; click here again to orbit the camera instead");
   private readonly clear = button("Clear", () => this.reset(), "Remove the path");
   private readonly go = button("Follow path", () => void this.follow(), "Generate a motion that follows the path", "primary");
 

@@ -74,13 +74,13 @@ export class LookSection {
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
   private map = "";
   private readonly add = button("Add gaze target", () => this.addGoal("point"), "From the current time on, look at a point that you can drag in the scene", "primary");
-  private readonly turn = button("Add direction", () => this.addGoal("angles"), "From the current time on, look to one side, up or down, by angles from the body's heading");
+  private readonly turn = button("Add direction", () => this.addGoal("angles"), "From the current time on, look at a yaw and pitch relative to the body's heading");
   private readonly back = button("End gaze", () => this.addGoal("back"), "From the current time on, return to the original gaze");
   private readonly fresh = button("Finish", () => this.end(), "Finish this clip; the next gaze target starts a new one");
   private readonly maps = choice("Gaze map", [["", "built-in"]], "", (value) => {
     this.map = value;
     this.changed();
-  }, "Whose gaze it is: the built-in person, or a gaze map in the folder");
+  }, "Gaze style: the built-in person, or a gaze map in the folder");
   private readonly next: () => void;
 
   constructor(private readonly app: App) {
@@ -352,7 +352,7 @@ export class LookSection {
   }
 
   private row(goal: Goal, k: number): HTMLElement {
-    const time = el("input", { type: "number", min: "0", step: "0.05", value: String(goal.time), aria: { label: `Gaze target ${k + 1} starts at, seconds` } });
+    const time = el("input", { type: "number", min: "0", step: "0.05", value: String(goal.time), aria: { label: `Start time of gaze target ${k + 1}, seconds` } });
     time.addEventListener("change", () => {
       const most = this.app.motions.get(this.base)?.info.seconds ?? 0;
       this.goals = this.goals.filter((each) => each !== goal);

@@ -10,7 +10,7 @@ import { slider } from "../widgets/slider";
 
 export function mount(app: App): Panel {
   const about = el("dl", { class: "facts" });
-  const save = button("Save", () => void saveSelected(app), "Save what has changed (Ctrl+S): contacts and labels to the sidecar file, a changed motion to a new file");
+  const save = button("Save", () => void saveSelected(app), "Save changes (Ctrl+S): contacts and labels to the sidecar file, a changed motion to a new file");
   const find = button("Detect contacts", () => void findContacts(app, detection.value), "Detect the floor height and foot contacts");
   const detection = settingsForm<ContactSettings>(FORMS.ContactSettings);
   const rename = button("Rename", () => app.timeline.renameSelected(), "Rename the selected label (double-click, or F2)");
@@ -68,16 +68,16 @@ function drawingSection(app: App): HTMLElement {
     body,
     el("div", { class: "checks" },
       check("Trail", shown.trail, (trail) => app.show({ trail }), "Show the path on the floor"),
-      check("Contacts", shown.contacts, (contacts) => app.show({ contacts }), "Show the contact points, orange while they touch, and where they are planted: green where they hold, red where they slide"),
+      check("Contacts", shown.contacts, (contacts) => app.show({ contacts }), "Show contact points (orange during contact) and plants (green: holds, red: slides)"),
       check("Joint names", shown.names, (names) => app.show({ names })),
       check("Before edit", shown.before, (before) => app.show({ before }), "Show the clip as it was before the last edit, in gray"),
       check("Point cloud", shown.cloud, (cloud) => {
         app.show({ cloud });
         void showCloud(app);
-      }, "Show the points by which frames are compared"),
+      }, "Show the points used to compare frames"),
     ),
-    slider({ label: "Onion skin poses", title: "Number of earlier and of later poses that are shown", min: 0, max: 8, step: 1, value: shown.ghosts, input: (ghosts) => app.show({ ghosts }) }).element,
-    slider({ label: "Onion skin spacing", title: "Time between two of these poses", unit: "s", min: 0.05, max: 1, step: 0.05, value: shown.ghostStep, input: (ghostStep) => app.show({ ghostStep }) }).element,
+    slider({ label: "Onion skin poses", title: "Number of poses to show before and after", min: 0, max: 8, step: 1, value: shown.ghosts, input: (ghosts) => app.show({ ghosts }) }).element,
+    slider({ label: "Onion skin spacing", title: "Time between adjacent poses", unit: "s", min: 0.05, max: 1, step: 0.05, value: shown.ghostStep, input: (ghostStep) => app.show({ ghostStep }) }).element,
     cloudWatch(app),
   );
 }
@@ -168,10 +168,10 @@ function clipChoice(app: App, info: MotionInfo): HTMLElement[] {
 /** Controls for a file whose unit, axes or rate were not recognized. */
 function readingOptions(app: App): HTMLElement {
   const form = settingsForm<LoadSettings>(FORMS.LoadSettings, { skip: ["fps", "clip"] });
-  const again = button("Open file again", () => {
+  const again = button("Reopen file", () => {
     const info = app.selected?.info;
     if (info?.file) void app.open({ path: info.file, where: info.where, settings: form.value });
-  }, "Open the file of this clip once more with these settings");
+  }, "Reopen this clip's file with these settings");
   const draw = () => (again.disabled = !app.selected?.info.file);
   app.selectionChanged.on(draw);
   draw();

@@ -48,7 +48,7 @@ const NONE: OperationInputs = { graphs: [], spaces: [], positions: [], files: []
 const CHOICES: Record<string, { label: string; none: string; list: (known: OperationInputs) => string[] }> = {
   graph: { label: "Graph", none: "Build a graph first, or put a saved one into the open folder.", list: ({ graphs }) => graphs },
   file: { label: "File", none: "The open folder has no such file.", list: ({ positions }) => positions },
-  space: { label: "Target control", none: "The open folder has none. The Find panel saves them.", list: ({ spaces }) => spaces },
+  space: { label: "Target control", none: "The open folder has no target controls. The Find panel saves them.", list: ({ spaces }) => spaces },
 };
 /** Texts of choices, for settings whose values are not words that users know. */
 const TEXTS: Record<string, [string, string][]> = {

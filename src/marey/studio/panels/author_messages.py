@@ -159,7 +159,7 @@ class OpenRecipe(Message, do="author_open_recipe"):
 
 
 class SaveRecipe(Message, do="author_save_recipe"):
-    """Save the recipe that the character was built from as NAME.toml, to edit it. `replace` allows overwriting."""
+    """Save the character's recipe as NAME.toml for editing. `replace` allows overwriting."""
 
     name: str
     replace: bool = False

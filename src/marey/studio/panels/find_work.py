@@ -196,7 +196,7 @@ def run_search(
 def _no_match_message(
     web: MatchWeb, query: tuple[int | Motion, int, int], threshold: float, settings: SearchSettings
 ) -> str:
-    """Return the error message if nothing was found. Times are in seconds, as on the page."""
+    """Return the error message for a search without matches. Times are in seconds, as on the page."""
     from marey.find.search import Query
 
     near = Query.make(web, *query, settings).find_nearest()
