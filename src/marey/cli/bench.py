@@ -33,11 +33,11 @@ class BenchCommand(click.Command):
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(names: tuple[str, ...], file: str | None, full: bool, as_json: bool) -> int:
-    """Measure speed, as ratios to other packages and to lower bounds measured in the same run.
+    """Measure speed relative to other packages and to lower bounds measured in the same run.
 
     NAMEs are listed below; the default is all of them. `stream` cleans 110,000 frames one by one, which takes a few
-    seconds; `studio` streams for one minute, and `pmg` takes some minutes. If the environment variable MAREY_DATA names
-    a folder with recorded walks in cmu/016, `pmg` also measures walkers of a random half of them.
+    seconds; `studio` streams for one minute, and `pmg` takes minutes. If the environment variable MAREY_DATA names
+    a folder with recorded walks in cmu/016, `pmg` also measures walkers built from a random half of them.
 
     Other packages are measured if they are installed: pip install 'marey[bench]'. The exit code is 1 if a goal is
     missed.

@@ -43,7 +43,7 @@ _ORDER = (
 def command(paths: tuple[str, ...], full: bool, jobs: int | None, as_json: bool, **options: Any) -> int:
     """Find everything that is wrong or suspicious in a capture, and the command that fixes it.
 
-    Broken frames, jumps and flips, frozen stretches, wrong frame rates, uncertain units and axes, bones that change
+    Finds broken frames, jumps, flips, frozen stretches, wrong frame rates, uncertain units and axes, bones that change
     length, a tilted floor, sliding feet, jitter, gaps in markers, and duplicate clips.
 
     The exit code is 1 if there are findings, and 2 if a file cannot be read.
@@ -116,7 +116,7 @@ def _word_fixes(commands: list[str]) -> list[str]:
 
 
 def name_output(path: str, paths: tuple[str, ...] = ()) -> str:
-    """Return the path of the fixed copy of a file, in a folder next to the given one, so that motion sets do not read
+    """Return the path of a file's fixed copy, in a folder beside the given folder, so that motion sets do not read
     both.
 
     paths : the files and folders that were given. ``captures/a/walk.bvh`` becomes ``captures_fixed/a/walk.bvh``.
@@ -218,7 +218,7 @@ def suggest_command(finding: Finding, path: str = "IN", output: str = "OUT") -> 
 
 
 def suggest_commands(finding: Finding, path: str, output: str = "") -> str:
-    """Return a shell command that fixes a finding, and creates the folder of the output before; "" if there is none."""
+    """Return a shell command that creates the output folder, then fixes a finding; "" if there is none."""
     output = output or name_output(path)
     command = suggest_command(finding, path, output)
     return f"{shlex.join(['mkdir', '-p', os.path.dirname(output)])} && {command}" if command else ""

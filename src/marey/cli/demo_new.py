@@ -87,7 +87,7 @@ def walk_graph(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]:
 
 
 def find_kicks(folder: Path) -> Iterator[DemoFile]:
-    """Find all kicks in long takes from one example, and generate three new kicks that hit given targets."""
+    """From one example, find all kicks in long takes, and generate three new kicks that hit given targets."""
     from dataclasses import replace
 
     from marey.find import MatchWeb

@@ -41,9 +41,9 @@ def check_output(
 ) -> None:
     """Raise an error if the output cannot be written, before any work is done.
 
-    It must not be an input of the running command: a file that one of its arguments or options names, a clip in a
-    folder that one names, the sidecar of such a file, the skeleton of an AMC file, or a space of a character. Nor may
-    it be the sidecar of any motion, or two outputs have one name. An existing file is replaced only if marey wrote it;
+    It must not be an input of the running command: a file named by an argument or option, a clip in a
+    folder named by one, the sidecar of such a file, the skeleton of an AMC file, or a space of a character. It must
+    not be a motion's sidecar, and no two outputs may share a name. An existing file is replaced only if marey wrote it;
     see `check_replaced`.
 
     Parameters

@@ -203,7 +203,7 @@ def write(
     The exit code is 1 if the path was not followed to its end, else 0.
 
     options : the command's options "feet", "rigid", "as_json" and, if there is a plot, "picture".
-    found, search : how well the walk follows a path, and how it was searched for, if it was.
+    found, search : how well the walk follows a path, and how the search went, if there was one.
     landing : the exact end, if given. is_timed : whether the walk stops at a given time, anywhere along the path.
     """
     from pathlib import Path

@@ -175,9 +175,9 @@ def list_clips(as_json: bool, **options: Any) -> int:
 def search(words: tuple[str, ...], descriptions: str | None, as_json: bool, **options: Any) -> int:
     """Find clips in FOLDER, or motion in them.
 
-    WORDs choose the clips whose name, labels or description contain each of them. With --like or --path, motion is
-    searched in the clips that the words and the other options choose, by default in all. Clips of different skeletons
-    are compared; bodies of different size are scaled to one height. The exit code is 1 if nothing is found.
+    WORDs select the clips whose name, labels or description contain all of them. --like and --path find motion
+    in the clips that the words and the other options select, by default in all. Clips with different skeletons
+    can be compared; bodies of different sizes are scaled to one height. The exit code is 1 if nothing is found.
 
     \b
     Example:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @add_reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the limits as JSON.")
 def command(files: tuple[str, ...], output: str, as_json: bool, **options: Any) -> None:
-    """Learn how far joints bend and twist from the motions in FILEs, or read the limits of an ASF file.
+    """Learn from the motions in FILEs how far joints bend and twist, or read the limits of an ASF file.
 
     `marey measure`, `clean` and `blend` take the result as --joint-limits. Use clips that show the body's full range of
     movement: limits learned from walks alone would reject every kick.

@@ -78,7 +78,7 @@ def build(sources: tuple[str, ...], output: str, threshold: float | None, as_jso
 
     \b
     Features: position:JOINT[:AXES][@MOMENT], orientation:JOINT[@MOMENT], speed[:JOINT[:mean|min|max]],
-    angular_speed:JOINT, traveled, turn, curvature, step_height, duration; separate several by commas.
+    angular_speed:JOINT, traveled, turn, curvature, step_height, duration; separate several with commas.
     JOINT is a role such as right_hand, a joint, or center_of_mass. AXES are any of x, y and z. MOMENT is farthest,
     highest, lowest, fastest, slowest, start, end, or seconds from the start of the example.
 

@@ -24,9 +24,9 @@ from marey.errors import plural
 @add_settings("marey.control.settings:SampleSettings")
 @AS_JSON
 def export(char: str, output: str, as_json: bool, **options: Any) -> None:
-    """Export a character as an offline page to drive it, or as clips with a transition table for other programs.
+    """Export a character as an offline page for driving it, or as clips with a transition table for other programs.
 
-    The nodes are sampled: the exported character plays these clips, and no motions in between.
+    The nodes are sampled: the exported character plays only these clips, not the motions in between.
 
     \b
     Example:

@@ -149,7 +149,7 @@ def print_edge(graph: ParametricMotionGraph, edge: Edge, as_json: bool, *, writt
 @click.argument("char", metavar="CHAR")
 @AS_JSON
 def info(char: str, as_json: bool) -> int:
-    """Show what a character can do, and what it cannot do after some of its clips. The exit code is 1 if it has dead
+    """Show what a character can do, and what it can no longer do after some clips. The exit code is 1 if it has dead
     ends.
 
     \b

@@ -48,7 +48,7 @@ def word_usage(error: click.ClickException) -> str:
 
 
 def word_error(error: MareyError, command: click.Command | None) -> str:
-    """Return an error of the library, with options in place of parameters.
+    """Return a library error with option names in place of parameter names.
 
     command : the command that ran. A message that begins with one of its options, such as ``weights must be ...``, is
         about that option even if the error does not say so.

@@ -53,7 +53,7 @@ def grid_blocks(
     Parameters
     ----------
     memory : memory limit in bytes, not counting the clips' own markers; 256 MB by default. At most two blocks may be
-        alive: release each block before requesting the second one after it.
+        alive at once: release block k before requesting block k + 2.
     settings : the other parameters of `distance_grid`. Invalid ones raise an error here, before the first block.
 
     Examples

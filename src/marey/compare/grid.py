@@ -37,7 +37,7 @@ class DistanceGrid(FrozenRecord):
     Parameters
     ----------
     a, b : markers of the clips; the same object if a clip is compared with itself.
-    values : (Fa, Fb) D in m^2, non-negative; infinity where contacts differ and are refused. Distances are its square
+    values : (Fa, Fb) D in m^2, non-negative; infinity where mismatched contacts are refused. Distances are its square
         roots.
     frame_weights : (2 L + 1,) weights of the window.
     align : whether each pair of frames was aligned first.

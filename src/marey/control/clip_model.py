@@ -245,7 +245,7 @@ def _measure_effect(node: Node, k: int) -> float:
 def move_inside(region: Region, points: Floats, middles: Floats) -> Floats:
     """Move points (N, d) that lie outside a region toward points (N, d) or (d,) inside it, up to its boundary.
 
-    This is much faster than the nearest point, and exact enough for parameters that are only tried.
+    This is much faster than finding the nearest point, and accurate enough for trial parameters.
     """
     if region.is_box:
         return np.ascontiguousarray(np.clip(points, region.low, region.high))

@@ -86,7 +86,7 @@ class NodeLimit:
 
 
 def find_limits(graph: ParametricMotionGraph) -> tuple[TurnLimit | NodeLimit, ...]:
-    """Find the clips after which a character never again turns as sharply as after others, or never plays a node.
+    """Find the clips after which a character can never again turn as sharply as after others, or play some node.
 
     For turns, only nodes with a parameter ``turn`` that can follow themselves, or alternate with another node, are
     examined.

@@ -1,4 +1,4 @@
-"""A controller that hits target points: it turns and steps until one of its actions reaches the point (Heck 6.2.2.3)."""
+"""A controller that hits target points: it turns and steps until an action reaches the point (Heck 6.2.2.3)."""
 
 from __future__ import annotations
 

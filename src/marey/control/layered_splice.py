@@ -136,7 +136,7 @@ class SpliceLayer:
             self._pending = (name,)
 
     def apply(self, pose: LayerPose) -> Floats | None:
-        """Return the local rotations (J, 4) with the spliced upper body; None for the stream's own."""
+        """Return the local rotations (J, 4) with the spliced upper body; None means the stream's own."""
         if not self._checked:
             check_same_skeleton(self.clips.clips[0].skeleton, pose.skeleton, "a splice layer")
             self._checked = True

@@ -215,7 +215,7 @@ class Planner:
         return np.asarray(self._refine(state, option, goal, tried, ~held, 1, usual)[0])
 
     def go_to(self, state: ControlState, place: Floats, planned: Sequence[Choice] = ()) -> list[Choice]:
-        """Choose the next clips on the way to a placement (3,), a rigid2d whose heading is NaN if any is allowed.
+        """Choose the next clips on the way to a placement (3,), a rigid2d; a NaN heading allows any heading.
 
         planned : the next clips of the current plan; the plan is abandoned only for a better one.
 

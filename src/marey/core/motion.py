@@ -175,7 +175,7 @@ class Motion(FrozenRecord):
 
     @property
     def travel(self) -> Floats:
-        """Where the character is: world path of the joint with role hips, (F, 3) meters."""
+        """Position of the character: world path of the joint with the role hips, (F, 3) meters."""
         hips = self.skeleton.roles["hips"]
         return joint_path(self.skeleton, self.root_positions, self.rotations, hips, self.bone_offsets)
 
@@ -259,7 +259,7 @@ def _is_frozen(array: Floats, shape: tuple[int, ...]) -> bool:
 
 
 def move_frames(motion: Motion, transforms: Floats) -> Motion:
-    """Move each frame across the floor by its rigid2d transform, (F, 3), or all by one, (3,)."""
+    """Move each frame across the floor by its own rigid2d transform, (F, 3), or all frames by one, (3,)."""
     rotations = motion.rotations.copy()
     rotations[:, 0] = quat.mul(rigid2d.to_quat(transforms), rotations[:, 0])
     return replace(

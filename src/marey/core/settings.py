@@ -170,7 +170,7 @@ class Settings(_Checked):
 
     @staticmethod
     def convert(options: dict[str, Any]) -> dict[str, Any]:
-        """Return the given options as they should be checked. Subclasses override this to accept other forms of a
+        """Return the given options in the form to be checked. Subclasses override this to accept other forms of a
         value."""
         return options
 

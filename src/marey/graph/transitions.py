@@ -18,7 +18,7 @@ class Transitions(FrozenRecord):
     clips, frames : (T, 2) indices of the two clips, and one frame in each.
     distances : (T,) distance in meters, the square root of D.
     transforms : (T, 3) rigid2d (theta, x, z) that moves the second clip onto the first.
-    skipped : fraction of all frame pairs that were known to be too far apart without being compared.
+    skipped : fraction of all frame pairs that were ruled out as too far apart without being compared.
 
     Examples
     --------

@@ -124,7 +124,7 @@ def check_suffix(path: str | os.PathLike[str], suffix: str | tuple[str, ...], ki
 
 @contextmanager
 def validating(path: str | os.PathLike[str], form: str) -> Iterator[None]:
-    """Context manager: convert exceptions about wrong content, raised while an object of format `form` is built, to
+    """Context manager: turn exceptions about invalid content, raised while building an object of format `form`, into
     ParseError."""
     try:
         with np.errstate(all="ignore"):

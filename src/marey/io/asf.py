@@ -256,7 +256,7 @@ def quote(token: str) -> str:
 
 
 def bone_key(name: str) -> str:
-    """Return the dictionary key of a bone name: "root" in any case is the root; other names keep their case."""
+    """Return the dictionary key of a bone name: "root" in any letter case is the root; other names keep their case."""
     return ROOT if name.lower() == ROOT else name
 
 

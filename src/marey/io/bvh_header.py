@@ -79,7 +79,7 @@ def parse_header(data: bytes, path: str) -> Header:
 
 
 def line_number(data: bytes, at: int) -> int:
-    """Return the 1-based line of byte `at`, for any kind of line end."""
+    """Return the 1-based line number of byte `at`, for any line ending."""
     head = data[:at]
     return head.count(b"\n") + head.count(b"\r") - head.count(b"\r\n") + 1
 

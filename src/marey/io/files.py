@@ -107,7 +107,7 @@ class FileTransaction:
 
     Staged files are complete and on the disk before the first is renamed, so a full disk changes nothing. Readers of
     the files must accept each state between two renames; see `io.sidecar` and `pmg.files`. Temporary files that a
-    killed process left are removed after an hour.
+    killed process left behind are removed after an hour.
     """
 
     def __init__(self) -> None:

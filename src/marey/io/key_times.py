@@ -35,7 +35,7 @@ def count_frames(times: Floats, fps: float) -> int:
 
 
 def round_rate(rate: float) -> float:
-    """Return the whole number that a rate stands for, or the rate itself if it is not close to one."""
+    """Return the whole number that a rate stands for, or the rate itself if no whole number is close."""
     whole = float(np.rint(rate))
     return whole if abs(rate - whole) <= WHOLE_FPS * rate else rate
 

@@ -56,7 +56,7 @@ def sidecar_path(path: str | os.PathLike[str]) -> Path:
 
 
 def own_sidecar_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of the sidecar that no other file shares: ``folder/walk.bvh.marey.json``."""
+    """Return the path of the sidecar that belongs to this file only: ``folder/walk.bvh.marey.json``."""
     return Path(f"{os.fspath(path)}{SIDECAR_SUFFIX}")
 
 

@@ -52,7 +52,7 @@ def transplant(base: Motion, donor: Motion, settings: TransplantSettings) -> Mot
     ----------
     base, donor : motions with the same skeleton. Frame rates may differ; the result has that of the base.
 
-    Contacts of transplanted hands come from the donor. Transplanted feet have no contacts, because of foot skate; if
+    Contacts of transplanted hands come from the donor. Transplanted feet have no contacts, because they skate; if
     that matters, put the base's upper body on the donor instead. The result has the labels of both motions. Provenance
     records the weights, the frames, and notes, for example if the end of the donor is cut off.
 

@@ -183,7 +183,7 @@ def power(t: npt.ArrayLike, times: int) -> FloatArray:
 
 
 def wrap_angle(angle: npt.ArrayLike) -> FloatArray:
-    """Wrap `angle` (...) into (-pi, pi] by adding a multiple of 2 pi; exact for angles already there.
+    """Wrap `angle` (...) into (-pi, pi] by adding a multiple of 2 pi; exact for angles already in range.
 
     Examples
     --------

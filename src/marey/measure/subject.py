@@ -89,7 +89,7 @@ class Subject:
 
     @cached_property
     def limit_excess(self) -> tuple[tuple[str, ...], Floats]:
-        """Joints that have limits, and how far (F, n) their rotations are outside, radians."""
+        """Joints that have limits, and how far (F, n) their rotations exceed them, in radians."""
         if self.joint_limits is None:
             raise InvalidValue("needs joint limits", parameter="joint_limits", remedy="pass `joint_limits=`")
         return self.joint_limits.find_excess(self.motion)

@@ -311,7 +311,7 @@ def curvature() -> Feature:
 
 
 def step_height(joint: str = "") -> Feature:
-    """Height that a foot rises above its lowest position, in meters; by default, the larger of both feet.
+    """How high a foot rises above its lowest position, in meters; by default, the higher of the two feet.
 
     joint : role or joint name of the foot.
 

@@ -115,7 +115,7 @@ def stack_frames(
 
 
 def join_frames(motions: Sequence[Motion]) -> Motion:
-    """Return the first frame of each motion as one motion, such as the frames that a stream returned.
+    """Join the first frame of each motion into one motion, for example the frames from a stream.
 
     Examples
     --------

@@ -339,7 +339,7 @@ class _TargetPanel:
         return self.spot(np.asarray(feature(self.motion)))
 
     def spot(self, place: Floats) -> Floats:
-        """Convert a position to the left, above the floor and ahead of the character to axes of the drawing, (3,)."""
+        """Convert a position relative to the character (left, above the floor, ahead) to the drawing's axes, (3,)."""
         world = self.motion.world()
         start = type(world)(world.positions[:1], world.rotations[:1])
         there = np.asarray(rigid2d.apply(start_frames(self.motion.skeleton, start)[0], place))

@@ -107,7 +107,7 @@ def _load_files(recipe: Recipe, clips: ClipSource, before: ClipCache) -> Iterato
 def read_clip(path: str | os.PathLike[str], fps: float, settings: LoadSettings | None = None) -> Motion:
     """Load a motion, resample it to `fps` and detect its contacts; a rest pose at the beginning is removed.
 
-    The hips become joint 0, because spaces of motion need that.
+    The hips become joint 0, because motion spaces require it.
     """
     from marey.clean import ensure_contacts
     from marey.edit import resample

@@ -238,7 +238,7 @@ class StreamSettings(LiveSettings):
 
 
 def accept_clean_settings(function: Callable[P, R]) -> Callable[P, R]:
-    """Accept the settings of the cleanup as `settings=`, their name before `cleaning=`."""
+    """Accept the cleanup settings as `settings=`, the old name of `cleaning=`."""
 
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:

@@ -108,7 +108,7 @@ def find_gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[I
 def crop_gaits(motions: Sequence[Motion]) -> tuple[tuple[Motion, ...], str] | None:
     """Crop walks or runs to the largest equal number of half cycles, same foot first, around the middle of each.
 
-    Returns the motions and a note; None if a motion does not walk from end to end, or if they have no full cycle in
+    Returns the motions and a note; None if a motion is not a walk or run throughout, or if they have no full cycle in
     common. Unlike `find_crops`, this does not choose the most similar steps, so turns in the middle are kept.
     """
     steps = [find_steps(motion) for motion in motions]

@@ -69,7 +69,7 @@ def _get_noted_travel(motion: Motion) -> Floats | None:
 
 
 def shift_loop(motion: Motion, first: int, travel: Floats) -> Motion:
-    """Shift the loop to begin at frame `first`; earlier frames move to the end, moved by the loop's travel."""
+    """Shift the loop to begin at frame `first`; earlier frames go to the end, offset by the loop's travel."""
     if first == 0:
         return motion
     head, tail = motion[first:], motion[:first].moved(travel)

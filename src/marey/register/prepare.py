@@ -15,7 +15,7 @@ MIN_FRAMES = 8
 
 
 def prepare_motions(motions: Iterable[Motion], retarget: OneSkeleton = False) -> PreparedClips:
-    """Bring the motions to one skeleton and the highest rate, with contacts; also return notes."""
+    """Convert the motions to one skeleton and their highest frame rate, with contacts; also return notes."""
     from marey.clean import detect_contacts
 
     given = share_skeleton(list_clips(motions, "registration", min_clips=2), retarget)

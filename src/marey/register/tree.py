@@ -280,7 +280,7 @@ def _check_enough(n: int, left_out: dict[int, str]) -> None:
 
 
 def prune_tree(tree: Ints, fit: Sequence[int]) -> Ints:
-    """Restrict a tree (n,) to the motions `fit` and return their parents (m,): the nearest ancestor kept, or -1."""
+    """Restrict a tree (n,) to the motions `fit` and return their parents (m,): nearest kept ancestors, or -1."""
     at = {k: place for place, k in enumerate(fit)}
     out = np.empty(len(fit), dtype=np.int64)
     for place, k in enumerate(fit):

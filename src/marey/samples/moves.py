@@ -137,7 +137,7 @@ def _bump_rate(start: float, stop: float, total: float) -> Curve:
 
 
 def turn_around(values: Values, rng: np.random.Generator) -> Plan:
-    """Plan a walk with a turn by 180 degrees (or another angle) within a few steps."""
+    """Plan a walk with a turn of 180 degrees (or another angle) in a few steps."""
     v, angle = values["speed"], values["angle"]
     middle = 2.2
     half = max(0.75, 0.28 * abs(angle))

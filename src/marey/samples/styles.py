@@ -82,7 +82,7 @@ TRAITS = {
 
 
 def make_style(speed: Floats, base: Style | None = None, /, **values: float | Floats) -> Style:
-    """Return `base` with other values, or a new style. Numbers are repeated to the shape (F,) of `speed`."""
+    """Return `base` with values replaced, or a new style. Scalars are broadcast to the shape (F,) of `speed`."""
     full = {name: value * np.ones_like(speed) for name, value in values.items()}
     return Style(**full) if base is None else replace(base, **full)
 
