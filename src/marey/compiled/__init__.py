@@ -206,7 +206,7 @@ def use_forms(forms: Forms) -> None:
 
 
 def forms() -> Forms:
-    """Return the forms in use, which are chosen when the first kernel is declared."""
+    """Return the forms of kernels in use: from the library, or compiled at first use. The first kernel decides."""
     global _forms
     if _forms is None:
         _forms = _choose_forms()

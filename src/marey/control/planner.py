@@ -168,7 +168,7 @@ class Planner:
         played first.
 
         node, parameters : node and parameters (N, d) of the clips.
-        paths, seconds : (N, W, 3) and (N,).
+        paths, seconds : their paths (N, W, 3), rigid2d on W frames, and their durations (N,).
         """
         index, weights = self.model.corners(node, parameters)
         table, out = self.table("pose"), np.empty(len(places))

@@ -25,7 +25,7 @@ class GazeBody:
 
     chain : (m,) joints from the first spine joint, where a layer begins, to the head, parents first.
     fractions : (m, 4) fraction, from 0 to 1, of the rotations of pelvis, lower spine, upper spine and neck that each
-        joint of the chain has, including the joints below it.
+        joint of the chain has in all, with the joints before it in the chain.
     landmarks : the first joints that have the full rotation of pelvis, lower spine, upper spine and neck.
     head : head joint, the last of the chain.
     ahead : (3,) forward direction in the rest pose, in the head's local axes.

@@ -145,7 +145,7 @@ def in_blocks(kernel: Callable[..., None], out: FloatArray, *inputs: FloatArray)
     """Run `kernel(out, *inputs)` over slices of the first axis.
 
     Each slice is small enough to keep its temporaries in the processor's cache; on long motions this halves the time.
-    All arrays have one component axis.
+    The last axis of every array holds components; the other axes of the inputs are broadcast to those of `out`.
     """
     lead = out.shape[:-1]
     rows = int(np.prod(lead[1:])) if lead else 1

@@ -174,8 +174,8 @@ draw_threshold = threshold
 def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
     """Plot a path from above, and the route of a walk along it with its transitions, styles and style changes.
 
-    +Z points up and +X to the left; for paths that are longer in that direction, +Z points to the right and +X up. In
-    both cases a left turn looks like a left turn.
+    +Z points up and +X to the left. Paths that are longer along Z are drawn with +Z to the right and +X up. In both
+    cases a left turn looks like a left turn.
     """
     walk = found.walk
     names, flip = ("x (m)", "z (m)"), True

@@ -86,7 +86,7 @@ def draw_pose(
 
 
 def outline(body: Body, frame: int, view: View) -> Floats:
-    """Compute points (N, 2) that bound a drawn pose in the plot, up to the line width."""
+    """Compute points (N, 2) that bound a drawn pose in the plot, without the width of its lines."""
     points = view.flat(body.positions[frame, body.joints])
     if body.head is None:
         return points

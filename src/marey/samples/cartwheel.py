@@ -70,7 +70,7 @@ class _Wheel:
         return np.radians(through(t, times.tolist(), degrees))
 
     def plants(self, side: str, sign: float) -> list[Plant]:
-        """Return the plants of a foot. Only swings along the floor are used as they are."""
+        """Return the plants of a foot. In the air, the spread leg carries the foot instead of a swing."""
 
         def beside(center: float, yaw: float) -> Floats:
             return np.array([sign * _STANCE * np.cos(yaw), 0.0, center - sign * _STANCE * np.sin(yaw)])
