@@ -378,8 +378,11 @@ def test_any_pattern_of_contacts_holds_without_jumps(legs: float, spans: list[li
     assert abs(worst_plant(result) - result.residue.max()) < 1e-9
     short = result.residue > HELD
     np.testing.assert_allclose(np.abs(result.scale[short] - 1.0), 0.2, atol=1e-9)
-    assert deepest(result.motion) < UNDER
-    if not short.any():
+    # A limb whose joints reached the limit of their moves is rotated back, which may leave the foot a little low.
+    moves = np.linalg.norm(result.motion.world().positions - pattern.world().positions, axis=-1)
+    is_limited = moves.max() > 0.29
+    assert deepest(result.motion) < (0.005 if is_limited else UNDER)
+    if not short.any() and not is_limited:
         again = clean_with_report(result.motion)
         assert np.abs(again.motion.world().positions - result.motion.world().positions).max() < UNDER
     # What jumps does so at any rate; what moves continuously moves less from frame to frame when there are more.
@@ -569,7 +572,7 @@ def test_a_leg_that_moved_too_far_returns_smoothly() -> None:
     )
     far = replace(source, rotations=rotations)
     limbs = find_limbs(source.skeleton, source.contacts.points, set())
-    near, is_changed = limit_moves(far, source, limbs, 0.2)
+    near, is_changed = limit_moves(far, source, limbs, source.contacts, 0.2)
     moved = np.linalg.norm(near.world().positions - source.world().positions, axis=2)
     assert 0.29 < moved.max() < 0.2981
     frames = np.flatnonzero(is_changed[:, limbs.names.index("left_foot")])

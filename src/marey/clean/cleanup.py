@@ -264,12 +264,13 @@ def _collect_result(
     turned_back = np.zeros((n, len(limbs.names)), dtype=bool)
     given = pipeline.state.flags[:n, :, [layout.WANTED, layout.GIVEN1, layout.GIVEN2]]
     if not given.any():  # what the caller asks for may be far away
-        result, turned_back = limit_moves(result, motion, limbs, pipeline.options.pull)
-    for e, columns in enumerate(limbs.columns):
-        mask[:, columns[columns >= 0]] &= ~turned_back[:, e, None]
+        result, turned_back = limit_moves(result, motion, limbs, contacts, pipeline.options.pull)
+    mask &= ~_find_points_turned_back(motion.skeleton, contacts, limbs, turned_back)
     cut = contacts.mask & ~mask
     cuts = dict(zip(contacts.names, cut.T, strict=True))
     released = tuple(plant for plant in used if _is_released(plant, cuts[plant.point]))
+    if turned_back.any():
+        used = tuple(part for plant in used for part in _cut_plant(plant, cuts[plant.point]))
     if cut.any():
         result = replace(result, contacts=Contacts(contacts.points, mask))
     residue, names = _measure_residue(result, contacts, limbs, pipeline), limbs.names
@@ -371,9 +372,24 @@ def _list_plants(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[
     return _sort_plants(used)
 
 
+def _find_points_turned_back(skeleton: Skeleton, contacts: Contacts, limbs: Limbs, turned_back: Bools) -> Bools:
+    """Return where contact points (F, K) are not held, because the limb (F, E) that carries them was rotated back."""
+    found = np.zeros_like(contacts.mask)
+    for base, rows in zip(limbs.table[:, layout.BASE], turned_back.T, strict=True):
+        below = skeleton.is_below(int(base))
+        found |= rows[:, None] & np.array([below[point.joint] for point in contacts.points], dtype=bool)
+    return found
+
+
+def _cut_plant(plant: PlantUsed, cut: Bools) -> Iterator[PlantUsed]:
+    """Return the parts of a plant outside the cuts of its contact (F,)."""
+    for start, stop in find_runs(~cut[plant.start : plant.stop]):
+        yield replace(plant, start=plant.start + start, stop=plant.start + stop)
+
+
 def _is_released(plant: PlantUsed, cut: Bools) -> bool:
-    """Return whether a plant was released: it ends at a cut of its contact (F,), or all of it was cut."""
-    return bool(plant.stop < len(cut) and cut[plant.stop]) or bool(cut[plant.start])
+    """Return whether a plant was released: its contact (F,) is cut in the plant, or where it ends."""
+    return bool(cut[plant.start : plant.stop + 1].any())
 
 
 def _list_part_plants(contacts: Contacts, body: BodyHold) -> Iterator[PlantUsed]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from marey.clean import layout_kernels as layout
 from marey.clean.limbs import Limbs
+from marey.clean.points import point_paths
 from marey.core.arrays import Bools, Floats, Ints, find_runs, set_readonly
+from marey.core.contacts import ContactPoint, Contacts
 from marey.core.motion import Motion
 from marey.maths import ease, quat
 
@@ -16,39 +19,56 @@ from marey.maths import ease, quat
 _MAX_MOVE, _N_HALVINGS = 1.49, 12
 # The same distance in meters if `max_pull` is small: a knee moves much farther than the foot below it.
 _MIN_LIMIT = 0.298
+# Depth in meters at which a part counts as below the floor.
+_MAX_DEPTH = 0.005
 # Seconds before and after, over which a limb that moved too far returns to its cleaned pose.
 _RETURN = 0.1
 
 
-def limit_moves(motion: Motion, source: Motion, limbs: Limbs, pull: float) -> tuple[Motion, Bools]:
-    """Rotate limbs back toward the source where one of their joints has moved too far.
+def limit_moves(motion: Motion, source: Motion, limbs: Limbs, contacts: Contacts, pull: float) -> tuple[Motion, Bools]:
+    """Rotate limbs back toward the source where one of their joints, other than the tips of toes, has moved too far.
 
-    No plant is worth that: the source is broken there, or the foot does not stand. Returns the motion, and where limbs
-    (F, E) were rotated back, so that their plants are no longer held.
+    No plant is worth that: the source is broken there, or the foot does not stand. A limb that would then be below the
+    floor stays as it is. Returns the motion, and where limbs (F, E) were rotated back, so that their plants are no
+    longer held.
     """
     limit = max(_MAX_MOVE * pull, _MIN_LIMIT)
     done = np.zeros((len(motion), len(limbs.names)), dtype=bool)
     moved = motion.world().positions - source.world().positions
     far = np.einsum("fjk,fjk->fj", moved, moved) > limit**2
+    tips = limbs.table[:, layout.TIP]
+    far[:, tips[tips >= 0]] = False  # `limit_toes` limits them
     if not far.any():
         return motion, done
-    rotations = motion.rotations.copy()
-    offsets = None if motion.bone_offsets is None else motion.bone_offsets.copy()
+    given = motion
     for e, base in enumerate(limbs.table[:, layout.BASE]):
-        joints = np.flatnonzero(motion.skeleton.is_below(int(base)))
+        below = motion.skeleton.is_below(int(base))
+        joints = np.flatnonzero(below)
         frames = np.flatnonzero(far[:, joints].any(axis=1))
         if not len(frames):
             continue
         weight = np.zeros(len(motion))
-        weight[frames] = _find_way_back(motion, source, frames, joints, limit)
+        weight[frames] = _find_way_back(given, source, frames, joints, limit)
         weight = _fade(weight, round(_RETURN * motion.fps))
         rows = np.flatnonzero(weight)
-        done[rows, e] = True
-        rotations[np.ix_(rows, joints)], bones = _turn_back(motion, source, rows, joints, weight[rows])
+        rotations = motion.rotations.copy()
+        rotations[np.ix_(rows, joints)], bones = _turn_back(given, source, rows, joints, weight[rows])
+        offsets = None if motion.bone_offsets is None else motion.bone_offsets.copy()
         if offsets is not None:
             offsets[np.ix_(rows, joints[1:])] = bones[:, 1:]
-    offsets = None if offsets is None else set_readonly(offsets)
-    return replace(motion, rotations=set_readonly(rotations), bone_offsets=offsets), done
+            set_readonly(offsets)
+        turned = replace(motion, rotations=set_readonly(rotations), bone_offsets=offsets)
+        points = tuple(point for point in contacts.points if below[point.joint])
+        depth, before = (_measure_depth(each, points, joints, rows) for each in (turned, motion))
+        if depth <= max(before, _MAX_DEPTH):
+            motion, done[rows, e] = turned, True
+    return motion, done
+
+
+def _measure_depth(motion: Motion, points: Sequence[ContactPoint], joints: Ints, rows: Ints) -> float:
+    """Return how far points and joints are below the floor at most, in meters, in some frames."""
+    heights = [motion.world().positions[np.ix_(rows, joints)][..., 1], point_paths(motion, points)[rows, :, 1]]
+    return (motion.source.floor or 0.0) - float(min(each.min(initial=np.inf) for each in heights))
 
 
 def _turn_back(motion: Motion, source: Motion, rows: Ints, joints: Ints, weight: Floats) -> tuple[Floats, Floats]:

@@ -33,7 +33,6 @@ from marey.cli.settings import SettingsCommand, add_settings, read_settings, wor
 from marey.cli.values import Moment
 from marey.errors import UnwritableFile, plural
 from marey.io.files import SAVE_SUFFIXES
-from marey.io.folder import plain_name
 
 if TYPE_CHECKING:
     from marey.find import MatchWeb
@@ -238,6 +237,7 @@ def cut(found: MatchResult, folder: Path, suffix: str) -> list[str]:
     """Write every match, the query first, to a new folder, at the rate of its clip's file. Returns the file names."""
     from marey.find import cut_originals
     from marey.io import save
+    from marey.io.folder import plain_name
 
     make_folder(folder)
     written = []
