@@ -86,6 +86,8 @@ export class App {
   readonly notices: Notices;
   readonly motions = new Map<string, Shot>();
   readonly motionsChanged = new Signal();
+  /** Whether a panel places the clips in the scene. */
+  held = false;
   readonly selectionChanged = new Signal();
   readonly infoChanged = new Signal<MotionInfo>();
   /** The path of a motion was loaded. */
@@ -472,7 +474,7 @@ export class App {
    * Move the camera by the distance that the selected character has moved since the last call, except while the user
    * drags or draws something in the scene. The user can still rotate the camera.
    */
-  private goAlong(): void {
+  goAlong(): void {
     const character = this.selected?.character;
     const { enabled, enableRotate } = this.stage.controls;
     if (!character?.posed || !this.following || !enabled || (this.pressed && !enableRotate)) {

@@ -11,10 +11,16 @@ const WAYS: [Way, string, string][] = [
 ];
 /** Meters between clips in a row. */
 const APART = 1.2;
+/** Clips that start closer to each other (meters) would stand inside each other. */
+const TOO_CLOSE = 0.6;
+/** With more clips than this, the camera stays with the selected one. */
+const FEW = 6;
 
 /** Build the buttons. The returned function handles keys (A all, T path, N names). */
 export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent) => boolean {
-  let way: Way = "recorded";
+  /** Until the user chooses one, clips are in a row if they would stand inside each other, otherwise as recorded. */
+  let way: Way | null = null;
+  let framed = 0;
   let named = true;
   const tags = new Map<Shot, HTMLElement>();
   const shots = () => [...app.motions.values()];
@@ -25,22 +31,48 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
   }, "Show the names of the clips over the characters (N)");
   const bar = el("div", { class: "arrangement", role: "group", aria: { label: "Arrangement of clips" } }, ...buttons, names);
 
-  /** Place the clips. Panels that place clips themselves, such as Compare, do it after this. */
+  const overlap = (all: Shot[]) => all.some(({ character: a }, k) => all.slice(k + 1).some(({ character: b }) => {
+    const [from, to] = [a.start(), b.start()];
+    return Math.hypot(from[0] - to[0], from[1] - to[1]) < TOO_CLOSE;
+  }));
+  const visible = () => shots().filter(({ character }) => character.visible);
+  const current = (): Way => way ?? (overlap(visible()) ? "row" : "recorded");
+
+  /**
+   * Place the clips, except while a panel such as Compare does. In a row, the selected clip stays where it was recorded,
+   * because handles and targets in the scene belong there.
+   */
   const arrange = () => {
-    const all = shots();
-    all.forEach(({ character }, k) => {
-      if (way === "solo") character.visible = app.motions.get(app.selected?.info.motion ?? "")?.character === character;
-      const [x, z] = character.start();
-      if (way === "row") character.group.position.set((k - (all.length - 1) / 2) * APART - x, 0, -z);
-    });
+    draw();
+    const { selected } = app;
+    if (way === "solo") for (const shot of shots()) shot.character.visible = shot === selected;
+    if (app.held) return;
+    const row = current() === "row" ? visible() : [];
+    const middle = Math.max(0, row.findIndex((shot) => shot === selected));
+    const origin = row[middle]?.character.start() ?? [0, 0];
+    const before = selected?.character.group.position.clone();
+    for (const shot of shots()) {
+      const k = row.indexOf(shot);
+      const [x, z] = shot.character.start();
+      if (k < 0 || k === middle) shot.character.group.position.set(0, 0, 0);
+      else shot.character.group.position.set(origin[0] - x + (k - middle) * APART, 0, origin[1] - z);
+    }
+    // The row moves with the selected clip; the camera goes with it.
+    if (selected && before && !app.following) app.stage.follow(selected.character.group.position.clone().sub(before));
+    else app.goAlong();
     app.stage.invalidate();
   };
+  /** Show a row of a few clips that were just opened as a whole. */
+  const frameNew = () => {
+    const all = visible();
+    if (all.length === framed || !all.every(({ character }) => character.posed)) return;
+    if (all.length > framed && all.length > 1 && all.length <= FEW && way === null && current() === "row" && !app.held) frameAll();
+    framed = all.length;
+  };
   const choose = (next: Way) => {
-    if (way === "row" && next !== "row") for (const { character } of shots()) character.group.position.set(0, 0, 0);
     if (next !== "solo") for (const shot of shots()) show(shot);
     way = next;
     arrange();
-    draw();
     if (app.motions.size > 1 && next !== "solo") frameAll();
     else app.focus();
     app.motionsChanged.emit();
@@ -51,7 +83,7 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
   };
   const draw = () => {
     bar.hidden = app.motions.size < 2;
-    buttons.forEach((each, k) => each.setAttribute("aria-pressed", String(WAYS[k]![0] === way)));
+    buttons.forEach((each, k) => each.setAttribute("aria-pressed", String(WAYS[k]![0] === current())));
   };
   const frame = (box: THREE.Box3) => {
     if (box.isEmpty()) return;
@@ -93,13 +125,13 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
     button("Path", framePath, "Zoom to the whole path of the selected clip (T)"),
   );
   host.after(bar);
-  app.motionsChanged.on(() => {
-    if (way === "row") arrange();
-    draw();
+  app.motionsChanged.on(arrange);
+  app.selectionChanged.on(arrange);
+  app.trailLoaded.on(arrange);
+  app.stage.ticked.on(() => {
+    frameNew();
+    placeTags();
   });
-  app.selectionChanged.on(() => way === "solo" && arrange());
-  app.trailLoaded.on(() => way === "row" && arrange());
-  app.stage.ticked.on(placeTags);
   draw();
   return (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return false;

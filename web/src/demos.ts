@@ -79,6 +79,7 @@ export const EXAMPLES: Record<string, (app: App) => Promise<void>> = {
   graph: followPath,
   find: findKicks,
   layer: carryCup,
+  author: previewWalker,
   drive: driveCharacter,
 };
 
@@ -104,6 +105,12 @@ async function carryCup(app: App): Promise<void> {
   await openSample(app, "walk", { seconds: 4 }, "walk");
   await press("Body part");
   await press("Combine");
+}
+
+async function previewWalker(): Promise<void> {
+  await until(() => fieldOf("Start from")?.querySelector('option[value="recipe:walking"]'));
+  set("Start from", "recipe:walking");
+  await press("Preview");
 }
 
 // --- Controls of the panels
@@ -146,8 +153,12 @@ async function tick(app: App, ids: string[]): Promise<void> {
   }
 }
 
+function fieldOf(label: string): HTMLElement | undefined {
+  return [...(panel()?.querySelectorAll<HTMLElement>("label.field") ?? [])].find((each) => each.firstElementChild?.textContent === label);
+}
+
 function set(label: string, value: string): void {
-  const field = [...(panel()?.querySelectorAll<HTMLElement>("label.field") ?? [])].find((each) => each.firstElementChild?.textContent === label);
+  const field = fieldOf(label);
   const select = field?.querySelector("select");
   if (!select) return;
   mark(field!);

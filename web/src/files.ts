@@ -27,6 +27,7 @@ export class Files {
     );
     this.opened.addEventListener("keydown", (event) => walkList(this.opened, event));
     app.motionsChanged.on(() => this.drawOpened());
+    new ResizeObserver(() => this.showSelected()).observe(this.opened);
     app.selectionChanged.on(() => this.drawOpened());
     app.infoChanged.on(() => this.drawOpened());
     this.drawOpened();
@@ -73,6 +74,10 @@ export class Files {
     }
   }
 
+  private showSelected(): void {
+    this.opened.querySelector("[aria-current=true]")?.scrollIntoView({ block: "nearest" });
+  }
+
   private drawOpened(): void {
     const { app } = this;
     const focus = this.focusInOpened();
@@ -83,7 +88,7 @@ export class Files {
       dot.addEventListener("click", () => {
         character.visible = !character.visible;
         if (character.visible) character.show(app.frameOf(shot));
-        this.drawOpened();
+        app.motionsChanged.emit();
       });
       const name = el("span", { class: "name", text: info.name });
       const state = el("span", { class: "dim size", text: stateOf(info) });
@@ -94,7 +99,7 @@ export class Files {
       return el("li", { data: { motion: info.motion } }, dot, item, close);
     });
     this.opened.replaceChildren(...rows);
-    this.opened.querySelector("[aria-current=true]")?.scrollIntoView({ block: "nearest" });
+    this.showSelected();
     if (!rows.length) this.opened.append(el("li", { class: "dim empty", text: "Choose a file below, or drop files here." }));
     if (focus) {
       const row = rows.find((each) => each.dataset["motion"] === focus.motion) ?? rows[Math.min(focus.row, rows.length - 1)];

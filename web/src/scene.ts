@@ -12,6 +12,13 @@ import { Signal } from "./signal";
 export type Triple = [number, number, number];
 export type View = "front" | "side" | "top" | "free";
 
+/** A body that views are relative to: the direction that it faces (yaw in radians) and its middle. */
+export interface Subject {
+  readonly posed: boolean;
+  facing(): number;
+  center(): THREE.Vector3;
+}
+
 const SHADOW_REACH = 6;
 // The same on the floor, onto which the sun shines at an angle.
 const SHADOW_FLOOR = 1.2 * SHADOW_REACH;
@@ -34,6 +41,8 @@ export class Stage {
   readonly canvas: HTMLCanvasElement;
   /** Layer over the view for joint names; its children are positioned with `project`. */
   readonly overlay: HTMLElement;
+  /** The character under live control; views are relative to it. */
+  driven: Subject | null = null;
   /** Emitted before each redraw with the seconds since the last one: move things here. */
   readonly ticked = new Signal<number>();
   private readonly renderer: THREE.WebGLRenderer;

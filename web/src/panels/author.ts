@@ -5,6 +5,7 @@
 import type { App, Panel } from "../app";
 import { button, check, choice, download, el, setOptions } from "../dom";
 import { FORMS, type Character, type CharacterNode, type Commands, type GaitSettings, type SampleSettings, type SeamSettings, type StreamSettings } from "../messages";
+import { checkedAtFirst } from "../skeleton";
 import { settingsForm } from "../widgets/form";
 import { countMoves } from "../widgets/moves";
 import { operationSection } from "../widgets/operations";
@@ -36,6 +37,8 @@ class Author {
   private character: Character = { name: "", nodes: [], edges: [], version: 0, note: "" };
   private chosen: Chosen = null;
   private replace = false;
+  /** Open motions that the user has checked or unchecked. */
+  private readonly wanted = new Map<string, boolean>();
   /** The motion that shows the chosen node. It is replaced when the node's sliders move. */
   private preview: { node: string; motion: string } | null = null;
   private asking = false;
@@ -46,6 +49,7 @@ class Author {
   private readonly name = el("input", { type: "text", value: "character", aria: { label: "Character name" } });
   private readonly note = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly list = el("div", { class: "stack" });
+  private readonly play = button("Preview", () => void this.walk(), `Create a ${WALK_SECONDS} s random walk through the character's nodes as a new clip`);
   private readonly detail = el("section", { hidden: true });
   private readonly clips = el("div", { class: "stack" });
   private readonly joint = choice("Joint", [], "", () => undefined, "The joint that reaches the target");
@@ -62,14 +66,13 @@ class Author {
     this.edges = edgeSection(app, (character) => this.edited(character, "Connect nodes"));
     this.gaze = gazeSection(app, (kind, name, replace) => this.save(kind, name, replace));
     const save = button("Save", () => void this.save("character", this.name.value, this.replace), "Save to the open folder as NAME.json, with the motion data in a second file");
-    const walk = button("Preview", () => void this.walk(), `Create a ${WALK_SECONDS} s random walk through the character's nodes as a new clip`);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Character" }), this.begin,
         el("details", { class: "folded" }, el("summary", { class: "dim", text: "Options for a new, empty character" }), this.seams.element),
         el("label", { class: "field" }, el("span", { text: "Name" }), this.name),
         this.view.canvas, this.note, this.list,
         el("details", { class: "folded" }, el("summary", { class: "dim", text: "Preview options" }), this.playing.element),
-        el("div", { class: "row" }, walk, save, button("Save recipe", () => void this.saveRecipe(), "Save the character's recipe as NAME.toml for editing"), check("Overwrite", false, (on) => (this.replace = on), "Overwrite existing files of this name")),
+        el("div", { class: "row" }, this.play, save, button("Save recipe", () => void this.saveRecipe(), "Save the character's recipe as NAME.toml for editing"), check("Overwrite", false, (on) => (this.replace = on), "Overwrite existing files of this name")),
         el("details", { class: "folded" }, el("summary", { class: "dim", text: "Export for use without marey" }), this.sampling.element,
           el("div", { class: "row" },
             button("Export page", () => void this.exportAs("html"), "Download a standalone page where anyone can drive the character offline"),
@@ -83,6 +86,7 @@ class Author {
     app.history.registerState("character", { read: () => this.character.version, write: (version) => this.restore(version as number) });
     app.themes.changed.on(() => this.view.draw());
     app.motionsChanged.on(() => this.listClips());
+    app.selectionChanged.on(() => this.listClips());
     this.listClips();
   }
 
@@ -133,7 +137,9 @@ class Author {
 
   private async change<K extends Changing>(command: K, fields: Commands[K]["fields"], work = ""): Promise<boolean> {
     const asked = work ? this.app.run(work, command, fields) : this.app.ask(command, fields);
+    this.play.disabled = true;
     const next = (await asked.catch(() => null)) as Character | null;
+    this.play.disabled = false;
     if (next) this.edited(next, TITLES[command]);
     return next !== null;
   }
@@ -287,11 +293,9 @@ class Author {
   }
 
   private listClips(): void {
-    const before = new Map([...this.clips.querySelectorAll("input")].map((box) => [box.value, box.checked]));
     const motions = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion");
     this.clips.replaceChildren(...motions.map(({ info }) => {
-      // Results made here, such as the motion of a node, are rarely used to build nodes, so they are not preselected.
-      const row = check(info.name, before.get(info.motion) ?? info.file !== "", () => undefined);
+      const row = check(info.name, this.wanted.get(info.motion) ?? checkedAtFirst(this.app, info), (on) => this.wanted.set(info.motion, on));
       row.querySelector("input")!.value = info.motion;
       return row;
     }));

@@ -11,7 +11,7 @@ type Layout = "apart" | "beside" | "over";
 /** Distance in meters from which a motion counts as traveling. */
 const MIN_TRAVEL = 0.5;
 
-const LAYOUTS: [Layout, string][] = [["apart", "as recorded"], ["beside", "side by side"], ["over", "aligned at this frame"]];
+const LAYOUTS: [Layout, string][] = [["apart", "as in the scene"], ["beside", "side by side"], ["over", "aligned at this frame"]];
 
 export function mount(app: App): Panel {
   let layout: Layout = "apart";
@@ -37,10 +37,15 @@ export function mount(app: App): Panel {
     const [a, b] = [shot(first.select.value), shot(second.select.value)];
     gap.element.hidden = layout !== "beside";
     distance.textContent = "";
-    if (!open || !a || !b || layout === "apart") {
+    const placing = open && a && b && layout !== "apart";
+    if (!placing) {
+      if (!app.held) return;
       reset();
+      app.held = false;
+      app.motionsChanged.emit();
       return;
     }
+    app.held = true;
     if (layout === "beside") {
       await Promise.all([pose(a), pose(b)]);
       if (turn !== asked) return;

@@ -1,12 +1,12 @@
 /** Drive panel: a character controlled by keys, mouse or gamepad. The controller can be changed while it moves. */
 import * as THREE from "three";
-import type { App, Panel } from "../app";
-import { messageOf } from "../app";
+import { messageOf, type App, type Panel } from "../app";
 import { freeColor } from "../colors";
 import { button, check, choice, el, setOptions } from "../dom";
 import { LiveCharacter } from "../live";
 import type { DriveNode, DriveRequest, DriveStarted, StartDrive } from "../messages";
 import type { Target } from "../pointer";
+import { DRIVEN_RADIUS } from "../viewbar";
 import { latest } from "../widgets/latest";
 import { metricText } from "../widgets/measures";
 import type { Slider } from "../widgets/slider";
@@ -201,8 +201,7 @@ class Driving {
     this.app.stage.floor = selected?.info.floor ?? 0;
     // The camera has followed the driven character; turn it back to the selected motion.
     if (selected) void this.app.bringIntoView(selected).catch(() => undefined);
-    this.started = null;
-    this.place = null;
+    this.started = this.place = null;
     this.go.textContent = "Start";
     this.go.disabled = this.starting !== null;
     this.commands.hidden = true;
@@ -367,9 +366,10 @@ class Driving {
     if (!this.liveCharacter) return;
     const { stage } = this.app;
     const place = info["place"] as Place;
-    if (!this.place) stage.focus(new THREE.Vector3(place[1], 0.9, place[2]), 1.6);
+    if (!this.place) stage.focus(new THREE.Vector3(place[1], 0.9, place[2]), DRIVEN_RADIUS);
     else if (this.follow) stage.follow(new THREE.Vector3(place[1] - this.place[1], 0, place[2] - this.place[2]));
     this.place = place;
+    this.scene?.stand(place);
     this.input.character = [place[1], place[2]];
     if (this.reach) this.scene?.showReach(this.reach);
     this.reach = null;

@@ -5,6 +5,7 @@ import type { DriveNode } from "../messages";
 import type { Stage } from "../scene";
 
 const ABOVE_FLOOR = 0.012;
+const HIP_HEIGHT = 0.9;
 
 export class DriveScene {
   private readonly group = new THREE.Group();
@@ -31,6 +32,11 @@ export class DriveScene {
     this.group.add(this.arrow, this.ring, this.region, this.box);
     this.group.position.y = stage.floor + ABOVE_FLOOR;
     stage.scene.add(this.group);
+  }
+
+  /** Make the camera's views relative to the character at this place (yaw, x, z). */
+  stand([yaw, x, z]: [number, number, number]): void {
+    this.stage.driven = { posed: true, facing: () => yaw, center: () => new THREE.Vector3(x, this.stage.floor + HIP_HEIGHT, z) };
   }
 
   /** Show the requested direction at the character's `place` (yaw, x, z); null hides the arrow. */
@@ -80,6 +86,7 @@ export class DriveScene {
 
   dispose(): void {
     this.clearReach();
+    this.stage.driven = null;
     for (const thing of [this.arrow, this.ring, this.box]) thing.geometry.dispose();
     for (const look of this.looks) look.dispose();
     this.group.removeFromParent();

@@ -4,6 +4,7 @@
 import type { App, Panel } from "../app";
 import { button, check, choice, download, el } from "../dom";
 import { FORMS, type GraphBuilt, type GraphLinks, type GraphPathSettings, type GraphSettings, type GraphWalkSettings, type MotionInfo, type PairLimit, type PathFollowed, type PathStretch } from "../messages";
+import { checkedAtFirst } from "../skeleton";
 import { settingsForm, type Form } from "../widgets/form";
 import { latest } from "../widgets/latest";
 import { limitCurve } from "../widgets/limit_curve";
@@ -82,6 +83,7 @@ class GraphPanel {
     );
     app.history.registerState("graph", { read: () => this.limits(), write: (limits) => this.putLimits(limits as ReturnType<GraphPanel["limits"]>) });
     app.motionsChanged.on(() => this.draw());
+    app.selectionChanged.on(() => this.draw());
     app.themes.changed.on(() => this.curve.draw());
     app.workEnded.on(() => void this.restore(true));
     this.draw();
@@ -124,9 +126,9 @@ class GraphPanel {
     this.go.disabled = this.from === "open" && !this.chosen().length;
   }
 
-  /** Whether a motion is checked. By default, motions from files are; results made here are not. */
   private ticked(id: string): boolean {
-    return this.wanted.get(id) ?? Boolean(this.app.motions.get(id)?.info.file);
+    const info = this.app.motions.get(id)?.info;
+    return this.wanted.get(id) ?? (info !== undefined && checkedAtFirst(this.app, info));
   }
 
   private chosen(): string[] {

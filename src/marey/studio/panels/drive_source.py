@@ -256,7 +256,8 @@ def make_upper(driver: Driver, clip: Motion) -> SpliceLayer:
     from marey.edit import resample, share_skeleton
     from marey.layer import SpliceSet
 
-    base, clip = share_skeleton((driver.stream.record(_BASE_SECONDS), ensure_contacts(clip)))
+    base = driver.stream.record(_BASE_SECONDS)
+    _, clip = share_skeleton((base, ensure_contacts(clip)), base)
     layer = SpliceLayer(SpliceSet.build([base, resample(clip, base.fps)]))
     layer.request(upper=clip.name)
     return layer
