@@ -19,6 +19,8 @@ import pytest
 from marey.control import BlendTree, BlendTreeSettings, FollowDirection, MatchingData, MatchingSettings
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
+from marey.core.skeleton import Skeleton
+from marey.edit import retarget
 from marey.errors import InvalidValue
 from marey.graph import GraphStreamSettings, MotionGraph
 from marey.maths import quat, rigid2d
@@ -623,6 +625,17 @@ def test_the_upper_body_of_another_clip_is_carried(drivers: dict[str, Callable[[
         shown = np.array([source.frame().positions[hands] for _ in range(90)])[-30:]
         gaps.append(np.linalg.norm(shown[:, 0] - shown[:, 1], axis=1))
     assert np.ptp(gaps[1]) < 0.5 * np.ptp(gaps[0]), "hands that carry a box do not swing"
+
+
+@pytest.mark.filterwarnings("ignore:.*retarget")
+def test_a_long_clip_of_another_body_is_retargeted_to_the_character(drivers: dict[str, Callable[[], Driver]]) -> None:
+    box = sample("carry_box", fps=30.0, seconds=12.0).motion
+    body = box.skeleton
+    taller = retarget(box, Skeleton(body.names, body.parents, 1.1 * body.offsets))
+    driver = drivers["tree"]()
+    source = DriveSource(drivers["tree"](), Record(), upper=make_upper(driver, taller))
+    assert source.skeleton == driver.stream.record(0.1).skeleton
+    assert np.isfinite(source.frame().positions).all()
 
 
 def test_plans_on_disk_spare_the_computation(

@@ -179,6 +179,11 @@ def test_the_timeline_is_arranged(tab: Tab) -> None:
 def test_a_click_selects_a_clip_and_a_joint(tab: Tab) -> None:
     tab.open("kick.bvh")
     tab.open("walk.bvh")
+    # Clips that would stand inside each other are in a row; the selected one stays where it was recorded.
+    tab.until("() => document.querySelector('.arrangement button:nth-child(2)').ariaPressed === 'true'")
+    moved = "[...marey.motions.values()].filter(({ character }) => character.group.position.length() > 1).length"
+    assert tab.get(moved) == tab.get("marey.motions.size") - 1
+    assert tab.get("marey.selected.character.group.position.length()") == 0
     tab.page.get_by_role("button", name="Row", exact=True).click()
     settle(tab)
     assert tab.page.locator(".clip-name", has_text="kick").is_visible()
