@@ -378,10 +378,10 @@ def test_any_pattern_of_contacts_holds_without_jumps(legs: float, spans: list[li
     assert abs(worst_plant(result) - result.residue.max()) < 1e-9
     short = result.residue > HELD
     np.testing.assert_allclose(np.abs(result.scale[short] - 1.0), 0.2, atol=1e-9)
-    # A limb whose joints reached the limit of their moves is rotated back, which may leave the foot a little low.
+    # A limb that moved too far is rotated back, which may leave the foot low; the report says so from 5 mm on.
     moves = np.linalg.norm(result.motion.world().positions - pattern.world().positions, axis=-1)
     is_limited = moves.max() > 0.29
-    assert deepest(result.motion) < (0.005 if is_limited else UNDER)
+    assert deepest(result.motion) < (0.005 if is_limited else UNDER) or (is_limited and result.below_floor)
     if not short.any() and not is_limited:
         again = clean_with_report(result.motion)
         assert np.abs(again.motion.world().positions - result.motion.world().positions).max() < UNDER

@@ -19,6 +19,8 @@ from marey.maths import ease, quat
 _MAX_MOVE, _N_HALVINGS = 1.49, 12
 # The same distance in meters if `max_pull` is small: a knee moves much farther than the foot below it.
 _MIN_LIMIT = 0.298
+# Limbs that moved farther than this multiple of the limit are rotated back even if they are then below the floor.
+_FAR = 1.25
 # Depth in meters at which a part counts as below the floor.
 _MAX_DEPTH = 0.005
 # Seconds before and after, over which a limb that moved too far returns to its cleaned pose.
@@ -29,39 +31,35 @@ def limit_moves(motion: Motion, source: Motion, limbs: Limbs, contacts: Contacts
     """Rotate limbs back toward the source where one of their joints, other than the tips of toes, has moved too far.
 
     No plant is worth that: the source is broken there, or the foot does not stand. A limb that would then be below the
-    floor stays as it is. Returns the motion, and where limbs (F, E) were rotated back, so that their plants are no
-    longer held.
+    floor stays as it is, unless it moved much farther. Returns the motion, and where limbs (F, E) were rotated back, so
+    that their plants are no longer held.
     """
     limit = max(_MAX_MOVE * pull, _MIN_LIMIT)
     done = np.zeros((len(motion), len(limbs.names)), dtype=bool)
-    moved = motion.world().positions - source.world().positions
-    far = np.einsum("fjk,fjk->fj", moved, moved) > limit**2
+    distances = np.linalg.norm(motion.world().positions - source.world().positions, axis=2)
     tips = limbs.table[:, layout.TIP]
-    far[:, tips[tips >= 0]] = False  # `limit_toes` limits them
+    distances[:, tips[tips >= 0]] = 0.0  # `limit_toes` limits them
+    far = distances > limit
     if not far.any():
         return motion, done
-    given = motion
     for e, base in enumerate(limbs.table[:, layout.BASE]):
         below = motion.skeleton.is_below(int(base))
         joints = np.flatnonzero(below)
         frames = np.flatnonzero(far[:, joints].any(axis=1))
         if not len(frames):
             continue
-        weight = np.zeros(len(motion))
-        weight[frames] = _find_way_back(given, source, frames, joints, limit)
-        weight = _fade(weight, round(_RETURN * motion.fps))
-        rows = np.flatnonzero(weight)
-        rotations = motion.rotations.copy()
-        rotations[np.ix_(rows, joints)], bones = _turn_back(given, source, rows, joints, weight[rows])
-        offsets = None if motion.bone_offsets is None else motion.bone_offsets.copy()
-        if offsets is not None:
-            offsets[np.ix_(rows, joints[1:])] = bones[:, 1:]
-            set_readonly(offsets)
-        turned = replace(motion, rotations=set_readonly(rotations), bone_offsets=offsets)
         points = tuple(point for point in contacts.points if below[point.joint])
-        depth, before = (_measure_depth(each, points, joints, rows) for each in (turned, motion))
-        if depth <= max(before, _MAX_DEPTH):
-            motion, done[rows, e] = turned, True
+        for weight in (_find_way_back(motion, source, frames, joints, limit), np.ones(len(frames))):
+            weights = np.zeros(len(motion))
+            weights[frames] = weight
+            weights = _fade(weights, round(_RETURN * motion.fps))
+            rows = np.flatnonzero(weights)
+            turned = _rotate_back(motion, source, rows, joints, weights[rows])
+            depth, before = (_measure_depth(each, points, joints, rows) for each in (turned, motion))
+            # Better a little too far than below the floor.
+            if depth <= max(before, _MAX_DEPTH) or distances[frames].max() > _FAR * limit:
+                motion, done[rows, e] = turned, True
+                break
     return motion, done
 
 
@@ -69,6 +67,18 @@ def _measure_depth(motion: Motion, points: Sequence[ContactPoint], joints: Ints,
     """Return how far points and joints are below the floor at most, in meters, in some frames."""
     heights = [motion.world().positions[np.ix_(rows, joints)][..., 1], point_paths(motion, points)[rows, :, 1]]
     return (motion.source.floor or 0.0) - float(min(each.min(initial=np.inf) for each in heights))
+
+
+def _rotate_back(motion: Motion, source: Motion, rows: Ints, joints: Ints, weight: Floats) -> Motion:
+    """Return the motion with joints between its own pose and that of the source, in some frames."""
+    rotations = motion.rotations.copy()
+    rotations[np.ix_(rows, joints)], bones = _turn_back(motion, source, rows, joints, weight)
+    offsets = None
+    if motion.bone_offsets is not None:
+        offsets = motion.bone_offsets.copy()
+        offsets[np.ix_(rows, joints[1:])] = bones[:, 1:]
+        set_readonly(offsets)
+    return replace(motion, rotations=set_readonly(rotations), bone_offsets=offsets)
 
 
 def _turn_back(motion: Motion, source: Motion, rows: Ints, joints: Ints, weight: Floats) -> tuple[Floats, Floats]:
