@@ -44,7 +44,7 @@ def test_a_character_is_made_and_saved(author: Tab, folder: Path) -> None:
     page.get_by_role("button", name="Add node").click()
     author.until("() => /built from \\d+ gait cycles/.test(document.querySelector('.panel').textContent)")
     page.get_by_role("button", name="Find transitions").click()
-    author.until("() => /source motions can continue/.test(document.querySelector('.panel').textContent)")
+    author.until("() => /source motions can transition/.test(document.querySelector('.panel').textContent)")
     colors = author.get(COLORS)
     assert sum(1 for each in colors if each > 5) >= 3, f"graph, costs and box are drawn, not {colors}"
     page.get_by_role("button", name="Connect", exact=True).click()
