@@ -31,9 +31,9 @@ def check(motion: Motion | Markers, settings: CheckSettings) -> CheckReport:
 
     Motions are checked for broken frames, flips and jumps; frozen and repeated frames; a wrong frame rate; a leading
     rest pose; an uncertain unit or axis; bones that change length; a tilted or drifting floor; sliding and sunken feet;
-    jitter; impossible speeds; hips that
-    stay in one place; and swapped sides. Markers are checked for gaps. Each finding has its frames, its size
-    and a remedy. The limits come from what a body can do and from the statistics of the clip.
+    jitter; impossible speeds; hips that stay in one place; and swapped sides. Markers are checked for gaps. Each
+    finding has its frames, its size and a remedy. The limits come from what a body can do and from the
+    statistics of the clip.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from marey.errors import InvalidValue, similar
 __all__ = ["LARGEST", "UNITS", "Kind", "Option", "is_generator", "read_option"]
 
 LARGEST = 1e15
-"""No number of an option may be larger. Squares and cubes of larger ones would not be finite, and no quantity is."""
+"""Largest number that an option accepts. Powers of it stay finite, and no length, time or speed is larger."""
 
 Kind = Literal["number", "integer", "flag", "text", "name", "choice", "object"]
 _KINDS: dict[str, Kind] = {

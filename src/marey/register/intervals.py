@@ -150,7 +150,7 @@ def _average_gap(interval: Interval, voters: Sequence[Sequence[Interval]], stret
             starts += min(max(first.stop, interval.start), interval.stop)
             stops += min(max(second.start, interval.start), interval.stop)
             continue
-        # A voter with a third interval here will cause another split later; for now only its first two intervals count.
+        # A voter with a third interval here causes another split later; until then, only its first two intervals count.
         end = second.stop if len(row) > 2 and is_overlapping(row[2], interval) else interval.stop
         end = min(end, interval.stop)
         scale = (end - interval.start) / (second.stop - first.start)
