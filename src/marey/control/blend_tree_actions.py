@@ -68,7 +68,8 @@ class OneShot:
 class ActionTable:
     """The F frames of an action at the rate of the tree, relative to the ground below the hips, as in `LoopTable`.
 
-    mask : (J,) whether each joint is taken from the action; all of them, with root, steps and contacts, if `whole`.
+    mask : (J,) whether each joint is taken from the action.
+    whole : the action replaces the whole body, including its root, steps and contacts.
     """
 
     action: OneShot
@@ -160,10 +161,10 @@ class ActionPlayer:
             each.ended = each.frame if each.ended is None else each.ended
 
     def advance(self, before: Floats, after: Floats) -> None:
-        """Advance all actions by a frame; change the placement `after` (3,), in place, to the one that the actions lead
-        to.
+        """Advance all actions by one frame, and apply their travel to `after` in place.
 
-        before : (3,) placement in the previous frame. after : (3,) placement to which the loops alone lead.
+        before : (3,) rigid2d of the previous frame. after : (3,) rigid2d of this frame; on input, that of the loops
+        alone.
         """
         if not self._playing:
             return
@@ -210,10 +211,9 @@ def _lay_over(frame: SourceFrame, playing: _Playing, weight: float, place: Float
 
 
 def find_start(poses: Floats, heights: Floats, table: ActionTable) -> int:
-    """Return the index of the pose of the loops at which an action should begin, among rotations (n, J, 4) and heights
-    (n,) of joint 0.
+    """Return the index of the loop pose at which an action should begin: the one nearest to its first pose.
 
-    It is the one nearest to the first pose of the action.
+    poses : (n, J, 4) local rotations of the loops. heights : (n,) heights of joint 0 in meters.
     """
     turned = quat.angle_between(poses, table.rotations[0])
     lifted = (heights - table.root[0, 1]) / _HEIGHT

@@ -2,12 +2,13 @@
 
 The parameters of each node are sampled on a grid. For every grid point, the model holds the clip's path and duration,
 and for each edge the box of parameters that can follow. For every pair of grid points, it holds the cost of the
-transition, because a stream does not play all parameters in a box as requested: where a transition turns out worse than
-the edge allows, it moves them toward the middle. Between grid points, the model interpolates.
+transition. Plans need it because a stream does not play every parameter in a box as requested: if a transition would be
+worse than the edge allows, the stream moves the parameters toward the middle of the box. Between grid points, the model
+interpolates.
 
-Plans minimize time, so a character that can run takes a long path along a wide curve if it arrives sooner. With
-``short_way`` = s, the duration T of a clip that is L meters long counts as (1 - s) T + s L / v, with v the speed of the
-fastest clip: plans then prefer short paths.
+Plans minimize time, so a character that can run takes a long path along a wide curve if it arrives sooner. A positive
+``short_way`` s makes plans prefer short paths: the duration T of a clip that is L meters long is replaced by
+(1 - s) T + s L / v, where v is the speed of the fastest clip.
 """
 
 from __future__ import annotations
@@ -29,19 +30,18 @@ __all__ = ["ClipModel", "NodeTable", "grid_fractions", "move_inside", "turning_r
 
 # Points on a clip's path between two transitions.
 N_POINTS = 9
-# Number of grid values of a parameter: the minimum; the maximum, by the number of parameters; and the number of nodes
-# above which the maximum is lower. In between, one value for each 0.15 m or rad by which the parameter moves the end of
-# the clip.
+# Grid values of a parameter: one for each `_APART` meters or radians by which the parameter moves the end of the clip.
+# The maximum depends on the number of parameters; it is lower for graphs with more than `_FEW_NODES` nodes.
 _MIN_VALUES = 3
 _MAX_VALUES, _FEWER_VALUES = {1: 25, 2: 13, 3: 7}, {1: 13, 2: 7, 3: 5}
 _FEW_NODES = 2
 _APART = 0.15
-# Transitions whose predicted cost exceeds this fraction of the edge's limit are penalized, in seconds per unit of the
-# fraction.
+# Transitions whose predicted cost exceeds this fraction of the edge's limit are penalized: seconds for an excess of one
+# whole limit.
 _SAFE, _PENALTY = 0.95, 20.0
-# Meters, roughly the height of a body's center; with heights around 0, single precision is enough.
+# Meters, roughly the height of a body's center. It is subtracted from all heights, so single precision is enough.
 _HEIGHT = 0.9
-# Minimum distance in meters, or turn in radians, of clips that can take the character somewhere.
+# Minimum distance in meters, or turn in radians, of clips that count as moving the character.
 _MOVES = 0.1
 
 
@@ -54,11 +54,11 @@ class NodeTable:
     grid : (G, d) parameters at the grid points, moved to the nearest allowed ones.
     paths : (G, P, 3) rigid2d of the character at P moments of each clip.
     timing : (G, 2) moment from 0 to 1 at which clips are left, mean over the edges; and duration of clips in seconds,
-        or what counts as such with `short_way`.
-    boxes : by target node, (G, 3 e + 1): lower and upper bounds of its e parameters, allowed ones in their middle, and
-        the moment to enter.
+        adjusted by `short_way`.
+    boxes : by target node, (G, 3 e + 1): lower bounds, upper bounds and allowed middle values of its e parameters, and
+        the moment from 0 to 1 at which its clips are entered.
     effects : (d,) meters or radians by which each parameter moves the end of a clip.
-    moves : whether the node's clips take the character elsewhere or turn it.
+    moves : whether any of the node's clips moves or turns the character.
     """
 
     first: int
@@ -87,11 +87,10 @@ class NodeTable:
 
     @lru_cache(maxsize=2)  # noqa: B019, tables live as long as their planner
     def sample_box(self, *, fine: bool) -> Floats:
-        """Return K evenly spaced fractions (K, d) of a parameter box: a fine grid for a choice, a coarse one to plan
-        ahead.
+        """Return an evenly spaced grid (K, d) of fractions of a parameter box: fine for a choice, coarse to plan ahead.
 
-        The first parameter has the most values; one that does not move the character has one. Counts are odd to
-        include the middle, which is often straight ahead.
+        The first parameter has the most values. A parameter that does not move the character has one. Numbers of values
+        are odd to include the middle, which is often straight ahead.
         """
         most = [25 if fine else 9, *[5 if fine else 3] * (len(self.effects) - 1)]
         return grid_fractions(tuple(n if far > _MOVES else 1 for n, far in zip(most, self.effects, strict=True)))
@@ -100,8 +99,10 @@ class NodeTable:
 class ClipModel:
     """The model of a graph. The states of all nodes, S in total, are numbered one node after the other.
 
-    tables : by node. joins, costs : by source and target node, filled when they are needed: how clips are placed, and
-    the costs (G H, 1) of transitions from each of G grid points to each of H, relative to what the edge allows.
+    tables : by node.
+    joins : by source and target node, computed on demand: how clips are placed.
+    costs : likewise, (G H, 1) costs of transitions from each of G grid points to each of H, as fractions of the edge's
+        limit.
     """
 
     def __init__(self, graph: ParametricMotionGraph) -> None:
@@ -114,7 +115,7 @@ class ClipModel:
             self.tables[name] = _build_table(graph, name, self.n_states)
 
     def count_lengths(self, short_way: float) -> ClipModel:
-        """Return a model in which the lengths of clips count, too; it shares joins and costs with this one."""
+        """Return a model whose durations also depend on path lengths; it shares joins and costs with this one."""
         out = copy(self)
         pace = max(table.pace for table in self.tables.values())
         out.tables = {name: _count_lengths(table, short_way, pace) for name, table in self.tables.items()}
@@ -138,12 +139,11 @@ class ClipModel:
     def follow(
         self, node: str, target: str, parameters: Floats, places: Floats | None, unit: Floats, *, exact: bool = False
     ) -> ClipStarts:
-        """Return the beginnings of clips of `target` after clips of `node`, at fractions `unit` (K, e) of each box.
+        """Return the beginnings of N K clips of `target`: K after each of N clips of `node`, in that order.
 
-        exact : `unit` holds parameters, which are moved into each box, instead of fractions.
-
-        parameters, places : (N, d) and (N, 3) rigid2d of the clips before, at the moment when they are left; None if it
-        does not matter where the new clips begin. The results are N K clips; those after the first clip come first.
+        parameters : (N, d) parameters of the clips of `node`. places : (N, 3) rigid2d at which they are left; None if
+        it does not matter where the new clips begin. unit : (K, e) new clips as fractions of each parameter box.
+        exact : `unit` holds parameters instead of fractions; they are moved into each box.
         """
         k, e = unit.shape
         table = self.tables[node]
@@ -182,7 +182,7 @@ class ClipModel:
         return np.asarray(_PENALTY * np.maximum(found[:, 0] - _SAFE, 0.0))
 
     def _find_windows(self, name: str, end: bool) -> Windows:
-        """Return the windows of a node's clips in which transitions lie."""
+        """Return the windows of a node's clips in which transitions are allowed."""
         if (name, end) not in self._windows:
             motions = [self.graph[name].motion(each) for each in self.tables[name].grid]
             self._windows[name, end] = make_windows(motions, self.graph.seams, end=end, height=_HEIGHT)
@@ -229,7 +229,7 @@ def _build_table(graph: ParametricMotionGraph, name: str, first: int) -> NodeTab
 
 
 def _count_lengths(table: NodeTable, short_way: float, pace: float) -> NodeTable:
-    """Return the table with durations that depend on the lengths of the clips, too; see the module's description."""
+    """Return the table with durations that also depend on path lengths; see the module docstring."""
     seconds = (1.0 - short_way) * table.timing[:, 1] + short_way * table.lengths / max(pace, 1e-6)
     return replace(table, timing=np.stack([table.timing[:, 0], seconds], axis=1))
 

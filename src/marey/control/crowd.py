@@ -1,8 +1,8 @@
 """Play several live characters together: each turns aside for those in front of it.
 
-Every fifth of a second, a character predicts where the others will be if none turns. If one in front of it would
-come too close, its requested direction is turned away from there; if they would meet exactly, to the right. Nothing is
-random, so a crowd can be repeated.
+Every 0.2 seconds, each character predicts where the others will be if nobody turns. If one in front of it would come
+too close, it turns away from that one; if they would meet head-on, both turn right. Nothing is random, so the same
+commands give the same motion.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from marey.play import PlayedStream, SourceFrame
 
 __all__ = ["record_sources", "turn_aside"]
 
-# Seconds between two looks, of the path from which a velocity is estimated, and ahead.
+# Seconds: between two predictions; of the past path from which velocities are estimated; of the prediction.
 _EVERY, _PAST, _AHEAD = 0.2, 0.5, 4.0
-# Largest change of the direction in radians, and lowest speed in m/s that counts as walking.
+# Maximum change of the direction in radians; minimum speed in m/s that counts as walking.
 _ASIDE, _WALKING = np.radians(50.0), 0.2
 
 
 class _Member:
-    """A stream of a crowd: the direction that was requested from it, and how far it turns aside."""
+    """A stream of a crowd, with its requested direction and the angle by which it turns aside."""
 
     def __init__(self, stream: PlayedStream, direction: float | None) -> None:
         self.stream, self.direction, self.aside = stream, direction, 0.0
         self.fps, self.frames = stream.fps, list[SourceFrame]()
 
     def request(self, **command: Any) -> None:
-        """Pass on a command, with the direction turned aside."""
+        """Pass a command on to the stream, with the angle added to its direction."""
         self.direction = command.get("direction", self.direction)
         if command.get("direction") is not None:
             command["direction"] = command["direction"] + self.aside
         self.stream.request(**command)
 
     def turn(self, aside: float) -> None:
-        """Turn aside by an angle from the requested direction."""
+        """Set the angle from the requested direction by which the character turns aside."""
         if aside != self.aside and self.direction is not None:
             self.aside = aside
             self.stream.request(direction=self.direction + aside)
@@ -62,7 +62,7 @@ def turn_aside(positions: Floats, velocities: Floats, distance: float) -> Floats
         nearest = away + seconds[:, None] * closing
         gap = np.hypot(*nearest.T)
         matters = (gap < distance) & (away @ speed > 0.0) & (np.arange(len(gap)) != i)
-        # Positive if the other one passes on the left; turn to the right then, and where neither side is nearer.
+        # Positive if the other one passes on the left. Turn right then, and also if they would meet head-on.
         left = nearest[:, 0] * speed[1] - nearest[:, 1] * speed[0]
         side = np.where(left >= -1e-3 * pace, -1.0, 1.0)
         urgency = (1.0 - gap / distance) * (1.0 - 0.7 * seconds / _AHEAD)
@@ -79,14 +79,14 @@ def record_sources(
     directions: Sequence[float | None] = (),
     distance: float = 1.0,
 ) -> list[list[SourceFrame]]:
-    """Play streams together and return the frames of each, before its feet are corrected, in its own coordinates.
+    """Play streams together; return each one's frames in its own coordinates, before foot correction.
 
     Parameters
     ----------
     streams : the members. places : rigid2d (theta, x, z) at which each of them starts in the world.
-    senders : functions of a receiver of commands and a frame number, which request what is due at that frame.
-    directions : the direction that each was asked for at first, in radians; None if it takes no directions.
-    distance : meters to keep from each other as far as the characters can; 0 for none.
+    senders : for each member, a function ``send(member, frame)`` that requests the commands due at that frame.
+    directions : initial direction of each member in radians; None if it does not accept directions.
+    distance : meters that characters try to keep from each other; 0 to ignore each other.
     """
     check_number(distance, "distance in meters")
     if len({stream.fps for stream in streams}) > 1:

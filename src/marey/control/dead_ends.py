@@ -1,5 +1,4 @@
-"""Find dead ends of a character: clips after which some turns never become possible again, or some nodes are never
-reached."""
+"""Find dead ends of a character: clips after which it can never make some turns, or reach some nodes, again."""
 
 from __future__ import annotations
 
@@ -20,13 +19,13 @@ from marey.pmg.units import format_ranges
 
 __all__ = ["NodeLimit", "ResponseBound", "TurnLimit", "bound_response", "find_limits"]
 
-# A state is limited if its sharpest turn is below this fraction of the node's sharpest turn. Nodes whose sharpest turn
-# is below this angle, in radians, are ignored.
+# A state is limited if the sharpest turn that can follow it is below this fraction of the node's sharpest turn. Nodes
+# whose sharpest turn is below this angle, in radians, are ignored.
 _FRACTION, _MIN_TURN = 0.6, float(np.radians(15.0))
-# Number of clips to look ahead: a turn that is not possible within these clips never becomes possible.
+# Number of clips to look ahead: a turn that is not possible within these clips counts as impossible.
 _MAX_CLIPS = 40
-# Maximum angle in radians at which a character faces a direction; number of clips and of moments examined for the best
-# response.
+# Maximum heading error in radians of a character that faces a direction; numbers of clips and of moments per clip to
+# search for the fastest response.
 _WITHIN = float(np.radians(15.0))
 _SAMPLES, _MOMENTS = 200, 60
 
@@ -39,7 +38,7 @@ class TurnLimit:
     side : "left" or "right".
     low, high : (d,) ranges of the parameters of these clips.
     turn : radians, sharpest turn of any clip that can follow, now or later.
-    usual : radians, the same after other clips.
+    usual : radians, sharpest turn after the node's other clips.
     """
 
     node: str
@@ -88,8 +87,8 @@ class NodeLimit:
 def find_limits(graph: ParametricMotionGraph) -> tuple[TurnLimit | NodeLimit, ...]:
     """Find the clips after which a character can never again turn as sharply as after others, or play some node.
 
-    For turns, only nodes with a parameter ``turn`` that can follow themselves, or alternate with another node, are
-    examined.
+    Turns are examined only for nodes that have a parameter ``turn`` and can follow themselves or alternate with
+    another node.
 
     Examples
     --------
@@ -131,8 +130,8 @@ def _find_turn_limits(graph: ParametricMotionGraph, planner: Planner) -> list[Tu
 class ResponseBound(NamedTuple):
     """Lower bound on the time in which a character responds to a requested turn.
 
-    wait : median of the seconds from a request at any moment to the middle of the next possible transition.
-    turning : seconds in which the sharpest clip, played again and again, comes within 15 degrees of the direction.
+    wait : median time in seconds from a request to the middle of the next possible transition.
+    turning : seconds in which the sharpest clip, played repeatedly, comes within 15 degrees of the direction.
     """
 
     wait: float
@@ -145,10 +144,10 @@ class ResponseBound(NamedTuple):
 
 
 def bound_response(graph: ParametricMotionGraph, turn: float = np.pi / 2.0) -> ResponseBound:
-    """Compute a lower bound on the response time to a requested turn by an angle in radians.
+    """Compute a lower bound on the response time to a requested turn, an angle in radians.
 
-    No planner can be faster with the same clips: a turn begins with a transition, and is no sharper than the sharpest
-    clip. Both are infinite if no node can turn again and again.
+    No planner can be faster with the same clips, because a turn begins with a transition and is no sharper than the
+    sharpest clip. Both times are infinite if no node can turn repeatedly.
 
     Examples
     --------
@@ -194,7 +193,11 @@ def _time_to_turn(heading: Floats, seconds: float, turn: float) -> float:
 
 
 def _find_wait(span: float, first: float, last: float) -> float:
-    """Return the median time from any moment of a clip of some seconds to the middle of the next transition."""
+    """Return the median time in seconds from a moment of a clip to the middle of the next possible transition.
+
+    span : duration of the clip in seconds. first, last : seconds from its start, and before its end, between which it
+    can be changed.
+    """
     waits = []
     for moment in (np.arange(_MOMENTS) + 0.5) / _MOMENTS * span:
         change = max(moment + 0.5 * first, first)
@@ -208,7 +211,7 @@ def _find_sharpest_turns(planner: Planner, sign: float) -> Floats:
     `sign` is 1 for turns to the left, -1 for turns to the right.
     """
     links = planner.link_turns()
-    # If a stream would change all transitions, it uses the best one.
+    # Use the transitions without a penalty; if a state has none, its transitions with the lowest penalty.
     lowest = np.array([links.penalties[a:b].min(initial=np.inf) for a, b in pairwise(links.first)])
     usable = links.penalties <= np.repeat(lowest, np.diff(links.first))
     turns = sign * links.paths[:, -1, 0]

@@ -17,10 +17,9 @@ from marey.pmg.requests import check_command
 
 __all__ = ["FollowDirection"]
 
-# A choice is reviewed within the clip while the character turns, or is off the requested direction, by more than this,
-# in radians.
+# Radians: a choice is reviewed during the clip if the clip turns, or the heading is off, by more than this.
 _FACING = np.radians(5.0)
-# Commands that are not for nodes. Speed in m/s of nodes that walk.
+# Commands that the controller handles itself; minimum speed in m/s of nodes that walk.
 _OWN = ("node", "stop")
 _WALKING = 0.2
 

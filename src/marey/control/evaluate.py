@@ -39,8 +39,7 @@ _WITHIN, _FOR = 15.0, 0.25
 _SWAY = 0.12
 # Seconds of straight walking before a turn is requested.
 _BEFORE = 3.0
-# The character is steered toward the path point this many meters ahead; the direction is updated after this many
-# seconds.
+# The character is steered toward the path point this many meters ahead; seconds between updates of the direction.
 _LOOK, _STEER = 0.8, 0.1
 
 

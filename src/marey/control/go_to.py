@@ -18,7 +18,7 @@ from marey.pmg import Choice, ControlState, ParametricMotionGraph
 
 __all__ = ["GoTo"]
 
-# Distance from the goal in meters within which a choice is reviewed once during the clip, when the clip's exact
+# Within this distance from the goal, in meters, a choice is reviewed once during its clip, when the clip's exact
 # placement is known.
 _NEAR = 4.0
 
@@ -26,7 +26,7 @@ _NEAR = 4.0
 class GoTo:
     """Controller that walks to a point, optionally with a heading there, and on to the next point when requested.
 
-    Each clip is the first of a plan that arrives as soon as possible, or by a short way; see `marey.control.planner`.
+    Each clip is the first of a plan that minimizes the arrival time or the path length; see `marey.control.planner`.
 
     Parameters
     ----------

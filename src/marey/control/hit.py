@@ -74,7 +74,7 @@ class HitPoint:
         """Accept a command: ``point``, a world position (3,), or None to stop."""
         unknown = sorted(command.keys() - {"point"})
         if unknown:
-            raise UnknownName(f"a command for HitPoint has only point, not {unknown[0]!r}")
+            raise UnknownName(f"HitPoint takes the command point, not {unknown[0]!r}")
         point = command.get("point")
         self.point = None if point is None else freeze_array(point, "point", (3,))
 
@@ -86,8 +86,7 @@ class HitPoint:
             raise NoResult(f"no node of {graph.name!r} can hit a target point; add one with the request 'at a point'")
 
     def choose(self, state: ControlState) -> Choice:
-        """Choose an action that reaches the point, or else the clip that brings the point closest to the reach of an
-        action."""
+        """Choose an action that reaches the point, else the clip that brings the point closest to an action's reach."""
         if not self._hitters:
             self.prepare(state.graph)
         movers = [each for each in state.options if each.node.name not in self._hitters] or list(state.options)
@@ -117,8 +116,10 @@ class HitPoint:
         return choice
 
     def _approach(self, option: TransitionOption) -> tuple[float, Choice]:
-        """Return the distance in meters from the point to the reach of the actions after the best clip of a node, and
-        the `Choice` that plays it."""
+        """Choose the clip of a node after which the point is closest to the reach of the actions.
+
+        Returns that distance in meters, and the `Choice` that plays the clip.
+        """
         node = option.node
         tried = option.range.region.sample(_TRIED, np.random.default_rng(0), corners=True)
         paths = node.paths(tried)

@@ -1,8 +1,8 @@
 """Predict where the next clip really starts, relative to an end-to-end placement.
 
-A stream places the next clip to match the bodies and keep planted feet in place. Its heading and hips then differ
-slightly from those of the previous clip; over several clips this adds up to many degrees. The difference changes
-smoothly with the parameters, so a quadratic fit to some samples predicts it.
+A stream places the next clip so that the poses match and planted feet stay in place. The heading and hips of the two
+clips then differ slightly there; over several clips this adds up to many degrees. The difference changes smoothly with
+the parameters, so a quadratic fit to some samples predicts it.
 """
 
 from __future__ import annotations

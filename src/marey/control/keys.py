@@ -88,8 +88,7 @@ def play_keys(stream: Stream, keys: str | Sequence[KeyPress]) -> Motion:
 
 
 def schedule_keys(stream: Stream, presses: Sequence[KeyPress]) -> Callable[[Stream, int], None]:
-    """Return a function ``send(stream, frame)`` that requests the direction of the keys that are held from this frame
-    on."""
+    """Return a function ``send(stream, frame)`` that requests the new direction if the held keys change at a frame."""
     starts = {round(press.start * stream.fps): press.direction for press in presses}
     stops = can_stop(stream)
 

@@ -29,7 +29,7 @@ __all__ = ["SpliceLayer"]
 _AGO, _STEADY = 0.1, 0.25
 # Correction gains of the phase and of its rate, for one frame at 60 Hz.
 _PHASE_GAIN, _RATE_GAIN = 0.12, 0.004
-# Fraction of its rate that the phase loses in such a frame while both feet stand still.
+# Fraction of its rate that the phase loses per frame at 60 Hz while both feet stand still.
 _SLOWING = 0.1
 # Relative speed of the feet, in m/s, at which their evidence counts fully.
 _MOVING = 0.5
@@ -186,5 +186,5 @@ def _feet_offset(skeleton: Skeleton, positions: Floats) -> Floats:
 
 
 def _gait_features(now: Floats, ago: Floats) -> Floats:
-    """Return features (..., 4) to compare gaits by: vector between the feet (up, ahead), and 1.5 times its change."""
+    """Return features (..., 4) for comparing gaits: vector between the feet (up, ahead), and 1.5 times its change."""
     return np.concatenate([now[..., 1:], 1.5 * (now - ago)[..., 1:]], axis=-1)

@@ -5,15 +5,15 @@ Arrays, for a character with S states, one for each point of each node's paramet
 - ``nodes``: names of the nodes; ``first_axis``, ``first_state``: index of each node's first axis and first state;
 - ``axes`` (A, 3): first value, step and number of values of each parameter of each node; within a node, the state index
   counts with the last parameter fastest;
-- ``direction``, ``point``, ``pose`` and ``node`` (S, C): seconds for each state and goal; in ``point`` and ``pose``,
-  lengths count, too, by the default of ``short_way`` in `GoToSettings`. Goals are seen from the character at the moment
-  when the clip is left. Between grid points, interpolate linearly in each parameter. Column ``k`` of ``node`` is the
-  node with that index; `marey.maths.value_kernels` describes the columns of the others;
+- ``direction``, ``point``, ``pose`` and ``node`` (S, C): seconds for each state and goal. ``point`` and ``pose``
+  include path lengths, weighted by the default ``short_way`` of `GoToSettings`. Goals are relative to the character at
+  the moment when the clip is left. Between grid points, interpolate linearly in each parameter. Column ``k`` of
+  ``node`` is the node with that index; `marey.maths.value_kernels` describes the columns of the others;
 - ``point_distances``, ``pose_distances``: meters; ``bearings``, ``headings``: number of bearings and headings of
-  ``direction``, ``point`` and ``pose``; ``slowness``: seconds per meter beyond the last distance, likewise;
-- ``joins`` and ``costs``: for each edge in turn, the coefficients of `marey.control.joins.Join`, and the costs of
-  transitions between all states of its two nodes (see `ClipModel`); ``n_joins``, ``n_costs``: number of rows of each
-  edge, 0 for those that no table needs;
+  ``direction``, ``point`` and ``pose``; ``slowness``: seconds per meter beyond the last distance of each of them;
+- ``joins`` and ``costs``: edge by edge, the coefficients of `marey.control.joins.Join`, and the costs of transitions
+  between all states of its two nodes (see `ClipModel`); ``n_joins``, ``n_costs``: number of rows of each edge, 0 if no
+  table needs them;
 - ``character``: digest of the nodes and edges that the tables belong to.
 """
 
@@ -46,7 +46,7 @@ _GOALS, _PLACES = ("direction", "point", "pose"), ("point", "pose")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanFile(FrozenRecord, Stored):
-    """Value tables of a character, as its file holds them; see the module's description."""
+    """Value tables of a character, as stored in a file; see the module docstring for the fields."""
 
     FILE = FileFormat(
         "marey.plan", 1,
@@ -93,7 +93,7 @@ class PlanFile(FrozenRecord, Stored):
 
     @classmethod
     def from_planner(cls, planner: Planner) -> PlanFile:
-        """Compute all tables of a planner; those of points count lengths as `GoTo` does by default."""
+        """Compute all tables of a planner. Those of points and poses include path lengths, as in `GoTo` by default."""
         rows, short = planner.model.tables, _prefer_short_ways(planner.graph)
         tables = {kind: (short if kind in _PLACES else planner).table(kind) for kind in (*_GOALS, "node")}
         dims = [len(each.axes) for each in rows.values()]
@@ -131,7 +131,7 @@ class PlanFile(FrozenRecord, Stored):
         return out | {"node": ValueTable(grid, set_readonly(self.node), 0)}
 
     def fill_model(self, model: ClipModel) -> None:
-        """Give a model of the same character the joins and costs of the file, if it has them."""
+        """Copy the joins and costs of the file, if it has any, to a model of the same character."""
         if self.joins is None or self.costs is None or self.n_joins is None or self.n_costs is None:
             return
         edges, tables = list(model.graph.edges), model.tables
@@ -145,9 +145,9 @@ class PlanFile(FrozenRecord, Stored):
 def _split(
     rows: Floats, counts: Ints, edges: list[tuple[str, str]], wanted: list[int]
 ) -> list[tuple[tuple[str, str], Floats]]:
-    """Return the rows of each edge that has any. `wanted` are the numbers of rows of complete edges."""
+    """Return the rows of each edge that has any. `wanted` holds the number of rows that each edge should have."""
     if len(counts) != len(edges) or len(rows) != counts.sum() or any((counts != 0) & (counts != np.array(wanted))):
-        raise InvalidValue(f"rows of edges must be {wanted} or 0, not {counts.tolist()} of {len(rows)}")
+        raise InvalidValue(f"rows of edges must be {wanted} or 0, not {counts.tolist()} with {len(rows)} in total")
     parts = zip(edges, np.split(rows, np.cumsum(counts)), strict=False)
     return [(edge, set_readonly(np.ascontiguousarray(each))) for edge, each in parts if len(each)]
 
@@ -172,10 +172,9 @@ def save_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -
 
 
 def load_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -> bool:
-    """Read the value tables next to a character's .json file; return False if there are none, or if the character has
-    changed since.
+    """Read the value tables next to a character's .json file, so that its controllers need not compute them.
 
-    Controllers of this character then need not compute them.
+    Returns False if there is no such file, or if the character has changed since it was written.
 
     Examples
     --------
@@ -208,7 +207,7 @@ def _prefer_short_ways(graph: ParametricMotionGraph) -> Planner:
 
 
 def _digest(graph: ParametricMotionGraph) -> str:
-    """Return a digest of all that the tables depend on: how lengths count, the nodes' ranges and paths, the edges."""
+    """Return a digest of everything that the tables depend on: `short_way`, the nodes' ranges and paths, the edges."""
     out = hashlib.sha256(str(GoToSettings().short_way).encode())
     for node in graph.nodes.values():
         ends = np.stack([node.low, node.middle, node.high])

@@ -51,21 +51,20 @@ from marey.pmg import Choice, ControlState, Edge, Node, ParametricMotionGraph, T
 
 __all__ = ["Planner", "ValueTable", "get_planner"]
 
-# Cost in seconds of a parameter that differs from the preferred one by its whole range, such as a speed that was not
-# requested.
+# Cost in seconds of a parameter that differs from the preferred value by its whole range, for example of a speed when
+# none is requested.
 _UNUSUAL = 0.3
 # Maximum movement in meters, or turn in radians, of a character that stands still.
 _STILL = 0.1
 # Number of first clips that are refined, and number of refinement steps; each halves the step size.
 _REFINED, _ROUNDS = 6, 3
-# Number of plans that are extended by a clip in the first round, the second, and so on; and the maximum number of clips
-# of a plan.
+# Numbers of plans that are extended by a clip in each round; maximum number of clips of a plan.
 _WIDTHS, _MAX_CLIPS = (16, 12, 6, 4), 8
-# Only the clips of nodes that are at most this many seconds from the best are refined.
+# Nodes whose best clip costs this many seconds more than the best of all are not refined.
 _CLOSE = 1.0
 # Minimum time in seconds that a change within a clip must save.
 _MIN_GAIN = 0.3
-# Plans are not extended if the goal is more than this many seconds away, because it makes no difference.
+# Plans are not extended if the goal is more than this many seconds away: the table is then accurate enough.
 _SEARCHED = 12.0
 
 
@@ -76,8 +75,8 @@ class _Candidates(NamedTuple):
     places : (N, 3) rigid2d at their ends.
     gone : (N,) seconds until then.
     done, onward : (N,) cost of the plan if it ends with this clip, and if it continues.
-    before, rows : the candidates that the clips follow, and the index (N,) of each one's predecessor; None for first
-        clips.
+    before, rows : the preceding clips, and the index (N,) of each clip's predecessor among them; `before` is None for
+        first clips.
     """
 
     node: str
@@ -164,8 +163,7 @@ class Planner:
         return np.inf if seconds >= 0.5 * NEVER else seconds
 
     def seconds_to(self, places: Floats, node: str, parameters: Floats, paths: Floats, seconds: Floats) -> Floats:
-        """Return the seconds (M,) until placements (M, 3), rigid2d, are reached, if the best of the given clips is
-        played first.
+        """Return the seconds (M,) until each of M placements (M, 3), rigid2d, is reached, with the best first clip.
 
         node, parameters : node and parameters (N, d) of the clips.
         paths, seconds : their paths (N, W, 3), rigid2d on W frames, and their durations (N,).
@@ -186,9 +184,7 @@ class Planner:
         return state.options[best]
 
     def _seconds_by(self, option: TransitionOption, target: str) -> float:
-        """Return the seconds until a clip of another node begins, if a clip in the middle of the option's box is
-        next.
-        """
+        """Return the seconds until a clip of `target` begins, after one clip from the middle of an option's box."""
         node, box = option.node.name, option.range
         parameters = box.middle[None]
         starts = ClipStarts(parameters, np.full(1, box.enter), np.zeros((1, 3)))
@@ -274,7 +270,10 @@ class Planner:
         return GoalValues(place, limits, values, table.grid, HORIZON)
 
     def _weigh(self, node: str, starts: ClipStarts, goal: GoalValues, source: str, before: Floats) -> ClipCosts:
-        """Compute the costs of clips of a node after clips of `source` with parameters (N, d); none for d = 0."""
+        """Compute the costs of clips of a node, with the penalties of their transitions from clips of `source`.
+
+        before : (N, d) parameters of the clips of `source`; (N, 0) if there is no transition.
+        """
         n = len(starts.enter)
         out = ClipCosts(np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n))
         weigh_clips(self.model.tables[node].arrays, starts, goal, N_POINTS, out)
@@ -295,9 +294,9 @@ class Planner:
         self, state: ControlState, option: TransitionOption, goal: GoalValues, tried: Floats, free: Bools, n: int,
         usual: Floats | None = None, total: Floats | None = None,
     ) -> Floats:  # fmt: skip
-        """Improve the best n of the tried parameters (N, d) by decreasing steps of the free parameters.
+        """Improve the best n of the tried parameters (N, d): vary the free ones in smaller and smaller steps.
 
-        usual : (d,) parameters that are preferred, NaN where there is no preference.
+        usual : (d,) preferred parameters, NaN where there is no preference.
         total : (N,) costs, if known.
         """
         node, box = option.node, option.range
@@ -324,10 +323,10 @@ class Planner:
         return best
 
     def _search(self, level: list[_Candidates], kind: str, place: Floats) -> tuple[float, list[Choice]]:
-        """Extend plans clip by clip, the most promising ones, until none can arrive sooner.
+        """Extend the most promising plans clip by clip, until none can arrive sooner than the best.
 
-        Far from the goal, the table alone decides. Returns when the best plan arrives, in seconds, and its clips. If no
-        plan arrives soon, the plan with the lowest estimated time is returned, with an infinite time.
+        Far from the goal, the table alone decides. Returns the arrival time of the best plan in seconds, and its clips.
+        If no plan arrives within the searched clips, returns infinity and the plan with the lowest estimated time.
         """
         best, plan = np.inf, list[Choice]()
         for depth in range(_MAX_CLIPS):
@@ -374,7 +373,7 @@ class Planner:
 def _extend_plans(
     node: str, parameters: Floats, costs: ClipCosts, before: _Candidates | None = None, rows: Ints | None = None
 ) -> _Candidates:
-    """Return plans that end with the given clips; `before` holds the plans that they extend, None for first clips."""
+    """Return plans that end with the given clips. `before` holds the plans to extend; None for first clips."""
     row = np.zeros(len(parameters), dtype=np.int64) if rows is None else rows
     gone = np.zeros(len(row)) if before is None else before.gone[row]
     return _Candidates(

@@ -20,22 +20,22 @@ NEVER = 100.0
 
 # Value iteration ends when no value changes by more than this fraction of the largest, or after this many sweeps.
 _TOLERANCE, _MAX_SWEEPS = 2e-4, 300
-# Direction: heading error in radians above which time counts fully, fraction of the time that counts in proportion to
-# the error, and time constant of the discount in seconds.
+# Direction: limits as in `measure_facing`, and time constant of the discount in seconds.
 DIRECTION_LIMITS = set_readonly(np.array([np.radians(12.0), 0.2, np.inf, np.inf]))
 HORIZON = 10.0
 _N_DIRECTIONS = 72
-# Tolerances of goals with a position: distance in meters, seconds per meter, heading error in radians, seconds per
-# radian. First for the tables, then for a choice. Grids are coarse: with narrow tolerances, a goal that is reached
-# between grid points looks out of reach, and plans that arrive there are not searched.
+# Goals with a position: maximum distance in meters, cost in seconds per meter, maximum heading error in radians, cost
+# in seconds per radian. Tables have wider tolerances than choices because their grids are coarse: a goal that is
+# reached between grid points would look out of reach, and plans that arrive there would not be searched.
 TABLE_LIMITS = set_readonly(np.array([0.4, 1.0, np.radians(30.0), 0.5]))
 CHOICE_LIMITS = set_readonly(np.array([0.29, 2.0, np.radians(19.0), 1.0]))
-# Numbers of values, of the first parameter and of each other one, that are tried for the clips that follow a state. The
-# finest one is used that keeps the number of steps of a table below a maximum.
+# To list the clips that follow a state: number of values of the first parameter, and of each other one. A table uses
+# the first pair that does not exceed its maximum number of steps.
 _TRIED = ((9, 3), (7, 2), (5, 2), (3, 2), (2, 1))
 MAX_STEPS = {"direction": 6000, "point": 4000, "pose": 1500, "node": 2000}
-# Grids: first step of the distances in meters, growth of the steps, last distance; bearings and headings.
-# Distances that take more clips than this are left out; times beyond the last distance are those of the fastest clip.
+# Grids: first step of the distances in meters, growth factor of the steps, last distance in meters, number of bearings,
+# number of headings. Distances that take more than `_FARTHEST` clips are left out. Beyond the last distance, the speed
+# is that of the fastest clip.
 _FARTHEST = 20.0
 _POINT_GRID = (0.15, 0.18, 10.0, 48, 1)
 _POSE_GRID = (0.25, 0.25, 6.0, 32, 24)
@@ -98,8 +98,10 @@ def build_table(model: ClipModel, kind: str, nodes: tuple[str, ...] | None) -> V
 
 
 class Links(NamedTuple):
-    """The E clips that can follow the S states: see `Steps`; paths (E, N_POINTS, 3), seconds and penalties (E,), index
-    of the node (E,).
+    """The E clips that can follow the S states.
+
+    first, heads, weights : see `Steps`. paths : (E, N_POINTS, 3) rigid2d. seconds : (E,) durations. penalties : (E,)
+    seconds to add to the costs. targets : (E,) index of each clip's node.
     """
 
     first: Ints
@@ -114,8 +116,8 @@ class Links(NamedTuple):
 def link_states(model: ClipModel, targets: dict[str, list[str]], most: int, *, avoid: bool) -> Links:
     """List the clips of the target nodes that can follow each state, at most `most` in total if possible.
 
-    avoid : whether to penalize transitions that a stream would change; see `ClipModel.penalties`. Otherwise only the
-        durations of the clips are computed, not their paths.
+    avoid : whether to penalize transitions that a stream would change; see `ClipModel.penalties`. If False, penalties
+        are 0, and the placement of the clips is not predicted.
     """
     graph = model.graph
     fewest = {tried: _count_steps(model, targets, tried) for tried in _TRIED}

@@ -222,14 +222,17 @@ class SampledCharacter:
 
     @cached_property
     def useful(self) -> Bools:
-        """(E,) whether a transition is used to go somewhere: to a node that steers, or if no such node can follow."""
+        """(E,) whether a transition is used to go somewhere.
+
+        True if its target node steers, and for all transitions of a clip that no such node can follow.
+        """
         steers = np.array([node.steers for node in self.nodes])
         nodes = np.array([clip.node for clip in self.clips])[self.transitions.target]
         return np.asarray(steers[nodes] | ~np.isin(self.sources, self.sources[steers[nodes]]))
 
     @cached_property
     def rest_costs(self) -> Floats:
-        """(E,) cost of each transition while the character should stand: meters, plus a part of a meter per radian."""
+        """(E,) cost of each transition while the character should stand: path length plus weighted turn, in meters."""
         length = np.linalg.norm(np.diff(self.paths, axis=1), axis=2).sum(axis=1)
         return np.asarray(length + TURNING * np.abs(rigid2d.wrap_angle(self.steps[:, 0])))
 

@@ -38,15 +38,16 @@ HORIZON, N_DIRECTIONS = 8.0, 72
 # Tolerance for reaching a point, as in `marey.control.planner`: meters, and seconds per meter.
 POINT_LIMITS = set_readonly(np.array([0.25, 1.0, np.pi, 0.0]))
 # Grid of points: first step of the distances in meters, growth factor of the steps, number of bearings. The last
-# distance is that of this many clips, within limits; beyond it, the character is assumed to walk straight.
+# distance is `_N_FAR` times the longest clip, clamped to `_FAR` meters. Beyond it, the character is assumed to walk
+# straight.
 _POINT_GRID, _N_FAR, _FAR = (0.15, 0.2, 40), 8.0, (3.0, 10.0)
-# Maximum number of transitions from which the table of points is computed; if there are more, some of each clip are
-# left out. A choice still tries all.
+# Maximum number of transitions from which the table of points is computed; excess ones are left out evenly. Choices
+# during playback still try all of them.
 _MAX_STEPS = 2500
 _TOLERANCE, _MAX_SWEEPS = 2e-4, 80
-# Meters, roughly the height of a body's center; with heights around 0, single precision is enough.
+# Meters, roughly the height of a body's center. It is subtracted from all heights, so single precision is enough.
 _HEIGHT = 0.9
-# Minimum speed in m/s, or turn rate in rad/s, of nodes that can take the character somewhere.
+# Minimum sum of speed in m/s and turn rate in rad/s of nodes that count as moving the character.
 _MOVES = 0.25
 _AXES = ("x", "y", "z")
 
@@ -92,7 +93,7 @@ def sample_character(graph: ParametricMotionGraph, settings: SampleSettings) -> 
 
 
 def _choose_parameters(node: Node, most: int) -> Floats:
-    """Return parameters (n, d) of at most `most` motions, on a grid that contains 0 where the node does."""
+    """Return parameters (n, d) of at most `most` motions, on a grid that contains 0 if the node's range does."""
     widths = node.high - node.low
     counts = np.ones(node.n_dims, dtype=np.int64)
     for k, unit in enumerate(node.units):
@@ -107,12 +108,12 @@ def _choose_parameters(node: Node, most: int) -> Floats:
 
 
 def _lay_grid(node: Node, counts: Ints) -> Floats:
-    """Return the distinct parameters (n, d) on a grid with these numbers of values (d,) that a motion can have."""
+    """Return a grid of distinct, allowed parameters (n, d), with `counts` (d,) values per parameter."""
     axes = [_spread(low, high, int(n)) for low, high, n in zip(node.low, node.high, counts, strict=True)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, node.n_dims)
     spacing = (node.high - node.low) / np.maximum(counts - 1, 1)
     apart = 0.5 * np.where(spacing > 0.0, spacing, 1.0)
-    # Grid points outside the region move onto its boundary, where they may meet; those inside come first.
+    # Grid points outside the region move onto its boundary, where some coincide. Those inside come first.
     inside = node.region.contains(grid)
     tried = np.concatenate([grid[inside], node.project(grid[~inside])]) if not inside.all() else grid
     chosen: list[Floats] = []
@@ -123,7 +124,7 @@ def _lay_grid(node: Node, counts: Ints) -> Floats:
 
 
 def _spread(low: float, high: float, n: int) -> Floats:
-    """Return n values from low to high, evenly spaced on either side of 0 if that is between them."""
+    """Return n values from low to high, with 0 among them if it is in between, evenly spaced on each side."""
     if n < 3 or not low < 0.0 < high:
         return np.linspace(low, high, n) if n > 1 else np.array([0.5 * (low + high)])
     below = int(np.clip(round((n - 1) * -low / (high - low)), 1, n - 2))
@@ -252,7 +253,7 @@ def _assemble(
 
 
 def _find_steering(graph: ParametricMotionGraph, char: SampledCharacter) -> tuple[SampledNode, ...]:
-    """Return the nodes, marked whether they steer: they move or turn the character and are not aimed at points."""
+    """Return the nodes with `steers` set: True if they move or turn the character and are not aimed at points."""
     rates = (np.linalg.norm(char.steps[:, 1:], axis=1) + np.abs(rigid2d.wrap_angle(char.steps[:, 0]))) / char.seconds
     nodes = np.array([clip.node for clip in char.clips])[char.transitions.target]
     fastest = [rates[nodes == k].max(initial=0.0) for k in range(len(char.nodes))]
@@ -276,9 +277,9 @@ def _find_hit(node: Node, sample: _Sample) -> Floats | None:
 
 
 def direction_costs(steps: Floats, seconds: Floats, speed: float, directions: Floats) -> Floats:
-    """Return the costs (E, H) in seconds of steps (E, 3) that should move at a speed in directions (H,), radians.
+    """Return the costs (E, H), in seconds, of steps (E, 3) if a speed and directions (H,) are requested.
 
-    This is the distance from where the character would be, divided by the speed.
+    The cost is the distance between the end of the step and the requested position, divided by the speed.
     """
     x = steps[:, None, 1] - speed * seconds[:, None] * np.sin(directions)
     z = steps[:, None, 2] - speed * seconds[:, None] * np.cos(directions)

@@ -79,7 +79,7 @@ class MatchingSettings(LiveSettings):
         label="Search every", unit="s", min=0, advanced=True,
     )  # fmt: skip
     min_gain: float = option(
-        default=0.2, help="Jump only if this reduces the distance of the features by at least this fraction.",
+        default=0.2, help="Jump only if this reduces the feature distance by at least this fraction.",
         label="Min gain of a jump", unit="fraction", min=0, max=1, advanced=True,
     )  # fmt: skip
     half_life: float = option(

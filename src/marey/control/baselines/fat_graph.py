@@ -195,9 +195,9 @@ class FatGraphStream(PlayedStream):
         return edge.path(turn, self.graph.fps), edge
 
     def _estimate_turn_time(self, edge: FatEdge, off: float) -> float:
-        """Estimate the seconds to turn by `off` radians with this edge first and then the fastest-turning edge.
+        """Estimate the seconds to turn by `off` radians, first with this edge and then with the fastest-turning one.
 
-        If `turn` is requested, return the part of the turn, in radians, that the edge misses.
+        If a `turn` is requested, return the radians of `off` that this edge cannot turn.
         """
         seconds = float(edge.seconds.mean())
         left = abs(off - min(max(off, edge.low), edge.high))
