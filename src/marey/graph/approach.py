@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 _TRIED = ((0.8, 60), (1.5, 120), (2.5, 200), (0.4, 200), (0.8, 500))
 # Meters that count as much as a heading error of one radian. `land_at` can correct up to 0.3 m and half a radian.
 _RADIAN = 0.6
-# In meters: errors below this count as equal, a good final error, and the cost of a frame and of a transition.
+# Meters: final errors below `_NEAR` count as equal, and those up to `_WELL` are good enough to end the search; costs of
+# a frame and of a transition.
 _NEAR, _WELL, _PER_FRAME, _PENALTY = 0.08, 0.15, 0.001, 0.01
 # Minimum duration of a walk in seconds; `marey.graph.land_at` needs this much to adjust its end.
 _MIN_SECONDS = 2.5
@@ -242,8 +243,9 @@ def _warn_of_detour(walk: Walk, replanned: Walk, goal: Floats) -> None:
 
 
 def _measure_end_error(walk: Walk, at: Floats) -> float:
-    """Return how far a walk's end is from the target `at` (3,) x, z, heading: the larger of the distance and the
-    heading error, in meters."""
+    """Return the error of a walk's end in meters: the larger of its distance and its heading error to the target `at`.
+
+    at : (3,) x, z, heading."""
     turn, x, z = walk.end
     missing = 0.0 if np.isnan(at[2]) else _RADIAN * abs(float(rigid2d.wrap_angle(turn - at[2])))
     return max(float(np.hypot(x - at[0], z - at[1])), missing)
@@ -360,11 +362,10 @@ def _spread(places: Floats, n: int) -> Floats:
 def _search(
     graph: MotionGraph, goal: _Goal, places: Floats, nodes: Ints, min_frames: int, only_clips: bool
 ) -> tuple[int, Ints, int]:
-    """Return the index of the chosen start, the edges from there, and their number of frames: the best walk of several
-    beam searches.
+    """Find the best walk by several beam searches. Return the index of its start, its edges and its number of frames.
 
-    Starts are nodes (S,) with cos, sin, x, z (S, 4) of their clips. With `only_clips` the first edge must be a clip
-    edge.
+    places : (S, 4) cos, sin, x, z of the clips at the start nodes. nodes : (S,) start nodes. only_clips : the first
+    edge must be a clip edge.
     """
     paths = edge_paths(graph)
     best = np.full(2, np.inf)
@@ -394,8 +395,7 @@ def _search(
 
 
 def _beam(graph: MotionGraph, starts: Starts, search: ReachSearch, best: Floats) -> tuple[int, Ints, int] | None:
-    """Return the best walk of one beam search if it beats `best` (cost, error), which is updated in place; else
-    None."""
+    """Return the walk of one beam search if it beats `best` (cost, error), which is updated in place; else None."""
     found = run_beam(search_reach, starts, search, best, _MAX_RECORDS)
     if found is None:
         return None

@@ -20,8 +20,8 @@ class BeamResult(NamedTuple):
 
     start : index of the start state.
     edges : edges from there to the last state.
-    last, n_played : the edge taken from the last state and how many of its frames are played, or what the goal writes
-        in their place.
+    last, n_played : the edge taken from the last state, and how many of its frames are played. Goals may store other
+        numbers here; see `search_reach`.
     """
 
     start: int

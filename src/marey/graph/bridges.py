@@ -69,7 +69,7 @@ def build_with_bridges(
     plain : ordinary transitions, directed.
     bridges : each must have leave + 2 L < number of frames of its source clip, and enter > 2 L.
     how : how the graph was built.
-    min_seconds : labels with less motion than this that can be played forever are listed in `MotionGraph.findings`.
+    min_seconds : labels of which fewer seconds can be played forever are listed in `MotionGraph.findings`.
     """
     names, frame_labels = collect_labels(motions)
     joins = Transitions(
@@ -108,7 +108,7 @@ def build_with_bridges(
 
 
 def plays_own_clips(graph: MotionGraph) -> Bools:
-    """Return a mask (E,) of the edges that play the clips of their nodes, and not a motion of their own."""
+    """Return a mask (E,) of the edges that play the clips of their nodes, which bridges do not."""
     ends = np.stack([graph.nodes[graph.edges.tails, 0], graph.nodes[graph.edges.heads, 0]], axis=1)
     return np.asarray((graph.edges.clips == ends).all(axis=1))
 

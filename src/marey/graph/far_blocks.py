@@ -1,9 +1,9 @@
-"""Leave out the parts of distance grids where no two frames are within a limit, without computing them.
+"""Skip the parts of distance grids where no two frames can be within a limit.
 
-Distances of the features of `marey.compare.embedding`, averaged over the windows of two frames, are lower bounds of
-their distance: the squared distance of two windows is at least the weighted mean of the squared distances of their
-frames, and that is at least the squared distance of the mean features. So a block whose features are all farther apart
-than the limit has no transition. What is left is searched as before, with the same result.
+The features of `marey.compare.embedding` give a lower bound. The squared distance of two windows is at least the
+weighted mean of the squared distances of their frames, and this is at least the squared distance of their mean
+features. If all features of a block are farther apart than the limit, the block has no transition and is skipped. The
+result is the same as without skipping.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from marey.compare.embedding import Embedding
 from marey.compare.pairing import choose_runner
 from marey.core.arrays import Floats, set_readonly
 
-# Side in frames of the parts that are left out. In smaller ones, most of the time is spent on windows around them.
+# Side in frames of the parts to skip or search. In smaller parts, most of the time would go into the windows at their
+# borders.
 _SIDE = 128
-# If more than this fraction of a block is left, all of it is searched, which is faster than its parts.
+# If more than this fraction of a block remains, searching the whole block is faster than searching its parts.
 _WORTHWHILE = 0.6
 # Maximum number of markers that features are computed from.
 _MAX_MARKERS = 24
@@ -57,8 +58,8 @@ Part = tuple[tuple[int, int], tuple[int, int]]
 class NearBlocks(Generic[B]):
     """Blocks with frames that may be within a limit.
 
-    blocks : those that are left. parts : for each of them, its parts that are left, by rows and columns.
-    skipped : fraction of all cells that is left out.
+    blocks : the blocks to search. parts : for each of them, rows and columns of the parts to search.
+    skipped : fraction of all cells that are skipped.
     """
 
     blocks: list[B]
@@ -82,7 +83,7 @@ def find_near_blocks(
 
 
 def search_parts(look: Callable[[Any], Floats], parts: Mapping[Any, list[Part]], block: Any) -> Floats:
-    """Search only the parts of a block that are left. Returns the rows of all, sorted by frames."""
+    """Search only the remaining parts of a block with `look`. Returns the rows of all results, sorted by frames."""
     found = [look(replace(block, rows=rows, columns=columns)) for rows, columns in parts[block]]
     rows = np.concatenate(found)
     return set_readonly(rows[np.lexsort((rows[:, 1], rows[:, 0]))])
@@ -94,7 +95,10 @@ def _count_cells(part: Part) -> int:
 
 
 def average_features(clouds: Sequence[Clouds], frame_weights: Floats) -> list[Singles]:
-    """Return for each clip the features (F, K) of its frames' windows; incomplete windows have those of the frame."""
+    """Return for each clip the mean features (F, K) of the window around each frame.
+
+    Frames without a complete window have their own features.
+    """
     few = [_take_markers(each) for each in clouds]
     embedding = Embedding.fit([each for each, _ in few])
     half = len(frame_weights) // 2
@@ -112,7 +116,7 @@ def average_features(clouds: Sequence[Clouds], frame_weights: Floats) -> list[Si
 
 
 def _take_markers(clouds: Clouds) -> tuple[Clouds, float]:
-    """Return some of the markers, and the factor by which their distances are lower bounds of the distance of all."""
+    """Return a subset of the markers, and the factor that makes their distance a lower bound of that of all markers."""
     step = math.ceil(clouds.n_markers / _MAX_MARKERS)
     weights = clouds.weights[::step]
     total = float(weights.sum())
@@ -124,7 +128,7 @@ def _take_markers(clouds: Clouds) -> tuple[Clouds, float]:
 
 
 def _split(features: Sequence[Singles], limit: float, block: Block) -> list[Part]:
-    """Return the rows and columns of the parts of a block that are not too far."""
+    """Return the rows and columns of the parts of a block in which frames may be within the limit."""
     a, b = features[block.a][slice(*block.rows)], features[block.b][slice(*block.columns)]
     squares = [np.einsum("fk,fk->f", each, each) for each in (a, b)]
     slack = _ERROR * (math.sqrt(squares[0].max()) + math.sqrt(squares[1].max())) ** 2

@@ -63,9 +63,9 @@ _WIDTHS = {50: (0.05, 0.1), 100: (0.15, 0.25), 200: (np.inf, np.inf)}
 # similar. This keeps the beam from filling with walks that left a clip a frame sooner or later.
 _ALIKE = 0.2
 _N_STARTS = 96
-# Cost in m^2 of a frame to the next style when states are compared where a style may end and no transition leads to the
-# next. Without it the beam fills with states that wait there, and misses the few ways out. The second value is used if
-# the first finds no walk.
+# If a style may end but no transition leads directly to the next one, states are compared with an added cost: this many
+# m^2 for each frame to the next style. Without it the beam fills with states that wait there, and misses the few
+# exits. The second value is used if the first finds no walk.
 _HURRY = (0.3, 1.0)
 # Seconds that a walk may wait at the end of each style, on average.
 _CHANGE = 10.0
@@ -135,8 +135,9 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
     4.15). Transitions, lingering on one spot and the distance at the end of the path add to it. Arc lengths ignore hip
     sway.
 
-    Each style is kept for at least `min_style_time`, and the arc length waits at its end until the next one begins. If
-    no transition leads from a style to the next, the walk goes through other labels; `PathResult.styles` lists them.
+    Each style is kept for at least `min_style_time`. At the end of a style, the arc length does not increase until the
+    next style begins. If no transition leads from a style to the next, the walk goes through other labels;
+    `PathResult.styles` lists them.
 
     Parameters
     ----------

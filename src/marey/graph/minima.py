@@ -187,7 +187,7 @@ def align_at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> 
 def _align(
     clips: tuple[CenteredClip, CenteredClip], begins: tuple[int, int], frame_weights: Floats, cells: Ints
 ) -> Floats:
-    """Do the same for clips that begin at frames `begins`."""
+    """Compute the result of `align_at_cells` for centered clips that begin at frames `begins`."""
     found, out = np.empty((len(cells), 4)), np.empty((len(cells), 6))
     align_cells(*clips, cells - begins, frame_weights, found)
     out[:, :2], out[:, 2:] = cells, found

@@ -1,4 +1,4 @@
-"""Styles along a path: which edges they may use, the ways between them, and where a walk changes them."""
+"""Styles along a path: the edges that they may use, the routes between them, and where a walk changes style."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
     from marey.graph.walk import Walk
 
-# A path through other labels may take this many seconds longer than the shortest one.
+# A route through other labels may take this many seconds longer than the shortest one.
 _DETOUR = 1.0
 
 
@@ -33,7 +33,7 @@ class StyleStretch:
     start, stop : frames of the walk; the transition into the style is part of it.
     own_frames : frames of clips with the label, without transitions.
     arc_length : distance along the path at which the style ends, in meters. requested_arc_length : where it should end.
-    through : labels of the way into this style, if no transition leads directly from the one before; else empty.
+    through : labels on the route from the previous style, if no transition leads directly from there; else empty.
     """
 
     label: str
@@ -50,8 +50,8 @@ def find_style_edges(
 ) -> tuple[Floats, Bools, Bools]:
     """Return the arc lengths (S,) in meters at which styles end, and two masks (E, S) of edges.
 
-    The first mask is of the edges that each style may use, the second of those that lead from it to the next one
-    through other labels, if no transition does.
+    The first mask contains the edges that each style may use. The second contains the edges of routes through other
+    labels to the next style, if no transition leads there directly.
     """
     edges = graph.edges
     if styles is None:
@@ -97,7 +97,7 @@ def find_style_edges(
 
 
 def _find_way(graph: MotionGraph, before: Bools, after: Bools) -> Bools:
-    """Return the edges (E,) of the shortest ways from the edges `before` (E,) to the edges `after` (E,)."""
+    """Return a mask (E,) of the edges on short routes from the edges `before` (E,) to the edges `after` (E,)."""
     edges = graph.edges
     there = _count_frames_from(edges.heads[before], edges.tails, edges.heads, edges.n_frames, len(graph.nodes))
     back = _count_frames_from(edges.tails[after], edges.heads, edges.tails, edges.n_frames, len(graph.nodes))
@@ -109,7 +109,10 @@ def _find_way(graph: MotionGraph, before: Bools, after: Bools) -> Bools:
 
 
 def count_frames_ahead(graph: MotionGraph, carried: Bools, between: Bools) -> Floats:
-    """Return the number of frames (N, S) from each node to each next style that no transition leads to; else 0."""
+    """Return the number of frames (N, S) from each node to the style after each style.
+
+    It is 0 for styles with a direct transition to the next one.
+    """
     edges, n = graph.edges, len(graph.nodes)
     out = np.zeros((n, carried.shape[1]))
     for k in np.flatnonzero(between.any(axis=0)):
@@ -123,7 +126,7 @@ def count_frames_ahead(graph: MotionGraph, carried: Bools, between: Bools) -> Fl
 
 
 def _count_frames_from(sources: Ints, tails: Ints, heads: Ints, n_frames: Ints, n_nodes: int) -> Floats:
-    """Return the least number of frames (N,) from any source node to each node; infinite if there is no way."""
+    """Return the minimum number of frames (N,) from any source node to each node; infinite if there is no route."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 

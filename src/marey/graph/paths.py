@@ -16,7 +16,7 @@ from marey.io.files import read_bytes, split_name
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _COMMAND = re.compile(r"([MmLlHhVvCcSsQqTtAaZz])|(" + _NUMBER.pattern + ")")
 _CURVE_POINTS = 24
-# The longest path and the widest word.
+# Maximum length of a path and width of a word.
 _MAX_METERS = 100_000
 _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2}
 

@@ -44,7 +44,7 @@ class ClipGraphSettings(SpreadSettings, SkeletonSettings, ProgressSettings):
         label="Frame rate", unit="1/s", above=0, advanced=True,
     )  # fmt: skip
     min_seconds: float = option(
-        2.0, "Labels with less motion than this that can be played forever are reported as findings.",
+        2.0, "Labels of which less than this can be played forever are reported as findings.",
         label="Report labels shorter than", unit="s", min=0, advanced=True,
     )  # fmt: skip
     variations: int = option(

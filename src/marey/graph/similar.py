@@ -1,9 +1,9 @@
 """Build motion graphs from similar poses, with transitions that jump to the next clip and fade out the pose offset.
 
-The method is that of the source slides. It differs from `MotionGraph.build` in three ways:
+The method is from Reitsma's lecture on motion graphs. It differs from `MotionGraph.build` in three ways:
 
 - Frames are compared by joint angles, velocities and accelerations over the previous frames, and not by point clouds
-  over a window. Positions do not count, except for a limit on distance that separates stairs from floor.
+  over a window. Positions are ignored, except for a maximum distance that separates stairs from floor.
 - Transitions are local maxima of similarity above a threshold from 0 to 1.
 - A transition does not play any more of the clip it leaves. If frame i is similar to frame j, frame j + 1 follows frame
   i, with the offset between the two poses added. The offset then fades out.
