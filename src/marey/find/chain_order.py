@@ -1,13 +1,12 @@
 """Order matches by chains of similar matches, so that true matches come first in sets of many actions.
 
 Kovar sorts matches by the sum of distances along the match graph. In a set of mixed actions, that puts a similar moment
-of another action before a far variation of the right one. Here every match is compared with every other, and matches
-are ordered by the largest gap on the best chain that leads to them from the query: a variation that is far from the
-query but close to the next one comes before another action that is close to nothing. Matches are compared over the
-query's duration around their middles, at their own speed: performances of one action take about as long, while a moment
-of another is often stretched or shortened to match, and what comes before and after it differs.
+of another action before a distant variation of the right one. Here every match is compared with every other. Matches
+are ordered by the largest gap on the best chain from the query to them. A variation that is far from the query but
+close to another variation thus comes before another action, which is close to none of them.
 
-A separate module, because the search does not depend on this order, which is an option.
+Matches are compared at their own speed, over the query's duration around their middles. Performances of one action take
+about equally long. A moment of another action was often stretched or shortened to match, and differs before and after.
 """
 
 from __future__ import annotations
@@ -23,18 +22,17 @@ _N_TIMES = 24
 
 
 def cut_window(points: Floats, start: int, stop: int, n_frames: int) -> Floats:
-    """Return `n_frames` of points (F, J, 3) around the middle of a match; at the ends of a clip, its pose is held."""
+    """Return `n_frames` of points (F, J, 3) around the middle of a match; beyond its clip, the end pose is held."""
     first = round((start + stop - n_frames) / 2)
     return np.asarray(points[np.clip(np.arange(first, first + n_frames), 0, len(points) - 1)])
 
 
 def order_by_chain(points: Sequence[Floats], weights: Floats) -> list[int]:
-    """Return the indices of n matches, the query (index 0) first, sorted by the largest gap on the best chain from the
-    query.
+    """Return the indices of matches, sorted by the largest gap on the best chain from the query, which is index 0.
 
     Parameters
     ----------
-    points : (F, J, 3) marker positions in the frames that are compared, of each match.
+    points : for each match, (F, J, 3) marker positions on the compared frames.
     weights : (J,) weights of the markers.
     """
     gaps = compare_matches(points, weights)

@@ -131,7 +131,7 @@ def _read_pairs(arrays: dict[str, Any], lengths: list[int]) -> tuple[Cells, ...]
             row, run, rise = row + n_rows, run + n_runs, rise + n_rises
     if (row, run, rise) != (len(counts), len(first), len(rises)):
         raise ValueError(
-            f"the arrays hold {len(counts)} rows, {len(first)} runs and {len(rises)} rises, but its clips "
+            f"the arrays hold {len(counts)} rows, {len(first)} runs and {len(rises)} rises, but the clips "
             f"need {row}, {run} and {rise}"
         )
     return tuple(out)

@@ -67,7 +67,7 @@ def build_index(
         given = MotionList(make_names_unique(match_rates(listed, fps).motions))
     chosen, names, markers = _choose_clips(given, settings)
     weights = web_clouds(given.motion(chosen[0])[:1], settings).weights
-    # The features are those of the first clips that were indexed: with other features, all blocks would change.
+    # With a cache, features stay those fitted when the first clips were indexed: new features would change all blocks.
     some = chosen[:: max(len(chosen) // _N_FITTED, 1)]
     fit = partial(_fit_embedding, given, settings)
     if cache is None:
@@ -121,7 +121,7 @@ class MotionList:
 
 
 class _Clips(Sequence[Motion]):
-    """Some clips of a set, read when they are used."""
+    """Some clips of a set, loaded on demand."""
 
     def __init__(self, source: Any, chosen: Sequence[int]) -> None:
         self._source, self._chosen = source, chosen
@@ -156,7 +156,7 @@ def _choose_clips(clips: Any, settings: IndexSettings) -> tuple[list[int], tuple
     if others:
         warn_user(
             f"{format_list(others, 4)} cannot be compared with the other clips, because the skeletons have different "
-            "joints; choose joints that all have with `markers=`"
+            "joints; choose joints that all clips have with `markers=`"
         )
     return chosen, tuple(clips.names[i] for i in chosen), markers
 
@@ -173,16 +173,16 @@ def _fit_embedding(clips: Any, settings: IndexSettings, chosen: Sequence[int]) -
 
 
 def make_block(clips: Any, settings: IndexSettings, embedding: Embedding, i: int) -> Singles:
-    """Compute the block (3 M + K, F) of a clip, for a body of height 1."""
+    """Compute the block (3 M + K, F) of a clip, scaled to a body of height 1."""
     clouds = scale_clouds(clips.motion(i), settings)
     rows = clouds.points.transpose(2, 1, 0).reshape(-1, len(clouds)).astype(np.float32)
     return set_readonly(np.concatenate([rows, embedding.apply(clouds).T]))
 
 
 def scale_clouds(motion: Motion, settings: IndexSettings) -> Clouds:
-    """Return the markers of a motion, for a body of height 1."""
+    """Return the markers of a motion, scaled to a body of height 1."""
     clouds = web_clouds(motion, settings)
-    start = clouds.points[0].mean(axis=0) * [1.0, 0.0, 1.0]  # small numbers keep their precision
+    start = clouds.points[0].mean(axis=0) * [1.0, 0.0, 1.0]  # small coordinates keep their precision
     return replace(clouds, points=set_readonly((clouds.points - start) / _measure_size(motion.skeleton)))
 
 

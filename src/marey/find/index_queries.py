@@ -17,14 +17,14 @@ from marey.maths.filters import gaussian
 if TYPE_CHECKING:
     from marey.find.motion_index import MotionIndex
 
-# Two matches in one clip are different poses if they are this many seconds apart, and different paths if they overlap
-# by less than this fraction.
+# Minimum distance in seconds of two pose matches in one clip, and maximum overlap of two path matches as a fraction of
+# the shorter one.
 _APART, _OVERLAP = 0.5, 0.5
 # Number of poses that are compared exactly at first.
 _EXACT = 1000
-# Points along a path that are compared; smoothing of the hips' path and step between its first frames, both in seconds.
+# Number of points compared along a path; seconds by which the hips' path is smoothed, and between the starts to try.
 _N_POINTS, _SMOOTH, _STEP = 24, 0.25, 0.1
-# Fraction of a path's length that may be traveled while standing before it.
+# Fraction of a path's length, traveled while still standing, that is cut off at the beginning of a match.
 _STANDING = 0.02
 
 
@@ -100,7 +100,7 @@ def _choose_moments(
 
 
 def measure_poses(points: Floats, others: Floats, weights: Floats) -> Floats:
-    """Return the aligned distances (N,) in meters of markers (M, 3) and N times markers (N, M, 3)."""
+    """Return the distances (N,) in meters between a pose, markers (M, 3), and N poses (N, M, 3) aligned to it."""
     first, second = (p[..., 0] + 1j * p[..., 2] for p in (points, others))
     first, second = first - first @ weights, second - (second @ weights)[:, None]
     squares = (np.square(np.abs(first)) @ weights) + np.square(np.abs(second)) @ weights
@@ -112,8 +112,8 @@ def measure_poses(points: Floats, others: Floats, weights: Floats) -> Floats:
 def find_paths(index: MotionIndex, path: ArrayLike, *, max_matches: int = 20) -> tuple[Match, ...]:
     """Find where someone travels along a path of the same shape and length, nearest first.
 
-    Position, direction and timing do not matter. The distance is the root of the mean squared distance of points at
-    equal lengths along both paths, moved onto each other.
+    Position, direction and timing do not matter. The distance is the root mean square distance between points at equal
+    lengths along both paths, after alignment.
 
     Parameters
     ----------

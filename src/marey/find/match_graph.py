@@ -32,7 +32,7 @@ EXTERNAL = -1
 # still than to its query.
 _STILLER = 1.5
 
-# In a search that may skip known matches, all matches are linked up to this number.
+# A search with `skip_known` begins to skip known matches when there are more matches than this.
 _MAX_LINKED = 32
 
 Interval = tuple[int, int, int]
@@ -95,7 +95,7 @@ class KnownMatches:
 
     intervals : (N, 3) clip, start and stop of each.
     new : a new match overlaps each of them by less than this fraction.
-    radius : so it ends more than this many frames after the end of a known match that it does not end in.
+    radius : a match that ends at most this many frames after a known match overlaps it by at least `new`.
     """
 
     intervals: Ints
@@ -105,8 +105,8 @@ class KnownMatches:
     def contain(self, ends: Ints, starts: Ints) -> Bools:
         """Return a mask (E,) of the frames at which no new match can end.
 
-        A match that ends inside a known one, n frames after its start, overlaps it by at least n frames: they would be
-        all of the match, or the same fraction of the known one or more.
+        A match that ends inside a known one, n frames after its start, overlaps it by n frames or by its own length. It
+        is not new if n is at least the fraction `new` of the known match.
 
         ends : (E,) frames, numbered over all clips. starts : (C + 1,) first frame of each clip.
         """

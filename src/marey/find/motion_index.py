@@ -2,8 +2,8 @@
 
 A search has two steps. First, a few frames of the query, the anchors, are aligned with every clip by features of their
 poses (`marey.compare.embedding`). Around the ends of these alignments, the frames are then compared as in a match web.
-So a search finds what it would find in the match web of all clips, with the same distances, if the first step misses
-nothing: distances of features are lower bounds, but the anchors of a match may be less similar than the match.
+The result equals that of a match web of all clips, unless the first step misses a match. This can happen if the anchors
+of a match are less similar than the match as a whole.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from marey.find.span_kernels import SpanQuery, compare_spans
 from marey.find.suggest import count_matches as _count_matches
 from marey.find.suggest import suggest_threshold as _suggest_threshold
 
-# Number of frames of a query that are compared by their features.
+# Number of anchors: frames of a query that are compared by their features.
 _N_ANCHORS = 9
 # Maximum mean distance of the anchors of a match, as a multiple of the distance of the match.
 _SLACK = 1.2
 # Number of features that the first, coarse scan compares.
 _N_COARSE = 8
-# Duration around possible matches that decides which of their cells a match web would keep. A web uses more, but longer
-# margins do not change the matches; see docs/scale.md.
+# Margin in seconds around possible matches that is examined to decide which of their cells a match web would keep. A
+# web uses a longer one, but that does not change the matches; see docs/scale.md.
 _MARGIN_SECONDS = 0.2
-# Allows rounded values of cells, and features in single precision, when lower bounds are compared with a distance.
+# Meters: tolerance when lower bounds are compared with a distance, for rounded cells and single-precision features.
 _ROUNDING = COARSE * STEP
 # Maximum number of frames where matches may end that are compared at a time.
 _MAX_WIDTH = 512
-# If there are more spans than this many times the wanted matches, only the nearest are compared.
+# At most this many spans per requested match are compared, the nearest by their features.
 _MORE = 3
 # Maximum number of frames at which matches may end. Only a query that stands still has more.
 _MAX_ENDS = 30_000
@@ -82,7 +82,7 @@ class MotionIndex(FrozenRecord):
 
     Attributes
     ----------
-    clips : the motions; those of a set on disk are read when they are used.
+    clips : the motions; those of a set on disk are loaded on demand.
     names, lengths : name and number of frames of each clip.
     fps : frame rate of all clips.
     markers, weights : names and weights of the compared markers.
@@ -163,7 +163,7 @@ class MotionIndex(FrozenRecord):
             what = f"it lacks {format_list(missing)}" if missing else "it has others"
             raise InvalidValue(
                 f"{motion.name!r} has different markers from those of the index: {what}; map its joints with "
-                "`roles=`, or choose joints that all have with `markers=`",
+                "`roles=`, or choose joints that all clips have with `markers=`",
                 parameter="markers",
             )
         features = self.embedding.apply(clouds) * np.float32(self.height)
@@ -216,9 +216,12 @@ class MotionIndex(FrozenRecord):
     def find_spans(
         self, features: Singles, limit: float, max_matches: int | None = None, known: KnownMatches | None = None
     ) -> Ints:
-        """Return spans (S, 4) that contain all matches of frames with these features (n, K): clip, first frame, end
-        frame, and the first frame where a match may end. With `max_matches`, at most three times as many; with
-        `known`, without the frames where only known matches can end."""
+        """Return spans (S, 4) that contain all matches of a query with features (n, K) within `limit` meters.
+
+        The columns are clip, first frame, end frame, and the first frame where a match may end. With `max_matches`, at
+        most three times as many spans are returned, the nearest. With `known`, frames where only known matches can end
+        are left out.
+        """
         n = len(features)
         at = np.unique(np.linspace(0, n - 1, min(_N_ANCHORS, n)).round().astype(np.int64))
         steps = np.diff(at)
@@ -259,7 +262,7 @@ class MotionIndex(FrozenRecord):
 
 
 def _find_new_ends(ends: Ints, costs: Singles, starts: Ints, known: KnownMatches) -> Ints:
-    """Return those of the ends at which a new match can end, and around which the cost is lowest."""
+    """Return the frames of `ends` at which a new match can end, and which are near a local minimum of the costs."""
     from scipy.ndimage import minimum_filter1d
 
     lowest = minimum_filter1d(costs, 2 * known.radius + 1, mode="constant", cval=np.inf)

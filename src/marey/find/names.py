@@ -12,7 +12,7 @@ from marey.errors import UnknownName, similar
 def find_clip(names: Sequence[str], clip: int | str, where: str, listed: str) -> int:
     """Return the index of a clip given by name or index.
 
-    where, listed : what contains the clips, and where its user can look up the names, for the error.
+    where, listed : for error messages: what contains the clips, and which attribute lists their names.
     """
     if isinstance(clip, str):
         if clip not in names:

@@ -60,8 +60,8 @@ class WebSettings(ComparisonSettings):
         label="Max difference stored", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
     )  # fmt: skip
     max_rise: float = option(
-        0.15, "How far the squared pose difference around a local minimum may exceed that at the minimum, relative to "
-        "it; frames beyond that are not matched.",
+        0.15, "Frames around a local minimum are matched while their squared pose difference exceeds that of the "
+        "minimum by less than this fraction.",
         label="Max rise", unit="fraction", min=0, max=10, advanced=True,
     )  # fmt: skip
     max_extension_seconds: float = option(
