@@ -347,7 +347,7 @@ def test_missing_roles_are_reported(gaze, walk):
         gaze.apply(replace(walk, skeleton=bare, contacts=None), [(1.0, 0.2, 0.3)])
     with pytest.raises(
         JointNotFound,
-        match="must be a descendant of the first spine joint 'LeftUpLeg' to be turned by a gaze; correct the",
+        match="must be a descendant of the first spine joint 'LeftUpLeg' to be rotated by a look; correct the",
     ):
         gaze.apply(replace(walk, skeleton=walk.skeleton.with_roles({"spine": "LeftUpLeg"})), [(1.0, 0.2, 0.3)])
 

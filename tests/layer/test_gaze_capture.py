@@ -84,7 +84,7 @@ def test_gaps_are_filled_and_a_marker_too_many_may_be_lost(takes):
     assert overshoot < 0.15
     valid = markers.valid.copy()
     valid[20:90, markers.index("HTOP")] = False
-    with pytest.warns(MareyWarning, match="neck does not use 'HTOP', missing for too long"):
+    with pytest.warns(MareyWarning, match="neck does not use 'HTOP', because of long gaps"):
         found = gaze_example(replace(markers, valid=valid), take.goal, GAZE_TRIADS)
     assert off(take, found)[1] < 0.15
 

@@ -27,8 +27,8 @@ _MAX_DEGREE = 150
 # Standard deviation, in gait cycles, of the Gaussian that extracts slow changes before curves are compared.
 _DRIFT = 0.5
 # Frames in which the change of heading per cycle differs from the usual by more than this, in radians, are part of a
-# turn. The trunk leads into a turn by more than it moves with the steps, so these frames are not compared, if enough
-# others remain.
+# turn. There the trunk rotates ahead of the legs by more than it moves with the steps. These frames are not compared,
+# if enough others remain.
 _TURN = np.radians(30.0)
 # Curves with a smaller amplitude (half of peak to peak) than this, in radians, are noise.
 _MIN_SWING = np.radians(0.5)
@@ -197,7 +197,7 @@ class _Study:
         return Trend(joint, AXES[axis], kind, set_readonly(values.copy()), curve, hips, steps, strides, repeats, swing)
 
     def _remove_drift(self, curve: Floats) -> Floats:
-        """Return the curve on the compared frames, less its mean over about a gait cycle around each."""
+        """Return the curve on the compared frames, minus its mean over about a gait cycle around each frame."""
         return np.asarray((curve - smooth_series(curve, _DRIFT * self._cycle))[self._known])
 
     def _average(self, lively: Floats) -> Floats:

@@ -58,7 +58,7 @@ class Gait:
         The run is extended by up to half a cycle at both ends, where the clip contains only part of a step.
         """
         if self.run is None:
-            raise NotBlendable(f"{self.clouds.name!r} has no two consecutive steps")
+            raise NotBlendable(f"{self.clouds.name!r} must have at least 2 consecutive steps, but none were found")
         first, last = math.ceil(self.run[0]), math.floor(self.run[1])
         start, stop = (max(0, math.ceil(first - 0.5 * self.cycle)), math.floor(last + 0.5 * self.cycle))
         stop = min(len(self.phase) - 1, stop)

@@ -138,7 +138,7 @@ def trace_gaze(gaze: GazeMap, motion: Motion, goals: Sequence[object], settings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Body:
-    """The motion that should look at goals.
+    """The motion to which looks are applied.
 
     motion, world : the motion, and its world positions and rotations.
     body : joints that take part in a look.

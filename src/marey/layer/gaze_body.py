@@ -24,8 +24,8 @@ class GazeBody:
     """The joints of a skeleton that a look rotates.
 
     chain : (m,) joints from the first spine joint, where a layer begins, to the head, parents first.
-    fractions : (m, 4) fraction, from 0 to 1, of the rotations of pelvis, lower spine, upper spine and neck that each
-        joint of the chain has in all, with the joints before it in the chain.
+    fractions : (m, 4) cumulative fractions, from 0 to 1, of the rotations of pelvis, lower spine, upper spine and neck
+        that the chain has applied up to and including each joint.
     landmarks : the first joints that have the full rotation of pelvis, lower spine, upper spine and neck.
     head : head joint, the last of the chain.
     ahead : (3,) forward direction in the rest pose, in the head's local axes.
@@ -53,7 +53,7 @@ def _find_body(skeleton: Skeleton) -> GazeBody:
     if first not in above:
         raise JointNotFound(
             f"the head {skeleton.names[head]!r} must be a descendant of the first spine joint "
-            f"{skeleton.names[first]!r} to be turned by a gaze; correct the roles spine and head"
+            f"{skeleton.names[first]!r} to be rotated by a look; correct the roles spine and head"
         )
     chain = above[above.index(first) :]
     spine = [joint for joint in chain if joint in roles.spine and joint != head] or [first]

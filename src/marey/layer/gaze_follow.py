@@ -24,8 +24,8 @@ __all__ = ["follow_goals"]
 # Largest yaw and pitch in radians of the head relative to the chest, and of the chest relative to the heading: a little
 # less than people can do (neck 80 and 60 degrees; spine and hips on standing feet 50 each to the side).
 _NECK, _TRUNK = np.radians([75.0, 55.0]), np.radians([95.0, 35.0])
-# The body starts to follow when the eyes are this many radians below their limit: its curves are smooth and do not
-# reach peaks.
+# The body starts to follow when the eyes are this many radians below their limit, because its smoothed rotation does
+# not reach short peaks.
 _MARGIN = np.radians(7.0)
 # Standard deviation in seconds of the Gaussian that smooths the additional rotation of the body.
 _SMOOTH = 0.12

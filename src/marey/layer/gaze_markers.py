@@ -170,7 +170,7 @@ def find_marker_landmarks(markers: Markers, triads: Mapping[str, Any]) -> Landma
         if lost:
             listed = ", ".join(repr(name) for name, _ in lost)
             warnings.warn(
-                f"{markers.name or 'markers'}: {part} does not use {listed}, missing for too long", MareyWarning, 2
+                f"{markers.name or 'markers'}: {part} does not use {listed}, because of long gaps", MareyWarning, 2
             )
         cloud = np.stack(points, axis=1)
         spread = np.linalg.svd(cloud[0] - cloud[0].mean(axis=0), compute_uv=False)[1]

@@ -97,7 +97,7 @@ class GazeShift(FrozenRecord):
 
     @classmethod
     def from_row(cls, row: Floats, goal: ArrayLike | None = None, name: str = "") -> GazeShift:
-        """Return the gaze shift with the values of a row (22,) as `to_row` gives it, its timing clamped to valid ones.
+        """Return the gaze shift with the values of a row (22,), as from `to_row`; clamp its timing to valid values.
 
         goal : (2,) yaw and pitch in radians; by default, the angles that the pose reaches.
         """

@@ -71,12 +71,12 @@ class SplicerSettings(PostureSettings):
         "posture.", advanced=True,
     )  # fmt: skip
     postures: tuple[Any, Any] | None = option(
-        None, "Two postures (2, 3), before transfer and wanted, in meters, to use instead of the estimates."
+        None, "Two postures (2, 3) in meters, before and after the transfer, to use instead of the estimates."
     )
 
 
 class TransplantSettings(SkeletonSettings):
-    """Settings for transplanting the upper body of one clip onto another."""
+    """Settings of `transplant`."""
 
     joints: str | Sequence[str] | Mapping[str, float] = option(
         (), "Limbs (left_arm, right_arm, arms, left_leg, right_leg, legs, head, upper_body), roles or joint names, "

@@ -38,8 +38,8 @@ def splice(lower: Motion, upper: Motion, settings: SpliceSettings) -> Motion:
     Parameters
     ----------
     lower, upper : motions with the same skeleton. Frame rates may differ; the result has that of the lower clip. If
-        either has no two consecutive steps, or the upper one steps more than 2.5 times as fast, hips and knees alone
-        align them (Heck 4.2.2), with a `MareyWarning`.
+        either lacks two consecutive steps, or the upper one steps more than 2.5 times as fast, they are aligned by hips
+        and knees alone (Heck 4.2.2), with a `MareyWarning`.
 
     Provenance records the alignment (``distance`` in meters, ``start`` and ``stop`` in seconds of the upper clip, the
     number of loops), the rotation of the posture in radians, and the changes due to averaging at the seams of the loop.

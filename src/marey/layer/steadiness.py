@@ -23,8 +23,8 @@ _HEADING = 0.25
 def neck_path(motion: Motion) -> Floats:
     """Return positions (F, 3) of the neck relative to the hips, in meters: x left, y up, z ahead (Heck figure 4.5).
 
-    The axes follow the hips' heading, smoothed over half a second. They do not twist and tilt with the hips; in such
-    axes, a trunk that is thrown about by the hips would appear to be still.
+    The axes follow the hips' heading, smoothed over half a second. They do not twist and tilt with the hips. Otherwise,
+    a trunk that swings rigidly with the hips would appear to be still.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def phase_errors(lower: Motion, upper: Motion, times: TimeMap) -> Floats:
     """Return by how many cycles, from -0.5 to 0.5, the upper clip's gait is ahead of the lower clip's, (N,).
 
     Phases are measured from the moments when the ankles pass each other. The N frames are those with a phase in both
-    clips, outside the seams of a loop; there are none if a clip has no two consecutive steps.
+    clips, outside the seams of a loop; there are none if a clip lacks two consecutive steps.
 
     times : the time alignment.
 

@@ -31,8 +31,8 @@ from marey.register.dtw import dtw
 _SMOOTH = 0.06
 # Minimum slope of the smoothed time curve, relative to the normal playback speed.
 _MIN_SLOPE = 0.02
-# A path without looping is preferred if its cost is at most the looped path's times the factor (second), plus the
-# constant in m^2 (first).
+# A path without looping is preferred if its cost is at most that of the looped path, times the second value, plus the
+# first value in m^2.
 _SEAMLESS = (1e-5, 1.15)
 # If the steps of the upper clip are faster than those of the lower one by more than this factor, as in a boxer's dance
 # on stairs, synchronized steps would show its action in slow motion.
@@ -101,7 +101,7 @@ def _find_unsynchronized(lower: Gait, upper: Gait) -> str | None:
     """Return why the steps of two clips cannot be synchronized, or None."""
     for gait, which in ((lower, "lower"), (upper, "upper")):
         if gait.run is None:
-            return f"the {which} clip {gait.clouds.name!r} has no 2 consecutive steps"
+            return f"the {which} clip {gait.clouds.name!r} does not have 2 consecutive steps"
     seconds = [gait.cycle / gait.clouds.fps for gait in (lower, upper)]
     if seconds[0] > _MAX_CYCLE_RATIO * seconds[1]:
         return f"the lower clip takes {seconds[0]:.1f} s for two steps and the upper one only {seconds[1]:.1f} s"
