@@ -36,7 +36,7 @@ __all__ = ["build_space"]
 
 STEPS = {"m": 0.03, "rad": math.radians(3.0), "m/s": 0.05, "rad/s": 0.15, "s": 0.03, "rad/m": 0.03}
 """Distance from a sample within which a target counts as reachable, keyed by unit."""
-# The same distance for other units, as a fraction of the examples' range.
+# As `STEPS`, for other units: a fraction of the examples' range.
 _STEP_OF_RANGE = 0.05
 
 

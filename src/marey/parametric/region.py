@@ -1,8 +1,8 @@
-"""Regions of parameters: what the examples of a space cover, and the nearest parameters that they do cover.
+"""Regions of parameters that the examples of a space cover, and projection of other parameters into them.
 
 A region is the convex hull of the examples' parameters, cut by a box. Nonnegative weights with sum 1 reach every point
-of the hull and no other. Because a region is convex, the nearest point of a target is unique and moves continuously
-with the target, a mean of points of the region belongs to it, and so does every point between two of them.
+of the hull and no other. Because a region is convex, every weighted mean of its points belongs to it. The nearest point
+to a target is unique and moves continuously with the target.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ class SpaceSettings(PairSettings, ProgressSettings):
         "is used.", label="Snap moments to", advanced=True,
     )  # fmt: skip
     landmarks: bool = option(
-        True, "Register the motions in such a way that the moments of the features coincide. Otherwise the timewarp "
-        "maps the reference's moment to the other motions (Kovar 6.3.1).", label="Align moments", advanced=True,
+        True, "Register the motions so that the moments of the features coincide. Otherwise the timewarp maps the "
+        "reference's moment to the other motions (Kovar 6.3.1).", label="Align moments", advanced=True,
     )  # fmt: skip
     apexes: ArrayLike | None = option(
         None, "(n,) frame in each motion that the pose features are measured at. By default the frames are found."
