@@ -89,7 +89,7 @@ bad = 0.2
     (tmp_path / "walks" / "w0.bvh").unlink()
     missing = text.replace("walks/*.bvh", "walks/w0.bvh")
     with pytest.raises(
-        UnreadableFile, match=r"me.toml: node 'walk', clips 1, files: no file 'walks/w0.bvh' next to it"
+        UnreadableFile, match=r"me.toml: node 'walk', clips 1, files: no file 'walks/w0.bvh' in the recipe's folder"
     ):
         build_recipe(read_recipe(written(tmp_path, missing)))
 

@@ -41,12 +41,12 @@ __all__ = ["ActionSpace"]
 
 # Sample points per second of an example.
 _PER_SECOND = 64.0
-# Minimum and maximum kernel width, as fractions of the average spacing of the examples along each parameter. Between
-# them, it is the median distance from an example to its nearest neighbor. If one example at a time is left out and
-# predicted from the others, no width from 0.2 to 1.5 is better by more than 5 % for generated punches, ducks, stops,
-# starts, turns on the spot, steps and leaps, whose parameters lie on grids. Recorded examples lie closer together:
-# compared with the maximum, the median lowers the error of two sets of punches by 10 and 7 %, of reaches by 1 %, and
-# keeps that of kicks.
+# The kernel width is the median distance from an example to its nearest neighbor, clamped to this range; in units of
+# the average spacing of the examples along each parameter. Measured by leaving out one example at a time and predicting
+# it from the others: for generated examples, whose parameters are on grids (punches, ducks, stops, starts, turns on the
+# spot, steps, leaps), no width from 0.2 to 1.5 is better by more than 5 %. Recorded examples are closer together:
+# compared with the maximum width, the median lowers the error by 10 and 7 % for two sets of punches, by 1 % for
+# reaches, and by nothing for kicks.
 _NARROWEST, _WIDEST = 0.2, 0.4
 _SOLVED, _MAX_TILTS, _MIN_WEIGHT = 1e-9, 60, 1e-3
 # Number of random means to measure, keyed by the number of parameters, and for more parameters.
@@ -257,9 +257,9 @@ class ActionSpace(BlendedSpace):
         return np.asarray((1.0 - own) * found + own * self.parameters[nearest])
 
     def _find_mean(self, wanted: Floats) -> tuple[Floats, int, float]:
-        """Return how to reach parameters (d,): a mean (d,) of the examples' parameters, an example, and its own weight.
+        """Find the blend that reaches parameters (d,): a mean (d,), the nearest example, and this example's own weight.
 
-        The rest of the weight belongs to the blend with this mean.
+        The rest of the weight goes to the blend whose weighted mean of the examples' parameters is the returned mean.
         """
         away = np.linalg.norm((self.parameters - wanted) / self.bandwidth, axis=1)
         nearest = int(np.argmin(away - self._radii))

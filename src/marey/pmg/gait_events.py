@@ -107,6 +107,6 @@ def warp_phases(
                     pairs.append((wanted, own))
     at, own_at = np.array(sorted(pairs)).T
     slopes = np.diff(own_at) / np.diff(at)
-    if slopes.min() < 0.5 or slopes.max() > 2.0:  # the events' order is (almost) unusual: do not warp this cycle
+    if slopes.min() < 0.5 or slopes.max() > 2.0:  # the warp would be too strong: leave this cycle as it is
         return np.asarray(start + grid)
     return np.asarray(start + PchipInterpolator(at, own_at)(grid))

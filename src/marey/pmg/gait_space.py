@@ -231,7 +231,7 @@ class GaitSpace(BlendedSpace):
         if coverage:
             warn_user(
                 f"{coverage}; add clips that turn at other speeds, or omit speed from `parameters=`: "
-                "turns need not slow down then, and have the speed of their clips"
+                "turns then have the speed of their clips"
             )
         return space
 

@@ -31,16 +31,15 @@ _REACHED_FRACTION = 0.02
 # Number of points on a clip's path, and number of sampled motions that paths are interpolated from.
 PATH_POINTS = 33
 _N_SAMPLES = 128
-# Factor by which parameters that the command does not mention may move farther than those that it mentions.
+# Parameters that the command does not set may move this many times as far as those that it sets.
 _FREE = 100.0
 
 
 class ExampleReach(NamedTuple):
-    """How many of the examples of a node it reaches with their own parameters.
+    """How many examples of a node are reached: a motion requested with an example's parameters has these parameters.
 
     n_examples : number of examples with parameters in the node's ranges.
-    n_reached : number of examples whose parameters the node's motions meet to within the tolerance; None if they cannot
-        be measured.
+    n_reached : number of examples that are reached within the tolerance; None if parameters cannot be measured.
     tolerance : the tolerance in words: "2 cm".
     """
 
@@ -56,7 +55,7 @@ class ExampleReach(NamedTuple):
 
 
 def request_by_name(node: Node, command: Mapping[str, Any], place: Floats) -> Floats:
-    """Set parameters from the command by name; the others get the value nearest to the middle that goes with them.
+    """Set parameters from a command by name. The others are as close to the middle as the node's region allows.
 
     A ``direction`` (radians from world +Z, positive to the left) sets the parameter ``turn``, if there is one, to the
     angle that remains from the character's heading.
@@ -206,7 +205,7 @@ class Node(FrozenRecord):
         return given if own is None else np.asarray(own(given))
 
     def count_reached(self) -> ExampleReach | None:
-        """Count the examples in the node's ranges whose own parameters its motions have; None if there are none.
+        """Count the examples in the node's ranges that are reached, see `ExampleReach`; None if it has no examples.
 
         Positions count as reached within 2 cm, angles within 2 degrees, speeds within 0.02 m/s, and other parameters
         within 2 % of their range.

@@ -98,7 +98,7 @@ def build_recipe(
                 edge.source, edge.target, good=edge.good, bad=edge.bad, part=edge.part, n_source=edge.samples[0],
                 n_target=edge.samples[1], rng=recipe.seed, run=run,
             )  # fmt: skip
-        if recipe.path not in shipped_recipes():  # its user could not change the edges
+        if recipe.path not in shipped_recipes():  # users cannot change the edges of recipes that come with marey
             for note in notes:
                 warn_user(f"{recipe.path}: {word_parameters(note, lambda key, _: key)}")
         report_progress((len(recipe.nodes) + k + 1) / total)
@@ -180,7 +180,7 @@ def _action_space(node: NodeRecipe, clips: list[RecipeClip]) -> ActionSpace:
         "samples": 0,
         "max_distance": node.max_distance,
         "crop": None,
-    }  # located by the recipe
+    }  # no cropping: the recipe has cut the clips
     if node.feature:
         from marey.edit import mirror
 

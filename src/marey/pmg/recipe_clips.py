@@ -95,7 +95,7 @@ def _load_files(recipe: Recipe, clips: ClipSource, before: ClipCache) -> Iterato
         found = [path for path in found if path.is_file()]
         if not found:
             raise UnreadableFile(
-                f"{clips.where}, files: no file {pattern!r} next to it, in {str(folder)!r}", path=recipe.path
+                f"{clips.where}, files: no file {pattern!r} in the recipe's folder, {str(folder)!r}", path=recipe.path
             )
         for path in found:
             key = path, clips.file_fps

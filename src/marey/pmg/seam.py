@@ -84,7 +84,7 @@ def find_seam(a: Motion, b: Motion, leave: float, enter: float, half: int, earli
     moves, left = frame_distances(clouds[0], at[0] - float(first), clouds[1], at[1] * 1.0, weights)
     best = int(np.argmin(left))
     i, j = int(at[0][best]), int(at[1][best])
-    after = min(half, len(a) - 1 - i)  # less than half where the clip before was left late
+    after = min(half, len(a) - 1 - i)  # fewer than `half` frames if the first clip is left late
     windows = a[i - half : i + after + 1], b[j - half : j + after + 1]
     shift = _plant_shift(*windows, moves[best], weights[: half + after + 1])
     # Near the optimum, D grows with the square of the shift.

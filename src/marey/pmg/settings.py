@@ -198,8 +198,8 @@ class ActionSettings(RangeSettings):
 
     bandwidth: ArrayLike | None = option(
         default=None,
-        help="Kernel width for each parameter, in units of the parameters. By default 0.4 of the average spacing of "
-        "the examples along each parameter.",
+        help="Kernel width for each parameter, in units of the parameters. By default 0.2 to 0.4 of the average "
+        "spacing of the examples along each parameter, depending on how close their nearest neighbors are.",
     )
 
 

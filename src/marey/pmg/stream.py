@@ -80,8 +80,9 @@ class ControlState(NamedTuple):
     options : the nodes that can come next.
     seconds : stream time so far, including frames that are not shown yet.
     graph : the character.
-    changes : seconds after the middle of the transition into a clip, and before the middle of that out of it, between
-        which the clip can be changed for another one of its node; None if the stream changes no clips.
+    changes : the time span in which a clip can be replaced by another one of its node: it begins this many seconds
+        after the middle of the transition into the clip, and ends this many seconds before the middle of the
+        transition out of it. None if the stream does not replace clips.
 
     Examples
     --------
@@ -251,7 +252,7 @@ class CharacterStream(PlayedStream):
 
     @property
     def playing(self) -> tuple[str, Floats]:
-        """Node and parameters (d,) of the clip that frames are currently chosen from."""
+        """Node name and parameters (d,) of the current clip, whose frames are being queued."""
         return self._node.name, self._parameters
 
     def request(self, **command: Any) -> None:

@@ -1,4 +1,4 @@
-"""Build the walking character that comes with marey with other curves, speeds or another frame rate."""
+"""Variants of the walking character that comes with marey, with other curves, speeds or frame rates."""
 
 from __future__ import annotations
 
