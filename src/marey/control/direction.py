@@ -28,8 +28,8 @@ _WALKING = 0.2
 class FollowDirection:
     """Controller that follows commands. Each node converts a command to its own parameters, as its ranges allow.
 
-    A node with a parameter ``turn`` that can follow itself, or alternate with another node, turns by a plan of several
-    clips (see `marey.control.planner`), because the best parameters for one clip can be poor for a whole turn.
+    The best parameters for one clip can be poor for a whole turn. Nodes that have a parameter ``turn`` and can follow
+    themselves, or alternate with another node, therefore plan a turn over several clips; see `marey.control.planner`.
 
     Parameters
     ----------

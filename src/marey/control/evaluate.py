@@ -1,4 +1,4 @@
-"""Evaluate live characters: measure all streams that accept directions in the same way."""
+"""Evaluate live characters: take the same measurements of every stream that accepts directions."""
 
 from __future__ import annotations
 

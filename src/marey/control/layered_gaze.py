@@ -64,8 +64,8 @@ class GazeLayer:
     cue : look toward a requested ``direction`` before the body turns, until the body faces it. An explicit gaze takes
         precedence.
 
-    Targets beyond the map's limits are clamped: the character looks as far that way as the map allows. A look that
-    interrupts another one starts from the current pose and keeps the model's timing, so the gaze never jumps.
+    Targets beyond the map's limits are clamped: the character looks as far in that direction as the map allows. A look
+    that interrupts another one starts from the current pose and keeps the model's timing, so the gaze never jumps.
 
     Examples
     --------

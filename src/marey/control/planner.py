@@ -101,7 +101,7 @@ class Planner:
     ----------
     graph : the character.
     nodes : names of the nodes to use for goals with a position; None for all.
-    short_way : how much the length of the path counts in all costs, from 0 to 0.9; see `ClipModel`.
+    short_way : weight of the path length in all costs, from 0 to 0.9; see `marey.control.clip_model`.
 
     Examples
     --------

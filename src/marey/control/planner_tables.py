@@ -1,4 +1,4 @@
-"""Value tables of the planner: what follows each state, and value iteration; see `marey.control.planner`."""
+"""Value tables of the planner: clips that can follow each state, and value iteration; see `marey.control.planner`."""
 
 from __future__ import annotations
 

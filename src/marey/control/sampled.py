@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["SampledCharacter", "SampledClip", "SampledNode", "Transitions", "ValueTables"]
 
 TURNING = 0.3
-"""Meters that turning by one radian counts at rest."""
+"""Cost, in meters, of turning by one radian while the character should stand."""
 
 
 class SampledNode(NamedTuple):

@@ -1,7 +1,7 @@
 """Play a sampled character. ``web/player`` is the same in TypeScript: change both together.
 
-Both compute in double precision in the same order, and among choices that are equally good to a nanosecond take the
-first, so the same commands give the same motion.
+The same commands give the same motion in both: they compute in double precision, in the same order. Among choices whose
+costs differ by less than a nanosecond, they take the first.
 """
 
 from __future__ import annotations
@@ -84,9 +84,11 @@ class SampledStream(PlayedStream):
 
         direction : radians from +Z, positive to the left; with ``speed`` in m/s, by default a medium one.
         point : (2,) x and z to go to.
-        wander : True to go anywhere. Without any of these, the character comes to rest, as far as its clips allow.
+        wander : True to go anywhere.
         node : name of a node to play once.
         target : (3,) position to hit once. After it, the character follows its earlier command again.
+
+        Without any command, the character comes to rest, as far as its clips allow.
         """
         for name in command:
             if name not in _COMMANDS:
@@ -271,7 +273,7 @@ def _read_points(rows: Floats, grid: GoalGrid, points: Floats) -> Floats:
 
 
 def _pass_point(path: Floats, seconds: float, goal: Floats) -> float:
-    """Return the lowest cost at which a path (W, 2) of some seconds passes a point (2,), else infinity."""
+    """Return the lowest cost, in seconds, at which a path (W, 2) passes a point (2,); infinity if it does not."""
     before, along = path[:-1], np.diff(path, axis=0)
     length = np.maximum((along**2).sum(axis=1), 1e-12)
     t = np.clip(((goal - before) * along).sum(axis=1) / length, 0.0, 1.0)

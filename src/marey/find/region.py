@@ -10,10 +10,10 @@
   over both clips. Each minimum of a chain is the left, upper or upper left neighbor of the next. Two straight
   (horizontal or vertical) steps never follow each other. Only minima of at most `max_chain_distance` count: similar
   motions have a very similar part, while chains of dissimilar frames occur by accident.
-- A valid cell is *kept* if a path inside the valid region, with the same steps as a chain, connects it to a chain, in
-  either direction, in at most `max_bridge_seconds`; each step counts as the two frames of a diagonal step. Bridges
-  between chains consist of these cells. Kovar keeps the best bridge between any two chains. Here the search itself
-  finds the best path, and matches may begin and end off the chains.
+- A valid cell is *kept* if a path of at most `max_bridge_seconds` inside the valid region leads from it to a chain, or
+  from a chain to it. The path has the same kinds of steps as a chain; each step counts as the two frames of a diagonal
+  step. Bridges between chains consist of these cells. Kovar keeps the best bridge between any two chains. Here the
+  search itself finds the best path, and matches may begin and end off the chains.
 - A valid cell is also kept if it is on a *level path*: a path inside the valid region, with the same steps, that lasts
   at least `min_level_seconds` and has no cell beyond `max_chain_distance`. While both characters pause, minima lie
   anywhere and chains break. Without level paths, a web would lose up to a quarter of the matches that a search of the

@@ -335,7 +335,7 @@ def _find_start(gaze: GazeMap, plans: list[_Plan], subject: _Body, frame: int, t
     for part in reversed(quat.exp(rotations.reshape(5, 3))):
         toward = quat.rotate(part, toward)
     here = direction_to_angles(toward) - subject.base[frame]
-    # The total rotation may exceed 180 degrees; the sum of the parts' yaw tells which way.
+    # The total rotation may exceed 180 degrees; the sum of the parts' yaw shows to which side.
     here[0] -= 2.0 * np.pi * np.rint((here[0] - rotations[1::3].sum()) / (2.0 * np.pi))
     return rotations, here
 

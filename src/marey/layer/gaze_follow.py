@@ -2,8 +2,7 @@
 
 The gaze map rotates the body as for a look that begins straight ahead. If the head of the clip already looks elsewhere,
 or if the goal is outside the map, the remaining angle may be too large for the eyes. Once a look has settled, the neck
-covers the angle that the eyes cannot, up to its limit, and the trunk covers what exceeds the limit of the neck, up to
-its own limit.
+covers the angle that the eyes cannot, up to its limit. The trunk covers the rest, up to its own limit.
 """
 
 from __future__ import annotations
