@@ -43,10 +43,10 @@ class ClipStarts(NamedTuple):
 class GoalValues(NamedTuple):
     """A goal, and the value table for it.
 
-    place : (3,) rigid2d of the goal; the heading is NaN if any will do. limits : (4,) how a clip may reach it:
-    distance in meters; seconds that each meter of it costs; heading error in radians; seconds that each radian of it
-    costs. For a direction, see `measure_facing`. values : (G, C) value table of the clips' node. grid : columns of the
-    table. horizon : time constant of the discount in seconds; 0 for none.
+    place : (3,) rigid2d of the goal; the heading is NaN if any heading is allowed. limits : (4,) maximum distance in
+    meters, cost in seconds per meter, maximum heading error in radians, cost in seconds per radian; for a direction,
+    see `measure_facing`. values : (G, C) value table of the clips' node. grid : columns of the table. horizon : time
+    constant of the discount in seconds; 0 for none.
     """
 
     place: Floats1D
@@ -192,7 +192,7 @@ def lay_paths(table: PathTable, clips: ClipStarts, out: Out[Floats3D], seconds: 
 
 @helper
 def _pass_goal(way: Floats2D, seconds: float, goal: Floats1D, limits: Floats1D) -> float:
-    """Return the lowest cost in seconds at which a path (W, 3) of some seconds reaches `goal` (3,), else infinity."""
+    """Return the lowest cost, in seconds, at which a path (W, 3) reaches `goal` (3,); infinity if it does not."""
     best, n = math.inf, len(way) - 1
     for w in range(n):
         x, z = way[w, 1], way[w, 2]
@@ -209,20 +209,23 @@ def _pass_goal(way: Floats2D, seconds: float, goal: Floats1D, limits: Floats1D) 
     return best
 
 
-# Heading errors on the way of a clip that are averaged.
+# Number of moments of a clip at which the heading error is averaged.
 _FACINGS = 4
 
 
 @helper
 def _weigh_facing(off: float, limits: Floats1D) -> float:
-    """Return how much time with a heading error counts, from 0 to 1; see `measure_facing`."""
+    """Return the weight, from 0 to 1, of time with a heading error `off` in radians; see `measure_facing`."""
     off = abs((off + math.pi) % (2.0 * math.pi) - math.pi)
     return float((1.0 - limits[1]) * min(off / limits[0], 1.0) + limits[1] * off / math.pi)
 
 
 @helper
 def _measure_facing(before: float, after: float, limits: Floats1D) -> float:
-    """Return the fraction of the time, from 0 to 1, that counts as not facing a direction; see `measure_facing`."""
+    """Return the weighted fraction of a clip's time, from 0 to 1, that does not face a direction.
+
+    before, after : heading error at the clip's beginning and end, in radians. limits : see `measure_facing`.
+    """
     total = 0.0
     for k in range(_FACINGS):
         total += _weigh_facing(before + (after - before) * (k + 1.0) / _FACINGS, limits)
@@ -231,11 +234,13 @@ def _measure_facing(before: float, after: float, limits: Floats1D) -> float:
 
 @helper
 def _measure_way(way: Floats2D, seconds: float, before: float, limits: Floats1D) -> tuple[float, float, float]:
-    """Return the fraction of the time in which a path (W, 3) does not face a direction, at first off by `before`.
+    """Return the weighted fraction of the time in which a path (W, 3) does not face a direction.
 
-    Also returns the moment, from 0 to 1, at which the clip should be changed for one that turns no further, negative
-    if it should not; and the heading error that is left there. This is where the path turns through the direction, or
-    soon after it.
+    Also returns the moment, from 0 to 1, at which the clip should be replaced by one that does not turn any further,
+    and the heading error at this moment. It is the first possible moment after the path turns through the direction;
+    negative if there is none.
+
+    before : heading error at the beginning of the path, in radians. limits : see `measure_facing`.
     """
     n, total, change, rest = len(way) - 1, 0.0, -1.0, 0.0
     first, last = limits[2] / max(seconds, 1e-9), 1.0 - limits[3] / max(seconds, 1e-9)
@@ -247,7 +252,7 @@ def _measure_way(way: Floats2D, seconds: float, before: float, limits: Floats1D)
             t = off / (off - after) if off * after < 0.0 else 0.0
             change = max((w + t) / n, first)
             if change >= (w + 1.0) / n and w < n - 1:
-                change = -1.0  # too soon: later in the clip
+                change = -1.0  # not possible yet: try the next points of the path
             else:
                 change = min(change, last)
                 rest = off + (after - off) * (change * n - w)
@@ -259,9 +264,7 @@ def _measure_way(way: Floats2D, seconds: float, before: float, limits: Floats1D)
 def _measure_changed(
     way: Floats2D, seconds: float, before: float, change: float, rest: float, limits: Floats1D
 ) -> float:
-    """Return the fraction of the time that does not face a direction, if the heading error stays `rest` after a
-    change.
-    """
+    """Return the result of `_measure_way` if the heading error stays at `rest` after the moment `change`."""
     n, total = len(way) - 1, 0.0
     for w in range(n):
         off = rest if (w + 1.0) / n > change else before - (way[w + 1, 0] - way[0, 0])
@@ -273,10 +276,11 @@ def _measure_changed(
 def measure_facing(turns: Floats1D, seconds: Floats1D, limits: Floats1D, out: Out[Floats2D]) -> None:
     """Write the seconds (N, H) during which each of N clips does not face a direction, for H directions.
 
-    turns : (N,) radians that the clips turn to the left. seconds : (N,) their durations. limits : (4,) heading error in
-    radians from which on the whole time counts, less if it is smaller; fraction that counts in proportion to the error
-    instead; the others are not used here. `weigh_clips` uses them as seconds after the beginning of a clip, and before
-    its end, between which it can be changed.
+    Time is weighted by the heading error: (1 - s) min(error / m, 1) + s error / pi, with m and s from `limits`.
+
+    turns : (N,) radians that the clips turn to the left. seconds : (N,) their durations. limits : (4,) m in radians; s
+    from 0 to 1; and, for `weigh_clips` only, the seconds after the beginning of a clip and before its end between which
+    it can be changed.
     """
     n_headings = out.shape[1]
     for n in range(len(turns)):
@@ -294,7 +298,7 @@ def find_ends(
     paths: Floats3D, seconds: Floats1D, grid: GoalGrid, limits: Floats1D, first: Out[Ints1D], columns: Out[Ints1D],
     costs: Out[Floats1D],
 ) -> int:  # fmt: skip
-    """Find the goals of a grid that N paths (N, W, 3) of some seconds (N,) reach; return their number M.
+    """Find the goals of a grid that N paths (N, W, 3) with durations `seconds` (N,) reach; return their number M.
 
     first : (N + 1,) receives the index of the first goal of each path. columns, costs : (M,) receive the goals' columns
     and costs; with length 0, the goals are only counted.
@@ -382,7 +386,7 @@ class PlayedClips(NamedTuple):
 def weigh_goals(
     clips: PlayedClips, values: Floats2D, grid: GoalGrid, goals: Floats2D, limits: Floats1D, out: Out[Floats1D]
 ) -> None:
-    """Write the seconds (M,) until each of M goals (M, 3) is reached with the best of some clips and what follows."""
+    """Write the seconds (M,) until each of M goals (M, 3) is reached by the best plan that begins with a given clip."""
     for m in range(len(goals)):
         best = math.inf
         for n in range(len(clips.seconds)):

@@ -1,7 +1,8 @@
-"""D along diagonals of the grid of two clips: of frames of one, and the frames of the other that are a lag later.
+"""D along diagonals of the grid of two clips.
 
-Bands around a diagonal consist of few such lines, and windows are weighted sums along them. See `grid_kernels` for the
-products of markers.
+A diagonal compares each frame of one clip with the frame of the other clip that is a constant lag later. A band around
+a diagonal consists of a few such lines, and windows are weighted sums along them. See `grid_kernels` for the products
+of markers.
 """
 
 from __future__ import annotations
@@ -56,8 +57,10 @@ def read_points(
 def read_clip(
     blocks: Blocks, clip: int, left: int, right: int, height: float, roots: Floats1D, weights: Floats1D
 ) -> Factors:
-    """Return the factors of frames of a clip, and of the frames around them that windows need, relative to a marker of
-    the first of them; heights are relative to `height`."""
+    """Return the factors of frames `left` to `right` of a clip, and of the frames around them that windows need.
+
+    They are relative to a marker of the first of these frames; heights are relative to `height`.
+    """
     values, starts, n_markers, n_features = blocks
     length, half = starts[clip + 1] - starts[clip], len(weights) // 2
     begin, end = max(left - half, 0), min(right + half, length)
@@ -92,7 +95,7 @@ def _add_marker(x: Floats1D, y: Floats1D, z: Floats1D, root: float, sums: Floats
 
 @helper
 def _average_windows(sums: Floats2D, weights: Floats1D, out: Floats2D) -> None:
-    """Write mean x, mean z and spread of the windows around frames; only those that are complete."""
+    """Write mean x, mean z and spread of the window around each frame that has a complete one."""
     n, length = sums.shape[1], len(weights)
     for f in range(n - length + 1):
         x = z = squares = 0.0
@@ -108,9 +111,9 @@ def _average_windows(sums: Floats2D, weights: Floats1D, out: Floats2D) -> None:
 def multiply(ours: Factors, theirs: Factors, lags: tuple[int, int], out: Floats3D) -> None:
     """Write the products of our frames and the frames that are `lags` later; see `grid_kernels`.
 
-    Four markers at a time, for all lags while they are in the processor's first cache.
+    Four markers are multiplied at a time, for all lags, while they are in the processor's L1 cache.
 
-    out : (lags, 3, R) dot, cross and up of each frame; not written where the other clip has no frame.
+    out : (lags, 3, R) dot, cross and up of each frame; 0 where the other clip has no frame.
     """
     n_markers, n_ours = ours.x.shape
     n_theirs, shift = theirs.x.shape[1], ours.begin - theirs.begin
@@ -178,10 +181,10 @@ def measure_diagonal(
     totals: Floats2D,
     out: Floats1D,
 ) -> None:
-    """Write D of frames of our clip and the frames of the other clip that are a lag later.
+    """Write D between frames of our clip and the frames of the other clip that are a lag later.
 
     diagonal : the lag, and first and end frame of our clip. sizes : numbers of frames of both clips.
-    products : (3, R) see `multiply`. totals : (3, n) array to work with.
+    products : (3, R) see `multiply`. totals : (3, n) work array.
     """
     (lag, start, stop), half = diagonal, len(weights) // 2
     # Frames of windows that both clips have.

@@ -33,9 +33,9 @@ def scan_anchors(
 ) -> int:
     """Align a few frames of the query, the anchors, with the frames of spans, by their features.
 
-    Sets ``costs[f]`` for each frame f of a span from its first end on, numbered over all clips, to the smallest sum of
-    squared feature distances of an alignment that ends there, or to infinity if that is above `limit`. Returns the
-    number of features compared.
+    For each frame f of a span at which an alignment may end, sets ``costs[f]`` to the smallest sum of squared feature
+    distances of an alignment that ends there, or to infinity if that is above `limit`. Frames are numbered over all
+    clips. Returns the number of features compared.
 
     spans : (S, 4) clip, first frame, end frame, and the first frame where an alignment may end.
     anchors : (m, k) the first k features of the anchors; k is a multiple of 4.
@@ -81,7 +81,10 @@ def scan_anchors(
 
 @helper
 def add_squares(values: Singles1D, at: int, length: int, anchor: Singles1D, d: int, total: Singles1D, n: int) -> None:
-    """Add the squared differences of four features, from feature d on, which is at `at` for the first of n frames."""
+    """Add the squared differences between features d to d + 3 of n frames and those of `anchor` to `total`.
+
+    at : index in `values` of feature d of the first frame. length : number of frames of the clip.
+    """
     first, second = values[at : at + n], values[at + length : at + length + n]
     third, fourth = values[at + 2 * length : at + 2 * length + n], values[at + 3 * length : at + 3 * length + n]
     a, b, c, e = anchor[d], anchor[d + 1], anchor[d + 2], anchor[d + 3]

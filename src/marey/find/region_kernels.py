@@ -45,7 +45,7 @@ class Rules(NamedTuple):
 
 
 class MarkArrays(NamedTuple):
-    """Arrays (R, C) of the marks of cells, and three to work with."""
+    """Arrays (R, C): the marks of cells, and three work arrays."""
 
     marks: Out[UInt8s2D]
     member: Out[UInt8s2D]
@@ -245,7 +245,7 @@ def _mark_paths(
         )
         _write_bytes(diagonal, free[i, first:last])
         _write_bytes(straight, bound[i, first:last])
-        diagonal[0], straight[0] = _NONE, _NONE  # left by an earlier row that began farther left
+        diagonal[0], straight[0] = _NONE, _NONE  # clear values of an earlier row that began farther left
         free_a, free_b, bound_a, bound_b = free_b, free_a, bound_b, bound_a
     free_a[:], free_b[:], bound_a[:], bound_b[:] = _NONE, _NONE, _NONE, _NONE
     for i in range(n_rows - 1, -1, -1):
@@ -255,7 +255,7 @@ def _mark_paths(
             member[i, first:last], max_length, 1, free_a[first:end], bound_a[first:end],
             free_b[first:end], bound_b[first:end],
         )  # fmt: skip
-        free_b[last + 1], bound_b[last + 1] = _NONE, _NONE  # left by a row that ended farther right
+        free_b[last + 1], bound_b[last + 1] = _NONE, _NONE  # clear values of a row that ended farther right
         mark, came, came_straight = marks[i, first:last], free[i, first:last], bound[i, first:last]
         diagonal, straight = free_b[first + 1 : last + 1], bound_b[first + 1 : last + 1]
         for j in range(last - first):

@@ -1,12 +1,12 @@
 """Compare a query with parts of clips of an index, the spans, by the rules of a match web.
 
-Features of poses come first: where every path through a span costs too much by their lower bounds of D (see
-`marey.compare.embedding`), nothing else is compared. Elsewhere, the cells that cheap paths can use form a band around
-a diagonal. For this band: D of its cells, with some cells around them; the cells that a match web would keep; and the
-best path through these that ends at each frame. All arrays are small enough for the processor's caches.
+First, pose features give lower bounds of D (see `marey.compare.embedding`). If every path through a span costs too much
+by these bounds, the span is skipped. Otherwise the cells that cheap paths can use form a band around a diagonal. In
+this band, compute D of the cells and of some cells around them, find the cells that a match web would keep, and find
+the best path through them that ends at each frame. All arrays are small enough for the processor's caches.
 
-A path has a mean D of at most T if the sum of D - T along it is at most 0. With lower bounds of D in its place, this
-sum is at most 0 too. So the smallest sums of all paths to a cell and from it show whether such a path can use it.
+A path has a mean D of at most T if the sum of D - T along it is at most 0. The sum is then also at most 0 with lower
+bounds in place of D. So the smallest sums over all paths to a cell and from it show whether such a path can use it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class _QueryRows(NamedTuple):
 
 
 class _Scratch(NamedTuple):
-    """Arrays to work with.
+    """Work arrays.
 
     band : see `_Bounds`.
     lines, codes : (2, 3, C + 2), (3, C + 2) costs of paths and of cells, and codes of paths, in three rows.

@@ -25,7 +25,7 @@ class WindowedClip(NamedTuple):
     markers, centers : (F, 3, N) of N markers, (F, 2); see `alike_kernels.CenteredClip`.
     means : (F, 2) weighted mean x and z of the window around each frame, meters.
     spreads : (F,) weighted mean squared distance from `means` along the floor, m^2.
-    slack : (F,) by how much this frame lets the squared distance of a coarse cell exceed the limit, m^2.
+    slack : (F,) m^2 by which D of a coarse cell in this frame's row or column may exceed the limit.
     """
 
     markers: Floats3D

@@ -1,8 +1,8 @@
 """The goal of `marey.graph.follow`: walk along a path; see `marey.graph.beam_kernels`.
 
 A state adds the arc length traveled along the path, the current spot (x, z) with the number of frames spent there (see
-`FollowSettings`), and the number of frames of clips, without transitions, in its style. Its style is 2 k in the style
-with index k, and 2 k + 1 on the way from there to the next one through other labels.
+`FollowSettings`), and the number of clip frames, without transitions, in its style. The style is coded as 2 k in the
+style with index k, and as 2 k + 1 on a route through other labels from there to the next style.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class Course(NamedTuple):
     spacing : distance between the points, meters.
     ends : (S,) arc length in meters at which each of the S styles ends.
     styles : (E, S) whether each of the graph's E edges may be used in each style.
-    between : (E, S) whether each edge may be used on the way from each style to the next, if no transition leads there.
+    between : (E, S) whether each edge may be used on a route from each style to the next, if no transition leads there.
     ahead : (N, S) number of frames from each of the graph's N nodes to the next style, by edges of the two masks.
     early : a style may begin this many meters before the previous one ends.
-    min_own : minimum number of frames in each style, of clips, without transitions.
+    min_own : minimum number of clip frames, without transitions, in each style.
     """
 
     points: Floats2D
@@ -112,7 +112,7 @@ def extend_state(state: Floats1D, style: int, edge: int, frame: int, search: Fol
     The arc length stops at the end of the style's stretch.
 
     state : (11,) numbers of the state.
-    style : see above; that of the state may be another one, if the edge begins it.
+    style : style in which the edge is played, coded as in the module docstring; the state may still have another one.
     out : (6,) receives arc length, cost, spot x, spot z, frames on the spot and frames in the style after the edge. If
         the walk ends, only the first two are written.
 
@@ -183,7 +183,7 @@ def _identify(search: FollowSearch, state: Floats1D, marks: Ints1D, best_cost: f
 
 @kernel
 def change_style(state: Floats1D, style: int, edge: int, course: Course) -> int:
-    """Return the style in which an edge is played from a state with the style `style`, or -1 if it cannot be."""
+    """Return the style in which an edge is played from a state whose style is `style`; -1 if it cannot be played."""
     k = style // 2
     if style % 2 == 1:
         if course.styles[edge, k + 1]:

@@ -1,7 +1,7 @@
 """The goals of `marey.graph.approach`: a position, or a clip at a position; see `marey.graph.beam_kernels`.
 
-States are ranked by their cost so far, that of transitions, plus an estimate of the remaining cost: the length of the
-shortest path with bounded curvature (Dubins 1957) to the goal, plus the waiting time until the target clip can be
+States are ranked by the cost of their transitions so far plus an estimate of the remaining cost: the length of the
+shortest path with bounded curvature (Dubins 1957) to the goal, plus a penalty for the time until the target clip can be
 entered.
 """
 
@@ -94,7 +94,8 @@ class Tails(NamedTuple):
 class ReachSettings(NamedTuple):
     """Costs of a walk, in addition to `Limits.per_frame` for each frame.
 
-    well : in meters. The cost of an end is its error, but at least `Limits.min_cost`; beyond `well` it grows faster.
+    well : error in meters beyond which the cost of an end grows faster. Up to it, the cost is the error, but at least
+        `Limits.min_cost`.
     penalty : cost in meters of each transition.
     turn_weight : meters that a radian of heading error counts for at a position.
     only_clips : whether a walk must begin with a clip edge.
