@@ -215,7 +215,7 @@ def test_warnings_go_to_stderr_as_one_line(clip: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "marey", "convert", str(clip), str(tmp_path / "out.glb")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines() == [
-        f"marey: warning: {clip}: the header announces 99 frames, but there are 61 rows; the rows count"
+        f"marey: warning: {clip}: the header announces 99 frames, but there are 61 rows; all rows are read"
     ]
 
 

@@ -676,5 +676,5 @@ def test_a_file_without_limits_says_so(tmp_path):
 
     text = re.sub(r"limits.*\n(\s+\(.*\n)*", "", ASF)
     (tmp_path / "x.asf").write_text(text)
-    with pytest.raises(ParseError, match="the file states no limits of its bones"):
+    with pytest.raises(ParseError, match="the file states no joint limits"):
         load_joint_limits(tmp_path / "x.asf")

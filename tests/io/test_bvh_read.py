@@ -518,7 +518,7 @@ def test_cut_number_of_varying_length_is_kept_with_a_warning_where_rows_are_miss
     raw = read_bvh(text.encode(), "x.bvh")
     assert len(raw.source.channel_values) == 3
     assert raw.warnings == [
-        "the header announces 4 frames, but there are 3 rows; the rows count "
+        "the header announces 4 frames, but there are 3 rows; all rows are read "
         "(the file ends without a line end, so its last number may be cut off)"
     ]
 

@@ -35,7 +35,7 @@ def test_cmu_markers(data_folder):
     assert (markers.fps, markers.name) == (120.0, "85_02")
     assert markers.names[:2] == ("Male:LFWT", "Male:RFWT")
     assert (markers.source.unit, markers.source.up, markers.source.format) == (0.001, "z", "c3d")
-    assert any("Z up: along it the lowest marker stays near the floor" in text for text in markers.source.evidence)
+    assert any("Z up: along this axis the lowest marker" in text for text in markers.source.evidence)
     raw = decode_points(path.read_bytes())
     assert np.array_equal(markers.valid, raw[..., 3] >= 0)
     x, y, z = np.moveaxis(raw[..., :3], -1, 0) * 0.001

@@ -92,7 +92,7 @@ _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 # The last bits of motion data are mostly noise: higher levels take longer and save only one more percent.
 _LEVEL = 3
 
-# How to convert pickled dictionaries, which may run any code when they are loaded.
+# How users can convert pickled dictionaries. Marey never loads them, because that may run any code.
 EXPLAIN_PICKLES = (
     "if you trust the file, store its arrays with NumPy: d = numpy.load('take.npy', allow_pickle=True).item() or "
     "d = pickle.load(open('take.pkl', 'rb')), then numpy.savez('take.npz', **d)"
@@ -257,7 +257,7 @@ def pack(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def pack_other_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return the bytes of an NPZ file with these arrays, little-endian; its comment is the name of this program."""
+    """Return the bytes of an NPZ file with these arrays, little-endian; the comment of the zip file names marey."""
     members = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     n_bytes = sum(array.nbytes for array in members.values())
     packed = _zip_arrays(members, compress=True)
@@ -316,7 +316,7 @@ def array_names(archive: zipfile.ZipFile) -> tuple[str, ...]:
 
 
 def read_other_arrays(data: bytes, path: str, names: Iterable[str]) -> dict[str, NDArray[Any]]:
-    """Read those of the named arrays that an NPZ file of another program has."""
+    """Read the named arrays from an NPZ file of another program; those that it lacks are left out."""
     with _open_archive(data, path) as archive:
         heads = _read_heads(archive, names, path)
         check_total(heads, len(data), path)
@@ -466,7 +466,7 @@ def _check_format(archive: zipfile.ZipFile, heads: dict[str, Head], form: str, v
 
 
 def _describe_other(archive: zipfile.ZipFile) -> str:
-    """Say what an NPZ file of another program is."""
+    """Describe an NPZ file of another program, for messages."""
     names = array_names(archive)
     return f"an NPZ file of another program, with the arrays {format_list([repr(name[:40]) for name in names], 4)}"
 

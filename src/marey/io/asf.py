@@ -62,7 +62,7 @@ class AsfSkeleton:
     root_rotation : (4,) the root's orientation before any motion.
     length_factor : the value of ``:units length``; 1 if missing.
     degrees : True if angles are in degrees, False if in radians.
-    limits : the words of each bone's limits, two for each of its `dofs`; none for a bone without limits.
+    limits : each bone's limits as text: two words, low and high, for each of its `dofs`; empty if it has no limits.
     warnings : problems in the file that did not prevent reading it.
     """
 

@@ -72,9 +72,7 @@ def parse_header(data: bytes, path: str) -> Header:
             names = [
                 f"{j.file_name!r} on line {line_number(data, j.at)} is called {j.name!r}" for j in renamed[:_SHOWN]
             ]
-            header.warnings.append(
-                f"joints without a name of their own: {format_list(names, _SHOWN, total=len(renamed))}"
-            )
+            header.warnings.append(f"joints without a unique name: {format_list(names, _SHOWN, total=len(renamed))}")
     return header
 
 

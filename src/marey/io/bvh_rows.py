@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 
 
 class _Section:
-    """The MOTION section: its rows lie between the bytes `start` and `stop` of the file.
+    """The MOTION section: its rows are between the bytes `start` and `stop` of the file.
 
     n_columns : numbers per row, from the hierarchy. n_announced : number of frames that the file states.
     """
@@ -81,7 +81,7 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
     elif n_announced != n_frames:
         frames = "1 frame" if n_announced == 1 else f"{n_announced} frames"
         are = "is" if n_frames == 1 else "are"
-        message = f"the header announces {frames}, but there {are} {_rows(n_frames)}; the rows count"
+        message = f"the header announces {frames}, but there {are} {_rows(n_frames)}; all rows are read"
         if n_announced > n_frames and section.stop == len(data):
             message += " (the file ends without a line end, so its last number may be cut off)"
         warnings.append(message)

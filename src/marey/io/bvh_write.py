@@ -1,4 +1,4 @@
-"""Write BVH files: joint order, channel order, End Sites, offsets and frame-time text as they were read.
+"""Write BVH files, with joint order, channel order, End Sites, offsets and frame-time text as in the file read.
 
 Joints with unchanged rotations are written with the exact angles from their file, other joints with angles that are
 continuous over time.

@@ -104,7 +104,7 @@ def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list
 
 
 def _with_roles(skeleton: Skeleton, raw: RawMotion) -> Skeleton:
-    """Return the skeleton, with roles from the middle frame if only that identifies all roles of the body."""
+    """Return the skeleton; add roles found in the pose of the middle frame, if names and rest pose do not suffice."""
     if all(role in skeleton.roles for role in _BODY):
         return skeleton
     middle = slice(len(raw.rotations) // 2, len(raw.rotations) // 2 + 1)

@@ -79,7 +79,7 @@ def convert_folder(
     edit : function that is applied to each motion before it is saved, such as `marey.clean`.
     check_existing : called with each file that would be replaced; raises an error if it must stay. By default no file
         is replaced.
-    progress : called with each file that was converted, skipped or has failed.
+    progress : called with the result of each file.
 
     Each animation of an FBX or GLB file becomes a file of its own, unless GLB is written. Built results and markers are
     skipped.

@@ -19,13 +19,13 @@ _WEIGHT_RIGHT, _WEIGHT_NEXT_LEFT = 0x1000000, 0x2000000
 _FULL_WEIGHT = 9999.0  # weights are stored as integers, as a fraction of the segment
 _PLAIN_WEIGHT = 1.0 / 3.0
 _NEWTON_STEPS = 24
-# A cubic does not overshoot if its slopes are at most this multiple of that of the segment.
+# A cubic segment does not overshoot if the slopes at its ends are at most this multiple of its mean slope.
 _STEEPEST = 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """The K keys of one number.
+    """The K keys of an animated number.
 
     times, values : (K,) ticks and values. flags : (K,) see the constants above. slopes : (K, 2) change per second after
     each key, and before the next one. weights : (K, 2) length of these tangents as a fraction of the segment.
@@ -140,12 +140,13 @@ def _read_tangents(flags: Ints, data: Floats, cubic: Bools, times: Floats, value
 
 
 def _auto_slopes(flags: Ints, bias: Floats, times: Floats, values: Floats) -> Floats:
-    """Return the slopes (K,) of automatic tangents: the mean slope of the two segments at each key; at the ends, that
-    of the only segment.
+    """Return the slopes (K,) of automatic tangents.
 
-    bias : (K,) from -1 to 1, shifts the mean to the segment before or after. Time-independent tangents have the slope
-    of the line through the neighbors instead. Progressive ones are flat at the ends and at extremes, and do not
-    overshoot.
+    The slope at a key is the mean slope of the segments before and after it; at the ends, that of the only segment.
+    Time-independent tangents have the slope of the line through the neighboring keys instead. Progressive tangents are
+    flat at the ends and at extremes, and do not overshoot.
+
+    bias : (K,) from -1 to 1, shifts the mean toward the segment before or after.
     """
     segments = np.diff(values) / np.diff(times)
     before, after = np.concatenate([segments[:1], segments]), np.concatenate([segments, segments[-1:]])

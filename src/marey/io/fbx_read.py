@@ -39,7 +39,7 @@ from marey.maths import euler, quat
 
 _JOINT_KINDS = ("LimbNode", "Limb", "Root")
 _OTHER_KINDS = ("Mesh", "Camera", "CameraSwitcher", "Light", "NurbsCurve", "NurbsSurface", "Patch")
-# The rotation about the first axis is applied first, so that the matrices are multiplied in the opposite order.
+# FBX lists the axis that is applied first first; these are the orders of the matrix product, which is reversed.
 _ORDERS = ("ZYX", "YZX", "XZY", "ZXY", "YXZ", "XYZ")
 _SPHERIC = 6
 _WITHOUT_PARENT_SCALE = 2
@@ -128,13 +128,13 @@ def _choose_joints(scene: FbxScene, channels: Channels) -> list[int]:
     if not wanted:
         solid = {i for i, model in enumerate(models) if model.kind not in _OTHER_KINDS}
         wanted = set(add_descendants(nodes, (animated & solid) or solid or set(nodes.order)))
-    if animated & wanted:  # of several characters, the one that moves
+    if animated & wanted:  # if there are several characters, read one that moves
         tops = {node: nodes.chain(node)[0] for node in wanted}
         moving = [tops[node] for node in animated & wanted]
         best = max(sorted(set(moving)), key=moving.count)
         wanted = {node for node in wanted if tops[node] == best}
-    # Files of marey have the joints in the order of the skeleton. Others are read depth first, as BVH files have them,
-    # so that a BVH file written from one has the same skeleton.
+    # Files written by marey list the joints in the order of the skeleton. Joints of other files are sorted depth first,
+    # as in BVH, so that the skeleton stays the same when the motion is saved as BVH.
     order = sorted(wanted) if scene.is_own else [node for node in nodes.order if node in wanted]
     rank = {node: i for i, node in enumerate(order)}
     return order_joints(nodes, rank, lambda node: models[node].name, scene.document.warnings)
@@ -175,7 +175,7 @@ class _Sampler:
         self.scaled = {node for (node, what), channel in channels.items() if what == "scaling" and _varies(channel)}
 
     def sample(self, node: int, what: str, default: Floats) -> Floats | None:
-        """Return the values (F, 3) of a channel; None if it has no keys. `default` are the values without keys."""
+        """Return the values (F, 3) of a channel; None if it has no keys. `default` (3,) is for axes without keys."""
         channel = self._channels.get((node, what))
         if channel is None:
             return None
@@ -277,9 +277,9 @@ def _mirror(top: LocalTransform) -> None:
 def _apply_bind_pose(
     scene: FbxScene, above: Sequence[int], joints: Sequence[int], transforms: dict[int, LocalTransform]
 ) -> None:
-    """Set the rest pose of joints, in place, to the pose in which the mesh was bound, for joints that have a bind pose.
+    """Set the rest rotations of joints, in place, to those of the pose in which the mesh was bound, if the file has it.
 
-    The nodes' own transforms are often those of an arbitrary frame. Only rotations are taken from the bind pose.
+    The nodes' own transforms are often those of an arbitrary frame.
     """
     world = {-1: quat.identity()}
     flip = split_scale(np.array([-1.0, 1.0, 1.0]))[0] if _is_left_handed(scene) else quat.identity()

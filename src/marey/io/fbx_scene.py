@@ -62,7 +62,7 @@ class FbxScene:
     Attributes
     ----------
     models : the nodes of the scene. nodes : their tree. stacks : the animations that have keys.
-    bind_pose : rest matrices (4, 4) of models in the world, as far as the file has them.
+    bind_pose : rest matrices (4, 4) in the world, of the models for which the file has them.
     settings : the global settings by name. is_own : whether marey wrote the file.
     """
 

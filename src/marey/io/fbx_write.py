@@ -40,7 +40,7 @@ _PROPERTY_TYPES = {
 
 
 def write_fbx(motions: Sequence[Motion], *, body: bool = True) -> bytes:
-    """Return the bytes of an FBX file with all motions, which must have one skeleton and one rate.
+    """Return the bytes of an FBX file with all motions, which must have the same skeleton and rate.
 
     body : add a simple body mesh; without it, programs show bare joints.
     """
@@ -53,13 +53,13 @@ def write_fbx(motions: Sequence[Motion], *, body: bool = True) -> bytes:
         own, other = motion.skeleton, first.skeleton
         if not own.fits(other) or np.abs(own.offsets[1:] - other.offsets[1:]).max(initial=0.0) > SAME_OFFSETS:
             raise DifferentSkeletons(
-                f"the motions of an FBX file have one skeleton, but {motion.name!r} has another than {first.name!r}; "
-                "retarget it first, or save them as .glb"
+                f"all motions of an FBX file must have the same skeleton, but that of {motion.name!r} differs from "
+                f"that of {first.name!r}; retarget it first, or save them as .glb"
             )
         if abs(motion.fps / first.fps - 1.0) > _SAME_RATE:
             raise InvalidValue(
-                f"the motions of an FBX file have one frame rate, but {motion.name!r} has {motion.fps:g} Hz and "
-                f"{first.name!r} {first.fps:g} Hz; resample it first, or save them as .glb"
+                f"all motions of an FBX file must have the same frame rate, but {motion.name!r} has {motion.fps:g} Hz "
+                f"and {first.name!r} has {first.fps:g} Hz; resample it first, or save them as .glb"
             )
     scene = _Scene()
     bones = _add_skeleton(scene, first)

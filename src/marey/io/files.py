@@ -19,7 +19,7 @@ MULTI_CLIP_SUFFIXES = (".fbx", ".glb", ".vrm")
 GLTF_SUFFIXES = (".glb", ".vrm")
 MARKER_SUFFIXES = (".c3d", ".trc")
 SAVE_SUFFIXES = (".bvh", ".fbx", ".glb", ".npz", ".usda")
-# The program that wrote a file, in formats that state it; see `folder.own_format`.
+# Name of the program in files that marey writes, in formats that have a field for it; see `folder.own_format`.
 GENERATOR = "marey"
 SIDECAR_SUFFIX = ".marey.json"  # replaces the file's own suffix
 # Temporary files and folders, which also begin with a dot.
@@ -128,7 +128,7 @@ class FileTransaction:
             if not os.path.isdir(folder):
                 raise UnwritableFile(f"the folder {folder!r} does not exist; create it first", path=path)
             temporary = os.path.join(folder, f".{name[:_MAX_BASE]}.{os.urandom(4).hex()}{PART_SUFFIX}")
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)  # follows no link
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)  # does not follow links
             handle = os.open(temporary, flags, 0o666)
             self._staged.append(StagedFile(target, temporary))
             with os.fdopen(handle, "wb") as stream:
@@ -210,7 +210,7 @@ def sweep_parts(folder: str) -> None:
 
 
 def check_file_name(path: str) -> None:
-    """Raise UnwritableFile for a file name that is not text, which JSON and NPZ files cannot hold."""
+    """Raise UnwritableFile for a file name that is not valid Unicode, which JSON and NPZ files cannot hold."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -226,7 +226,7 @@ def file_digest(path: str | os.PathLike[str]) -> str:
 
 @contextmanager
 def _reporting(path: str) -> Iterator[None]:
-    """Report errors of the system as UnwritableFile."""
+    """Context manager: turn errors of the operating system into UnwritableFile."""
     try:
         yield
     except (MareyError, FileExistsError):

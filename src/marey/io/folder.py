@@ -1,4 +1,4 @@
-"""Folders of files: list them, tell what each file holds, find free names, and save without overwriting."""
+"""Folders of files: list them, identify what each file holds, find free names, and save without overwriting."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ __all__ = [
 
 # An .asf file is the skeleton of the .amc files in the same folder.
 CLIP_SUFFIXES = tuple(suffix for suffix in MOTION_SUFFIXES if suffix != ".asf")
-# How to recognize files that marey wrote: by the program that they state, where their format has a place for it. BVH
-# has none, so a space is written there; a CSV file of a distance grid begins with time 0.
+# Byte patterns of files that marey wrote. Most formats have a field for the name of the program. BVH has none, so marey
+# writes a space after the last brace; the CSV file of a distance grid begins with time 0.
 _MARKS = {
     ".bvh": rb"\n} \nMOTION\n",
     ".fbx": rb"CreatorS\x05\0\0\0marey",
@@ -75,8 +75,8 @@ def result_kind(path: str | os.PathLike[str]) -> str | None:
 def own_format(path: str | os.PathLike[str]) -> str:
     """Return the format name in a file that marey wrote, such as ``"marey.graph"``; "" for files of other programs.
 
-    For formats of other programs it is "marey", the program that the file states. A file that was changed by another
-    program since usually states that one.
+    For common formats such as BVH or PNG, returns "marey" if the file names marey as the program that wrote it. A
+    program that changes such a file usually replaces this name.
     """
     import mmap
     import zipfile
@@ -108,7 +108,7 @@ def describe_other(path: str | os.PathLike[str]) -> str | None:
     import zipfile
 
     suffix = split_name(path)[1]
-    if suffix not in (".npy", ".npz") or not os.path.isfile(path):  # a pipe would wait
+    if suffix not in (".npy", ".npz") or not os.path.isfile(path):  # reading a pipe would block
         return None
     try:
         if suffix == ".npy":

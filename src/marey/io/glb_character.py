@@ -78,7 +78,7 @@ def write_character(motions: Sequence[Motion], data: bytes, path: str, *, replac
 
 
 def _name_generators(old: Any) -> str:
-    """Return marey and the program that made the mesh."""
+    """Return the text of ``asset.generator``: marey, then the program that made the mesh."""
     known = str(old) if old else "unknown"
     return known if known.partition(",")[0] == GENERATOR else f"{GENERATOR}, {known}"
 
@@ -136,7 +136,7 @@ def _walk(document: Any) -> Iterator[tuple[str, int]]:
 
 
 def _find_ends(views: Sequence[dict[str, Any]]) -> list[int]:
-    """Return the end offset in bytes of each view of the first buffer, and of the compressed data of views."""
+    """Return the byte after each buffer view, and after each view's compressed data, in the first buffer."""
     parts = [part for view in views for part in (view, *(view.get("extensions") or {}).values())]
     return [part.get("byteOffset", 0) + part["byteLength"] for part in parts if part.get("buffer") == 0]
 

@@ -206,7 +206,7 @@ def _choose_joints(gltf: Gltf, nodes: Nodes, channels: Iterable[tuple[int, str]]
     return order_joints(nodes, rank, lambda node: _node_name(gltf, node), gltf.warnings)
 
 
-# VRM's names of bones that are not the role with the same words.
+# Parts of VRM's bone names that differ from marey's role names.
 _VRM_ROLES = {"LowerArm": "_forearm", "Toes": "_ball"}
 
 

@@ -68,7 +68,7 @@ def load_joint_limits(path: str | os.PathLike[str]) -> JointLimits:
 
 
 def read_joint_limits(limits: JointLimits | str | os.PathLike[str] | None) -> JointLimits | None:
-    """Return joint limits that are given as such or as a file; None for None. Anything else raises InvalidValue."""
+    """Return joint limits, loaded if they are given as a path; None stays None. Others raise InvalidValue."""
     check_joint_limits(limits)
     return limits if limits is None or isinstance(limits, JointLimits) else load_joint_limits(limits)
 
@@ -89,14 +89,14 @@ def _read_asf_limits(skeleton: AsfSkeleton, up: str) -> JointLimits:
         limits = np.zeros((3, 2))
         limits[: len(turning)] = ranges[turning]
         axes = np.eye(3)[:, order]
-        if np.linalg.det(axes) < 0.0:  # the same rotations, by opposite angles about opposite axes
+        if np.linalg.det(axes) < 0.0:  # flip all axes and angles, which gives the same rotations
             axes, limits = -axes, -limits[:, ::-1]
         names.append(skeleton.names[i])
         frames.append(quat.mul(skeleton.axes[i], quat.from_matrix(axes)))
         lows.append(limits[:, 0])
         highs.append(limits[:, 1])
     if not names:
-        raise ParseError("the file states no limits of its bones", path=skeleton.path)
+        raise ParseError("the file states no joint limits", path=skeleton.path)
     turned = quat.mul(rotation_between("y", up), np.array(frames))
     return JointLimits(tuple(names), quat.identity(len(names)), turned, np.array(lows), np.array(highs))
 

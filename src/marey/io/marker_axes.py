@@ -102,8 +102,8 @@ def find_up(clues: Clues, given: str | None) -> str:
 def _recognize_up(low: Floats, high: Floats) -> tuple[str, bool, str]:
     """Return the axis along which the markers stand, whether that is clear, and the reason.
 
-    Along the up axis the lowest marker stays near 0, where labs put the floor, and varies little, and the body is long.
-    The misfit of an axis is the sum of the deviations from these, in body sizes.
+    Along the up axis the lowest marker stays near 0, where labs put the floor; it varies little; and the body is
+    longest. The misfit of an axis is the sum of its deviations from these three expectations, in body sizes.
     """
     extent = np.median(high - low, axis=0) if len(low) else np.zeros(3)
     size = float(extent.max())
@@ -119,7 +119,7 @@ def _recognize_up(low: Floats, high: Floats) -> tuple[str, bool, str]:
             floors[sign + letter] = floor
     best, second = sorted(misfits, key=lambda axis: misfits[axis])[:2]
     reason = (
-        f"{best.upper()} up: along it the lowest marker stays near the floor, at {floors[best] / size:.2f} "
-        f"of the body's size, and the markers reach {float(extent['xyz'.index(best[-1])]) / size:.2f} of it"
+        f"{best.upper()} up: along this axis the lowest marker stays near the floor, at {floors[best] / size:.2f} "
+        f"body sizes, and the markers span {float(extent['xyz'.index(best[-1])]) / size:.2f} body sizes"
     )
     return best, misfits[second] - misfits[best] > _CLEAR, reason

@@ -1,8 +1,8 @@
 """Read motions that are one NumPy array, recognized by its shape: Motion-X, HumanML3D and its joint positions.
 
 A row of HumanML3D has the turning speed of the root about Y, its velocity on the floor and its height; positions of the
-other joints relative to it, without its heading; rotations, velocities and contacts. Rotations were made from
-positions by its authors, so positions are used. They are in meters, Y up, at 20 Hz.
+other joints relative to it, without its heading; rotations, velocities and contacts. The authors of the data set
+computed the rotations from the positions, so only positions are read. They are in meters, Y up, at 20 Hz.
 """
 
 from __future__ import annotations

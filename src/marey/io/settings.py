@@ -95,7 +95,7 @@ class SaveSettings(AxesSettings):
     )
     character: str | os.PathLike[str] | None = option(
         default=None,
-        help="A GLB or VRM file with the skeleton of the motion. The GLB or VRM file to write is a copy of it, with "
+        help="A GLB or VRM file with the skeleton of the motion. The saved file is a copy of it, with "
         "its mesh and materials, and with the motion as its first animation.",
     )
 
@@ -106,12 +106,12 @@ class SolveSettings(AxesSettings):
     names: Sequence[str] | str | None = option(
         default=None,
         help="Names of the points of an array, in order: a list, or the name of a set (humanml3d, coco, human36m, "
-        "mediapipe). By default a set with as many points.",
+        "mediapipe). By default the set with this number of points.",
     )
     joints: Mapping[str, str] | str | os.PathLike[str] | None = option(
         default=None,
         help="Map from point to joint, or a JSON or CSV file with such a map. Several points may be one joint, whose "
-        "position is their mean. By default that of the set, or by the points' names.",
+        "position is their mean. By default the map of the set; without a set, points are matched by name.",
     )
     file_fps: float | None = option(
         default=None, help="Frames per second of the recording, if the file states none.", label="Recorded rate",
@@ -122,7 +122,7 @@ class SolveSettings(AxesSettings):
     )
     strength: float = option(
         default=1.0,
-        help="Strength of smoothing of the positions: 1 suits their measured noise, 0 is none.",
+        help="Strength of smoothing of the positions: 1 matches their measured noise, 0 turns smoothing off.",
         min=0,
         max=10,
     )

@@ -163,7 +163,7 @@ def _check_form(content: Mapping[str, Any], side: Path) -> None:
         expect(isinstance(digest, str), f'"sha256": "{file}"', "a SHA-256 digest", digest)
     if "previous" in content:
         previous = content["previous"]
-        expect("previous" not in previous, '"previous"', "an object without another one", previous)
+        expect("previous" not in previous, '"previous"', 'an object that has no "previous" itself', previous)
         _check_form(previous, side)
     for role, joint in content.get("roles", {}).items():
         expect(isinstance(joint, str), f'"roles": "{role}"', "a joint's name", joint)
@@ -317,7 +317,7 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str], digest: str = "")
 
 
 def _state_owners(content: dict[str, Any], digests: Mapping[str, str | None]) -> dict[str, Any]:
-    """Return the content of a sidecar that belongs to the files `digests` names, with their known SHA-256 digests."""
+    """Return a sidecar's content with its owners: the files in `digests`, and their SHA-256 digests where known."""
     known = {file: digest for file, digest in digests.items() if digest}
     return {**content, "files": list(digests), "sha256": known}
 

@@ -1,11 +1,11 @@
-"""Motion of the SMPL family of body models: AMASS files and dictionaries of video capture as NPZ, Motion-X arrays.
+"""Motion of the SMPL family of body models: AMASS files, NPZ files of video capture programs, and Motion-X arrays.
 
 The pose of a frame is one rotation vector per joint, in the order of the model. SMPL, SMPL-H and SMPL-X share their
 first 22 joints; hands, jaw and eyes follow. These files have no bone lengths: they come from a body model file given by
 the user, or from an average body scaled by the first shape parameter.
 
-AMASS files are written from motions with these joints; `smpl_skeleton` is a skeleton to retarget others to. Files named
-``*.amass.npz`` are AMASS files, all other NPZ files that marey writes have its own arrays.
+Only motions with these joints can be saved as AMASS files; retarget others to `smpl_skeleton` first. `save` writes an
+AMASS file if the name ends in ``.amass.npz``, and marey's own arrays to any other NPZ file.
 """
 
 from __future__ import annotations
@@ -202,8 +202,8 @@ def fits_smpl(skeleton: Skeleton) -> bool:
 def write_amass(motion: Motion) -> bytes:
     """Return the bytes of an AMASS file: an NPZ file in meters, Z up, with the pose of a SMPL model.
 
-    The shape is zero, except for its first parameter, which `read_smpl` turns into a stature, if the bones have the
-    proportions of the average body.
+    The shape parameters are zero. Only if the bones have the proportions of the average body, the first parameter
+    encodes the stature; `read_smpl` restores it.
     """
     if not fits_smpl(motion.skeleton):
         raise InvalidValue(

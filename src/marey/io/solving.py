@@ -81,7 +81,7 @@ class SolveResult:
 def solve(positions: Markers | ArrayLike | StrPath, settings: SolveSettings) -> Motion:
     """Turn positions of joints into the motion of a skeleton.
 
-    Bones get constant lengths. Positions are smoothed as much as their noise allows, and short gaps are filled. A thigh
+    Bones get constant lengths. Positions are smoothed according to their noise, and short gaps are filled. A thigh
     or upper arm is twisted so that knee and elbow bend like hinges; no other bone is twisted relative to its parent.
     Joints are named after their roles.
 

@@ -239,9 +239,10 @@ CLIPS: Mapping[str, Part] = {
     "floors": Part("float", ("clips",), is_finite=False),
     "bone_offsets": Part("float", ("frames", "joints", 3), optional=True),
 }
-"""Parts of files with clips. All frames of all clips are in one array, in meters and unit quaternions wxyz. Roles are
-those assigned by hand. Contact offsets are relative to the joint. `contact_known` says whether a clip has contacts. A
-label span is clip, start frame and stop frame. Unknown floor heights are NaN. Bone offsets are stored if they vary."""
+"""Parts of files with clips. All frames of all clips are in one array, in meters and unit quaternions wxyz. Only
+roles that were assigned explicitly are stored. Contact offsets are relative to the joint. `contact_known` says whether
+a clip has contacts. A label span is clip, start frame and stop frame. Unknown floor heights are NaN. Bone offsets are
+stored if they vary."""
 
 
 def _clip_arrays(clips: Sequence[Motion]) -> dict[str, NDArray[Any]]:

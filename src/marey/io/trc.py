@@ -1,4 +1,4 @@
-"""TRC: marker positions as tab-separated text, of Motion Analysis, OpenSim, Pose2Sim and OpenCap."""
+"""TRC: marker positions as tab-separated text, written by Motion Analysis, OpenSim, Pose2Sim and OpenCap."""
 
 from __future__ import annotations
 

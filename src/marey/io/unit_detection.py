@@ -31,7 +31,7 @@ _SMALLEST, _TALLEST = 0.6, 3.0
 # Minimum cosine between an axis and the mean feet-to-head direction: to choose the axis, and to be sure of it.
 _LEANING, _UPRIGHT = 0.6, 0.9
 _N_LOOKS = 32
-# Up axes of most files, and of positions: Y points down in pictures.
+# Usual up axes of files with a rest pose, and of joint positions: in image coordinates Y points down.
 _USUAL_UPS, _USUAL_POSITION_UPS = ("y", "z"), ("y", "z", "-y")
 # A body walks if it is upright in at least the fraction _MOSTLY of all frames, travels farther than _FAR times its leg
 # length, and a foot moves slower than _STILL times the hips in most frames in which these move.
@@ -154,7 +154,7 @@ def recognize_up(
     """Infer the axis along which the body stands, from its rest pose and its frames.
 
     The rest pose decides if it shows a standing body, unless the frames show the body walking upright along another
-    axis. Frames of people who lie, crawl or do handstands do not.
+    axis. Frames in which the person lies, crawls or does a handstand do not count.
 
     by_rest : whether the rest pose may be used; False if its axes differ from those of the frames.
     """
@@ -182,7 +182,7 @@ def recognize_up(
         if cosine >= _UPRIGHT and _walks(paths(slice(None)), axis):
             return Guess(axis, f"{evidence}, and it walks")
         if cosine >= _LEANING:
-            evidence = f"Y up assumed: feet to head point along {axis.upper()} with a mean cosine of {cosine:.2f}"
+            evidence = f"Y up assumed: from feet to head is along {axis.upper()}, with a mean cosine of {cosine:.2f}"
             warning = f"{evidence}; if the person does not lie, crawl or stand upside down, pass `up=`"
             return Guess("y", evidence, is_sure=False, warning=warning)
         return Guess("y", "Y up assumed: the body does not stand along any axis", is_sure=False)
