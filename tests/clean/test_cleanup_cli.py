@@ -185,7 +185,7 @@ def test_parts_left_below_the_floor_are_reported(tmp_path: Path, capsys: pytest.
     marey.save(replace(motion, root_positions=root), tmp_path / "walk.npz")
     cli.main(["clean", str(tmp_path / "walk.npz"), str(tmp_path / "clean.npz")])
     said = capsys.readouterr().out
-    assert "mm below the floor in frames 50-54: in the recording it is deeper than --max-pull allows to lift" in said
+    assert "mm below the floor in frames 50-54: it is too deep in the recording to be lifted within --max-pull" in said
 
 
 def test_stretched_limbs_and_broken_frames_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ _SMALL = 2**25
 _BETWEEN = ".steps"
 # Parameters that are frames, and their options.
 _FRAMES = {"frame": "--at", "start": "--from", "stop": "--to"}
-# The order in which commands fix a clip. Those that name frames come before the one that changes their number.
+# The order in which commands fix a clip. Commands that refer to frames come before those that renumber the frames.
 _ORDER = (
     "convert", "edit repair", "edit deseam", "edit crop", "edit resample", "edit level", "edit smooth", "clean",
 )  # fmt: skip

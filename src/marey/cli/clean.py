@@ -35,7 +35,7 @@ _SHOWN = ("slide_contact", "slide_weighted_speed", "penetration_max", "jitter", 
 _HIDDEN = ("skate_ratio",)
 # A planted point farther than this from its plant, in meters, counts as not held.
 _HELD = 1e-6
-# Depth in millimeters by which knees and hands of typical captures lie below the floor of the feet.
+# Depth in millimeters by which knees and hands of typical captures are below the floor, which is found from the feet.
 _DEEP = 50.0
 # A limb stretched by at least this fraction of the limit counts as being at the limit.
 _AT_LIMIT = 0.999
@@ -297,7 +297,7 @@ def _format_report(report: dict[str, Any]) -> str:
     ]
     lines += [
         f"  the {low['part'].replace('_', ' ')} stays up to {1000 * low['depth_m']:.0f} mm below the floor in frames "
-        f"{low['start']}-{low['stop'] - 1}: in the recording it is deeper than --max-pull allows to lift"
+        f"{low['start']}-{low['stop'] - 1}: it is too deep in the recording to be lifted within --max-pull"
         for low in report["below_floor"]
     ]
     lines += [f"  {_describe_stretch(one)}" for one in report["stretched"]]

@@ -76,7 +76,7 @@ def _edit(
 
 
 def _find_character(options: Options, output: str) -> str | None:
-    """Return the file whose mesh is kept: that of --character, else that of --onto if both files can hold one."""
+    """Return the file whose mesh OUT gets: --character, else --onto if both it and OUT are GLB or VRM files."""
     from marey.io.files import GLTF_SUFFIXES
 
     character: str | None = options.pop("character", None)
@@ -87,7 +87,7 @@ def _find_character(options: Options, output: str) -> str | None:
 
 
 def _write(motion: Motion, output: str, character: str | None = None) -> int:
-    """Save the motion, print the edit, and return the exit code: 1 if a target was out of reach, else 0."""
+    """Save the motion, describe the edit, and return the exit code: 1 if a target was out of reach, else 0."""
     from marey.edit.describe import describe_edit
     from marey.io import save
 

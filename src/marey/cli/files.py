@@ -125,8 +125,8 @@ def overwrite_option(command: Any) -> Any:
 
 
 def _list_named_files() -> tuple[list[str], list[tuple[str, str | None]]]:
-    """Return the existing files and folders that the running command line names, except outputs; and its outputs with
-    their formats, as far as they are always the same."""
+    """Return the existing files and folders that the running command line names, except outputs; and its outputs,
+    each with its format, or None if the format can vary."""
     context = click.get_current_context(silent=True)
     inputs: list[str] = []
     outputs: list[tuple[str, str | None]] = []
@@ -280,7 +280,8 @@ def report_each(
 def read_rows(path: str, n: int | None, what: str, *, least: int = 1) -> list[list[float]]:
     """Read rows of n numbers from a CSV file. The first line may be a header; lines that start with # are skipped.
 
-    n : None for as many as the first row has. what : what a row has, for messages. least : minimum number of rows.
+    n : numbers per row; None to take it from the first row. what : what a row holds, for messages. least : minimum
+        number of rows.
     """
     from marey.io.files import read_bytes
 

@@ -123,7 +123,7 @@ def _numbers(graph: MotionGraph, found: GraphStatistics) -> dict[str, Any]:
 
 
 def _labels(graph: MotionGraph, found: GraphStatistics) -> list[str]:
-    """Format one line for each label that can be played forever: how many seconds, and the times to other labels."""
+    """Format a line for each label: how many of its seconds can be played forever, and the times to other labels."""
     alive = [each for each in graph.components if each.n_frames]
     wide = max((len(each.label) for each in alive), default=0)
     out = []
@@ -139,7 +139,7 @@ def _labels(graph: MotionGraph, found: GraphStatistics) -> list[str]:
 
 
 def _pairs(found: GraphStatistics) -> list[str]:
-    """Format a table of the direct transitions from label (row) to label (column), with the least distance of each."""
+    """Format a table of the direct transitions from label (row) to label (column): their number and lowest distance."""
     labels = list(dict.fromkeys(before for before, _ in found.pairs))
     if not 1 < len(labels) <= _LISTED:
         return []
@@ -147,7 +147,7 @@ def _pairs(found: GraphStatistics) -> list[str]:
     for before in labels:
         cells = [found.pairs.get((before, after)) for after in labels]
         rows.append([before, *("" if cell is None else _format_pair(cell) for cell in cells)])
-    return ["direct transitions, and the distance of the best one, with any threshold:", *format_table(rows, 0)]
+    return ["direct transitions, and the distance of the best one at any threshold:", *format_table(rows, 0)]
 
 
 def _format_pair(pair: LabelPair) -> str:

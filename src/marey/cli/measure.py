@@ -23,7 +23,7 @@ from marey.errors import plural
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--against", metavar="SRC",
-    help="The clip that FILE was made from; its metrics are shown next to those of FILE, and how visible the changes "
+    help="The clip that FILE was made from. Shows its metrics next to those of FILE, and how visible the changes "
     "are.",
 )  # fmt: skip
 @joint_limits_option

@@ -93,7 +93,7 @@ def read_joint_limits(path: str | None) -> JointLimits | None:
 
 
 class _Output(click.Argument):
-    """The argument OUT; the option -o gives it, too."""
+    """The argument OUT, which may also be given as the option -o."""
 
     def consume_value(self, ctx: click.Context, opts: Any) -> Any:
         """Return the value and where it is from."""

@@ -67,7 +67,7 @@ def command() -> None:
 )  # fmt: skip
 @click.option(
     "--apexes", type=NumberList("frames", "20,31,28", integers=True), metavar="FRAME,...",
-    help="Frame in each example that features of a pose are measured at.  [default: found]",
+    help="Frame of each example at which features of a pose are measured.  [default: detected]",
 )  # fmt: skip
 @markers_option()
 @AS_JSON

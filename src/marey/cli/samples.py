@@ -45,7 +45,7 @@ _TRUTH, _TRUTH_SUFFIX = "marey.sample_truth", ".truth.json"
     type=click.IntRange(min=100),
     metavar="FRAMES",
     help="Write a library of this many frames instead: clips that are variations of a few performances. "
-    "library.csv lists which.",
+    "library.csv lists the performance that each clip varies.",
 )
 @click.option(
     "--truth", is_flag=True, help="Also write NAME.truth.json with gait phase, parameters (in radians) and targets."

@@ -52,7 +52,7 @@ class _NumberOrNone(click.ParamType):  # type: ignore[type-arg]
 # The only option of type "object" that all commands share; without a file, it is True.
 _RETARGET = "--retarget"
 _RETARGET_HELP = (
-    "Retarget motions with another skeleton, with planted feet: onto the most frequent skeleton, or that of FILE."
+    "Retarget motions with another skeleton to the most frequent one, or to that of FILE. Planted feet stay planted."
 )
 
 
@@ -111,7 +111,7 @@ class SettingsCommand(click.Command):
     def _load_params(self) -> list[click.Parameter]:
         """Replace placeholders by their options.
 
-        An option of the command itself replaces those of the same name, as do settings that are added before others.
+        If several options have the same name, the one that the command declares itself is used, else the first.
         """
         own = [each for each in self.params if not (isinstance(each, click.Option) and each.hidden)]
         taken = {name for each in own for name in (each.name, *each.opts)}

@@ -24,7 +24,7 @@ _N_GAPS = 5
 @click.option(
     "--names", metavar="SET|NAME,...",
     help="The points of an NPY file, in order: humanml3d, coco, human36m, mediapipe, or names with commas.  [default: "
-    "the set with as many points]",
+    "the set with this number of points]",
 )  # fmt: skip
 @click.option(
     "--joints", metavar="FILE",

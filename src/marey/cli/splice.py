@@ -110,7 +110,7 @@ def _splice(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion
 def _compute_metrics(
     legs: Motion, arms: Motion, result: Motion, copied: Motion, times: TimeMap | None
 ) -> dict[str, float]:
-    """Measure how steady and how well synchronized the result is. Wobble is compared as energy."""
+    """Measure how steady and how well synchronized the result is. Ratios of wobble are ratios of its energy."""
     import numpy as np
 
     from marey.layer import neck_deviation, phase_errors, splice_naive, wobble

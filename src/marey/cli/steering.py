@@ -29,8 +29,10 @@ Maker = Callable[[dict[str, Any]], "PlayedStream"]
 
 
 def steering_options(*commands: str) -> Callable[[Any], Any]:
-    """Return a decorator that adds the options of all steered characters; commands : names of the commands of
-    --command."""
+    """Return a decorator that adds the options of all steered characters.
+
+    commands : names of commands of --command whose value is text.
+    """
     options = [
         click.option("-o", "--output", required=True, metavar="OUT",
                      help="The motion to write: BVH, FBX, GLB or NPZ. With --crowd, a folder or one GLB file."),
@@ -43,7 +45,7 @@ def steering_options(*commands: str) -> Callable[[Any], Any]:
                      help="Length in seconds.  [default: that of the keys or the sequence, else 20]"),
         click.option("--look", is_flag=True, help="The head turns toward a new direction before the body does."),
         click.option("--carry", metavar="CLIP",
-                     help="A clip that the arms and trunk are taken from, such as one of carrying a box."),
+                     help="A clip from which to take the arms and the trunk, such as carrying a box."),
         click.option("--crowd", type=click.IntRange(2, 1000), metavar="N", help="Number of characters, side by side."),
         click.option("--member", multiple=True, metavar="NAME=VALUE,...",
                      help="With --crowd: commands of a member, such as speed=0.8 or node=run. May be repeated; "
@@ -51,8 +53,8 @@ def steering_options(*commands: str) -> Callable[[Any], Any]:
         click.option("--apart", type=Finite(min=0.0), default=1.5, show_default=True,
                      help="With --crowd: distance between neighbors at the start in meters."),
         click.option("--avoid", type=Finite(min=0.0), default=1.0, show_default=True,
-                     help="With --crowd: distance in meters at which members turn aside for those in front of them; 0 "
-                     "for none."),
+                     help="With --crowd: distance in meters at which members start to avoid those in front of them; 0 "
+                     "turns this off."),
     ]  # fmt: skip
 
     def add(function: Any) -> Any:
@@ -143,7 +145,10 @@ class _ReplayedSource:
 def record_steered(
     make: Maker, timing: Schedule, options: dict[str, Any], stream: Any, frames: Sequence[Any] | None = None
 ) -> Motion:
-    """Record one character; frames : what it played with others, if it is one of a crowd."""
+    """Record one character.
+
+    frames : for a member of a crowd, the frames that it played together with the others.
+    """
     from marey.control import LayeredStream, record
     from marey.graph.settings import count_frames
 
@@ -208,7 +213,7 @@ def _describe_stops(timing: Schedule) -> str:
 
 
 def _record_crowd(make: Maker, timing: Schedule, options: dict[str, Any], n: int) -> list[Motion]:
-    """Record members that turn aside for each other."""
+    """Record a crowd of n characters that avoid each other."""
     from marey.control.crowd import record_sources
     from marey.graph.settings import count_frames
 

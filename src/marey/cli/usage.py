@@ -1,4 +1,4 @@
-"""Word every error as one line: click's errors in the library's form, and the library's errors with options.
+"""Format every error as one line: click's errors in the library's form, the library's errors with option names.
 
 The message for a wrong value has the form ``--fps must be a number, not 'x'``, whether click or the library rejects it.
 """
