@@ -121,7 +121,7 @@ def test_a_motion_without_its_skeleton_asks_for_what_the_page_can_give(page: Fak
         (clips / "point.asf").unlink()
     assert failed.value.text == (
         "deep/05_01.amc: an AMC file needs its skeleton; looked for 05_01.asf, 05.asf or a single .asf file in its "
-        "folder, found none; drop the .asf file together with it, or put it next to it in the open folder"
+        "folder, found none; drop the .asf file together with the .amc file, or put it into the same folder"
     )
 
 
@@ -236,7 +236,7 @@ def test_cleanup_shows_its_metrics_and_is_undone(page: FakePage, clips: Path) ->
     assert before["before"] is None
     source = page.frames(name, 0, 121, step=after["before"])[1]
     np.testing.assert_allclose(source, marey.load(clips / "walk.bvh").world().positions, atol=1e-5)
-    with pytest.raises(Failed, match="this step of the clip cannot be undone any more"):
+    with pytest.raises(Failed, match="this step is no longer in the undo history of the clip"):
         page.frames(name, 0, 121, step=10**6)
     undone = page.do("undo", motion=name)
     assert undone["revision"] == before["revision"]

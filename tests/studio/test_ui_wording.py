@@ -109,6 +109,6 @@ def test_a_missing_skeleton_file_can_be_dropped(tmp_path: Path) -> None:
     with pytest.raises(MareyError) as caught:
         open_recording(Here(), "walk.amc", "folder", LoadSettings())
     text = word_error(caught.value, OpenFile)
-    assert "drop the .asf file together with it, or put it next to it in the open folder" in text
+    assert "drop the .asf file together with the .amc file, or put it into the same folder" in text
     assert str(tmp_path) not in text
     assert "skeleton=" not in text

@@ -49,7 +49,7 @@ class Studio:
     ----------
     folder : the open folder, if any.
     page : folder of the built page.
-    recent : where opened folders and projects are remembered; by default, nowhere.
+    recent : the list to which opened folders and projects are added; None for no list.
     """
 
     def __init__(self, folder: Folder | None, page: Path = PAGE, recent: Recent | None = None) -> None:

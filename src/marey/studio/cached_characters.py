@@ -1,4 +1,4 @@
-"""Built-in characters on disk: what was built once is loaded when the studio is started again.
+"""Cache of built-in characters on disk, so that a restarted studio need not build them again.
 
 A folder has the character, its plans (see `marey.control.plan_file`), and ``drive.npz`` with what the Drive panel
 computes in addition: the table for going to points, and the limits of the character.
@@ -45,14 +45,14 @@ def store(recipe: str, file: Path) -> Path:
     folder = _folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.parent.iterdir():  # characters of other code
+        for old in folder.parent.iterdir():  # characters built by other versions of the code
             if old != folder:
                 shutil.rmtree(old, ignore_errors=True)
         new = Path(tempfile.mkdtemp(dir=folder, prefix=f"{recipe}.new"))
         shutil.copytree(file.parent, new, dirs_exist_ok=True)
         try:
             os.replace(new, folder / recipe)
-        except OSError:  # another studio was faster
+        except OSError:  # another studio has just stored the same character
             shutil.rmtree(new, ignore_errors=True)
     except OSError:
         return file

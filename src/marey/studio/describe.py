@@ -34,7 +34,7 @@ def describe_motion(
     """Describe an open motion for the page.
 
     `name` is its id and `session` the id of its session. `origin` is the id of the motion whose file has the skin;
-    `sources` are the names of the motions it was made from. `before` is the motion that its slides are compared with.
+    `sources` are the names of the motions it was made from. `before` is the motion with which foot slides are compared.
     """
     step = opened.now
     recording = step.recording

@@ -54,7 +54,7 @@ def find_settings(message: type[Message]) -> list[type[Settings]]:
 
 
 def word_failure(error: MareyError, kinds: Iterable[type[Settings]], remedies: Mapping[str, str]) -> WorkFailed:
-    """Return an error of an operation that names controls of the page, and the page's remedy if there is one."""
+    """Return an operation's error in the words of the page: labels of controls, and the page's remedy if it has one."""
     kind = getattr(error, "kind", type(error).__name__)
     text = error.word(_name_control_of(kinds), _find_remedy(error, remedies))
     return WorkFailed(kind, text, error.parameter, is_worded=True)

@@ -23,7 +23,7 @@ _MAX_MEASURED = 20_000
 class _Rule:
     """How a metric is graded: good up to the first limit, fair up to the second.
 
-    The value times `scale` is in `unit`. `relative` limits are factors of the source's value.
+    The value times `scale` is in `unit`. If `relative`, the limits are multiples of the source's value.
     """
 
     title: str
@@ -35,7 +35,7 @@ class _Rule:
     relative: bool = False
 
 
-# Viewers do not notice that a plant of 0.6 s slides by 5 mm, and most do from 21 mm on: 1 and 3.5 cm/s.
+# Viewers do not notice a slide of 5 mm during a plant of 0.6 s (1 cm/s). Most notice a slide of 21 mm (3.5 cm/s).
 _RULES = (
     _Rule("Foot sliding", "slide_contact", 100.0, "cm/s", (1.0, 3.5),
           "Mean speed of planted heels and balls. Good up to 1 cm/s, which viewers do not notice; poor from 3.5 cm/s "
@@ -52,8 +52,8 @@ _RULES = (
 def grade_metrics(report: Report) -> list[dict[str, Any]]:
     """Return title, values before and after as text, grades, and explanation of each metric that could be measured.
 
-    `before` and `before_grade` are "" if nothing is compared. A metric that is relative to the source has no grade of
-    its own.
+    `before` and `before_grade` are "" if there is no source to compare with. A metric that is relative to the source
+    then has no grade, and its source never has one.
     """
     metrics: Mapping[str, Metric] = {each.name: each for each in report.metrics}
     out = []

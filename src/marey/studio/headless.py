@@ -17,7 +17,7 @@ from typing import Any
 
 from marey.errors import MareyError
 
-# Commands of browsers with this protocol, and where they are if they have none.
+# Commands of browsers that support this protocol, and paths of installed browsers without a command.
 _COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge", "brave")
 _PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -26,7 +26,7 @@ _PLACES = (
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
 )
 _FLAGS = (
-    # The same pictures on every machine: WebGL in software, whatever the graphics card.
+    # Render WebGL in software, so that pictures are the same with every graphics card.
     *("--headless=new", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
     *("--disable-gpu-compositing", "--disable-gpu-rasterization", "--force-color-profile=srgb", "--hide-scrollbars"),
     *("--no-first-run", "--disable-quic", "--disable-background-networking", "--disable-component-update"),
@@ -41,9 +41,9 @@ class BrowserFailed(MareyError):
 
 
 def find_browser() -> str | None:
-    """Return the command of an installed browser that can be driven; None if there is none.
+    """Return the path of an installed browser that can be controlled; None if there is none.
 
-    The environment variable MAREY_BROWSER names another one, or none if it is empty.
+    The environment variable MAREY_BROWSER overrides the search; if it is empty, no browser is used.
     """
     named = os.environ.get("MAREY_BROWSER")
     if named is not None:
@@ -100,7 +100,7 @@ class HeadlessPage:
 
 @contextlib.contextmanager
 def open_page(browser: str, page: Path, hash: str = "") -> Iterator[HeadlessPage]:
-    """Open an HTML file in a new browser process, and end that afterwards.
+    """Context manager: open an HTML file in a new browser process, which is killed at the end.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def open_page(browser: str, page: Path, hash: str = "") -> Iterator[HeadlessPage
     with tempfile.TemporaryDirectory(prefix="marey-", ignore_cleanup_errors=True) as profile:
         flags = [*_FLAGS, f"--user-data-dir={profile}"]
         if sys.platform == "linux" and os.geteuid() == 0:
-            flags.append("--no-sandbox")  # Chromium refuses to run as root with one
+            flags.append("--no-sandbox")  # Chromium refuses to run as root with a sandbox
         process = subprocess.Popen(
             [browser, *flags, "about:blank"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

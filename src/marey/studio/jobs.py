@@ -28,7 +28,7 @@ class Cancelled(NoResult):
 class WorkFailed(MareyError):
     """An error from the worker; `kind` is the name of its exception type.
 
-    is_worded : the text is already that of the page.
+    is_worded : whether the text already names the controls of the page.
     """
 
     def __init__(

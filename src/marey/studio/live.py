@@ -79,7 +79,7 @@ class MotionPlayer:
 
 
 class Live:
-    """The live streams of one session; a new stream ends those that are not named as going on beside it.
+    """The live streams of one session. A new stream ends all others, except those in the `beside` argument of `start`.
 
     Preparing a source may take long. Take a ticket before preparing and pass it to `start`. If another ticket was taken
     or all streams were stopped in the meantime, `start` raises an error and does not end the current stream.
@@ -109,7 +109,7 @@ class Live:
     ) -> LiveStarted:
         """Start streaming at `rate` frames per second; call it in the server's event loop.
 
-        beside : streams that go on; all others end.
+        beside : numbers of streams that continue; all others end.
 
         A ticket that has expired raises `Cancelled`. Without a ticket, the stream always starts.
         """

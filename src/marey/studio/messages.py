@@ -150,7 +150,7 @@ class LabelSpan(Value):
 
 
 class EditStep(Value):
-    """A step of a motion's undo history: its number, which grows from step to step of all motions, and its name."""
+    """A step of a motion's undo history: its name, and its number, which increases over the steps of all motions."""
 
     number: int
     name: str

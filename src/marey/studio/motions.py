@@ -118,7 +118,7 @@ class Opened:
         for step in self.steps:
             if step.number == number:
                 return step
-        raise UnknownName("this step of the clip cannot be undone any more")
+        raise UnknownName("this step is no longer in the undo history of the clip")
 
 
 class Motions:
@@ -204,7 +204,7 @@ class Motions:
         return ""
 
     def find_before(self, name: str) -> Motion | None:
-        """Return the motion before the last edit, or the only one it was made from, if frames can be compared."""
+        """Return the motion before the last edit, else its only source; None if its frames cannot be compared."""
         opened = self.opened(name)
         with self._lock:
             source = self._opened.get(opened.made_from[0]) if len(opened.made_from) == 1 else None
@@ -270,7 +270,7 @@ class Motions:
             opened.at = len(opened.steps) - 1
 
     def find_merge_source(self, name: str, what: str) -> Step:
-        """Return the step that a change named `what` starts from: the one before, if it would merge with the last."""
+        """Return the step to which to apply a change named `what`: the current one, or, if both merge, that before."""
         opened = self.opened(name)
         with self._lock:
             merges = 0 < opened.at == len(opened.steps) - 1 and opened.now.what == what
@@ -279,7 +279,7 @@ class Motions:
     def trim_rest(self, name: str, recipe: Recipe | None = None) -> bool:
         """Remove a rest pose in frame 0, as an undoable step. Returns whether there was one.
 
-        A motion of a file does not count as edited without it. `recipe` is how the motion without it is loaded.
+        This does not count as an edit of an unedited motion. `recipe` is how to load the motion without the rest pose.
         """
         from marey.io.rest import trim_rest_pose
 
@@ -344,7 +344,7 @@ class Motions:
     def frames(self, name: str, start: int, stop: int, step: int | None = None) -> FrameBlock:
         """Return frames `start` to `stop` (half-open, at most 512) in world coordinates.
 
-        step : number of the step of the history that is meant; None for the current one.
+        step : number of a step of the undo history; None for the current one.
         """
         opened = self.opened(name)
         recording = (opened.now if step is None else opened.find_step(step)).recording
@@ -401,7 +401,7 @@ def _comparable(a: Recording, b: Recording) -> bool:
 
 
 def _same_frames(a: Recording, b: Recording) -> bool:
-    """Return whether two motions share all arrays that are drawn, as copies do that differ only in annotations."""
+    """Return whether two motions share the arrays of their frames, like copies that differ only in annotations."""
     if isinstance(a, Markers) or isinstance(b, Markers):
         return False
     return (

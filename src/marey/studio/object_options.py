@@ -24,7 +24,7 @@ _EXAMPLES = {
     "file": "a file in the open folder, such as limits.json",
     "planes": "rows of three numbers, such as 0.2 0 0; 0.4 0 0", "places": _PLACE,
 }  # fmt: skip
-# Classes of positions that hold from one frame to another, by the names of their types.
+# Classes of positions that are held from one frame to another, keyed by the type of their option.
 _PLACED = {"Sequence[Target]": Target, "Sequence[PlantAt]": PlantAt}
 
 

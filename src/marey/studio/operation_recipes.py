@@ -1,7 +1,7 @@
-"""Recipes of what the operations of the page make; see `marey.studio.recipes`.
+"""Recipes for the results of the page's operations; see `marey.studio.recipes`.
 
-Functions of the library are written as they are called. The functions of `marey.studio.operation_work` have an entry
-here that writes the same with functions of the library.
+If an operation calls a function of the library, its recipe is that call. For functions of
+`marey.studio.operation_work`, this module writes equivalent calls of the library.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from marey.studio.operation_work import find_speed_keys
 from marey.studio.operations import Inputs, Operation
 from marey.studio.recipes import Recipe, call, list_of, write_options, write_rows, write_value
 
-# Functions of the table that another package offers to users.
+# Public names of functions that the table of operations names by another module.
 _PUBLIC = {"marey.core.resample:resample": "marey.edit.resample"}
 
 

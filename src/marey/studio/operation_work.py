@@ -1,4 +1,4 @@
-"""Functions of the page's operations that do more than one call of the library. They run in the worker.
+"""Functions of the page's operations that need more than one call of the library. They run in the worker.
 
 Each takes data, inputs and settings as `marey.studio.operations` declares them, and returns a motion, several, or a
 dict with any of: "motions"; "notes", sentences; "columns" and "rows" of a table, with "links" (a frame such as
@@ -206,7 +206,7 @@ def limit_joints(motion: Motion, motions: Sequence[Motion], settings: tuple[Any,
 
 
 def _find_most_excess(limits: JointLimits, motion: Motion) -> tuple[float, str]:
-    """Return by how many degrees a motion exceeds limits at most, and the joint."""
+    """Return the largest angle, in degrees, by which a motion exceeds limits, and the name of the joint."""
     names, excess = limits.find_excess(motion)
     if not excess.size:
         return 0.0, ""
@@ -260,7 +260,7 @@ def render_motion(
 
 
 def search_library(folder: str, settings: ClipSearchSettings) -> Found:
-    """List the clips of a folder that fit."""
+    """List the clips of a folder that match the settings."""
     from marey.store import MotionSet, search_clips
 
     clips = MotionSet.open(folder, cache=_cache()).summarize()

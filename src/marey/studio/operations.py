@@ -233,7 +233,7 @@ class Operation:
         settings get a tuple. Functions of `marey.studio.panels.edit_server` run in the server, with the session first.
     settings : the classes of its options; `Inputs` first.
     takes, gives : see `Take` and `Gives`.
-    done : what it does to a motion, in its history.
+    done : name of the change in the motion's undo history.
     skip : options that the page sets itself. `start` and `stop` are the marked range.
     as_new : whether the result is a new motion unless the user chooses otherwise.
     remedies : what to do on the page about errors; see `marey.studio.messages.Message`.
@@ -272,7 +272,7 @@ class Operation:
         progress: Callable[[float, str], None] | None = None,
         first: tuple[Any, ...] = (),
     ) -> Any:
-        """Call the function with data in the order of `takes`, and with values of its options; `first` come first."""
+        """Call the function with `first`, then data in the order of `takes`, and with values of its options."""
         made = [self._make_settings(kind, values, progress) for kind in self.settings]
         inputs = [
             getattr(each, one.name) for each in made if isinstance(each, Inputs) for one in options_of(type(each))
@@ -387,7 +387,7 @@ _TABLE = (
               "accelerations instead of by distance.", call=f"{_WORK}build_by_similarity",
               settings=(SimilaritySettings,), **{**_GRAPH, "takes": ("motions",)}),
     Operation("graph_evaluate", "Measure response", "Measure how fast and how well a live character of the graph "
-              "answers.", call=f"{_WORK}evaluate_graph", settings=(EvaluationSettings,), **_GRAPH),
+              "responds.", call=f"{_WORK}evaluate_graph", settings=(EvaluationSettings,), **_GRAPH),
     Operation("variations", "Variations", "Blend takes of one action with random weights.",
               call=f"{_WORK}make_variations", settings=(VariationInputs, VariationSettings),
               **{**_GRAPH, "takes": ("motions",)}),

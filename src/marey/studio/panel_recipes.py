@@ -1,4 +1,4 @@
-"""Recipes of what the panels make: files, annotations, blends, transitions, graphs, walks and gaze.
+"""Recipes for the results of the panels: files, annotations, blends, transitions, graphs, walks and gaze.
 
 See `marey.studio.recipes`.
 """

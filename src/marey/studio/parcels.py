@@ -114,6 +114,6 @@ def _to_motion(parts: dict[str, Any]) -> Motion:
 
 @lru_cache(maxsize=16)
 def _to_skeleton(text: str) -> Skeleton:
-    """Restore a skeleton from its JSON form. Motions of one body share it, and so the roles that are found in it."""
+    """Restore a skeleton from its JSON form. Motions with the same skeleton share the object and its detected roles."""
     names, parents, offsets, role_map = json.loads(text)
     return Skeleton(tuple(names), np.array(parents), np.array(offsets), role_map)

@@ -36,7 +36,7 @@ SUFFIXES = (".gif", ".webp", ".mp4", ".png")
 # Factor of the camera's distance for meshes, which are larger than the body that joints show.
 _SKIN_DISTANCE = 1.3
 _MAX_PICTURES = 20_000
-# Statures between bodies beside each other, and ahead of each other.
+# Distances between bodies that stand side by side, and one ahead of the other, as multiples of stature.
 _BESIDE, _AHEAD = 0.75, 0.85
 _BACKGROUND, _FLOOR_LINES = {"light": "#e9ebee", "dark": "#22262b"}, {"light": "#c4c8ce", "dark": "#3a4048"}
 

@@ -22,7 +22,7 @@ class RenderSettings(ProgressSettings):
     fps: float = option(25.0, "Pictures per second.", label="Frame rate", unit="1/s", above=0, max=120)
     contacts: bool = option(True, "Mark feet and hands while they are in contact.", label="Contacts")
     skin: bool = option(
-        True, "Draw the mesh of a GLB or VRM file instead of a simple body, where a browser draws.", label="Skin"
+        True, "Draw the mesh of a GLB or VRM file instead of a simple body. Only a browser can draw it.", label="Skin"
     )
     path: bool = option(False, "Draw the path on the floor.", label="Path")
     labels: bool = option(False, "Write names and labels into the picture.", label="Labels")

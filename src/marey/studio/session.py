@@ -221,7 +221,7 @@ class Session:
             await self.outbox.put_block(packed)
 
     def _fail(self, number: int, kind: str, text: str, parameter: str | None = None) -> None:
-        # Any text may quote a path, those of the operating system too, and no path of this computer may reach the page.
+        # Any error text may contain a path, even one from the operating system. Remove folders of this computer.
         folder = self.places.folder
         for place in (self.places.own, self.shared.own, None if folder is None else folder.root):
             if place is not None:

@@ -34,7 +34,7 @@ class Shared:
         Parameters
         ----------
         name : one of a small set, such as the recipe names, because entries are never removed.
-        jobs : the jobs of the calling session. While its page waits for another page's job, it can cancel.
+        jobs : the jobs of the calling session, so that its user can cancel while it waits for another page's job.
         make : writes the file to the given path in a new folder. If it fails, the next call tries again.
         """
         lock = self._locks.setdefault(name, asyncio.Lock())

@@ -1,8 +1,7 @@
 """Encode and decode JSON messages. Incoming messages are validated field by field against their dataclass.
 
-Own code instead of msgspec: the wording of errors (value, known fields, similar names), the limits of numbers and
-`Settings` would take more lines on top of msgspec than it saves here. A message takes under 0.1 ms, far less than
-its job.
+This module does not use msgspec: error messages (value, known fields, similar names), limits of numbers and `Settings`
+would need more code than msgspec saves. Decoding a message takes under 0.1 ms, far less than handling it.
 """
 
 from __future__ import annotations

@@ -42,9 +42,9 @@ class CharacterNode(Value):
 class CharacterEdge(Value):
     """A transition between two nodes: its thresholds and costs, in meters.
 
-    `median` is the median cost. `worst` is the cost of the best transition from the source motion for which it is
-    highest. `reachable` is the average fraction of the target's range, by volume, that can follow a source motion.
-    `samples` is the number of source samples.
+    `median` is the median cost. `worst` is the highest cost that any source motion has for its best transition.
+    `reachable` is the average fraction of the target's range, by volume, that can follow a source motion. `samples` is
+    the number of source samples.
     """
 
     source: str
@@ -140,9 +140,9 @@ class AddGait(Message, do="author_add"):
 class AddAction(Message, do="author_action"):
     """Add a node of single actions, such as punches.
 
-    They are open motions, each from its first frame to its last, with a `feature` as in `marey parametric build`; or a
-    target control that was saved in Find, at `path` in the folder. With `at_point`, the three parameters are a place,
-    and the action can be aimed at a point; so can every target control of a joint.
+    The actions are open motions, each from its first frame to its last, with a `feature` as in `marey parametric
+    build`; or a target control that was saved in Find, at `path` in the folder. With `at_point`, the three parameters
+    are a position, and the action can be aimed at a point. Target controls of a joint can always be aimed at a point.
     """
 
     name: str

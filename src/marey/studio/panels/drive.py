@@ -42,8 +42,13 @@ class LoadedCharacter(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class DriveState:
-    """State of the panel: models, the current characters with their requests, by stream, and the response times of each
-    controller with each character, at each rate. The last character is the one that was started last."""
+    """State of the Drive panel.
+
+    models : cached models of the controllers.
+    driven : the current characters with their requests, keyed by stream, in the order in which they were started.
+    records : response times, keyed by controller, character and frame rate.
+    loading : held while a character is being loaded.
+    """
 
     models: Models
     driven: dict[int, DrivenCharacter] = field(default_factory=dict)
@@ -186,7 +191,7 @@ def _hold(session: Session, characters: Iterable[DrivenCharacter]) -> None:
 
 
 def _step_aside(state: BodyState) -> BodyState:
-    """Return the same body further to its left."""
+    """Return the state of the same body, moved to its left, where another character can start."""
     from marey.maths import rigid2d
 
     aside = rigid2d.compose(state.place, (0.0, _ASIDE, 0.0))

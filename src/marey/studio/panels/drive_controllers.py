@@ -145,12 +145,12 @@ class _DirectionDriver(Generic[S]):
 
 
 def describe_limits(graph: ParametricMotionGraph) -> tuple[str, ...]:
-    """Say what a character cannot do after some of its clips."""
+    """Describe what a character cannot do after some of its clips."""
     return tuple(each.describe(graph) for each in find_limits(graph))
 
 
 class CharacterDriver:
-    """Controls a parametric motion graph. `limits` are those that were found before, as texts."""
+    """Controls a parametric motion graph. `limits` are texts from `describe_limits`; None computes them."""
 
     def __init__(
         self,
@@ -194,7 +194,7 @@ class CharacterDriver:
     def request(self, request: Mapping[str, Any]) -> None:
         """Pass on the requests that this character accepts, and withdraw those that are no longer made.
 
-        A request outlives a change of character, and the new character may accept fewer.
+        A request stays in effect when the character changes, and the new character may accept fewer requests.
         """
         node = request.get("node") if request.get("node") in self._known else None
         asked = {
@@ -235,7 +235,7 @@ class GraphDriver(_DirectionDriver[GraphStream]):
             settings = GraphStreamSettings(settings=settings, start=start_node(graph))
         super().__init__(GraphStream(graph, settings=settings))
         if len(graph.label_names) > 1:
-            # The page steers an action that has a turn.
+            # The page lets the user steer only actions with a parameter "turn".
             turn = CharacterRange("turn", "rad/s", 0.0, 0.0)
             self.nodes = tuple(DriveNode(name, (turn,), False) for name in graph.label_names)
         self._label: str | None = None
@@ -387,7 +387,7 @@ class TreeDriver(_DirectionDriver[BlendTreeStream]):
         self._action: str | None = None
 
     def request(self, request: Mapping[str, Any]) -> None:
-        """Set the direction and the speed, and play an action once if it is new; one that is held ends with it."""
+        """Set the direction and the speed. A newly requested action plays once; a held one ends with its request."""
         super().request(request)
         action, before = request.get("node"), self._action
         self._action = action if action in self.stream.tree.actions else None

@@ -50,8 +50,8 @@ class StartDrive(Message, do="drive_start"):
     body does. `carry` is an open motion whose arms and trunk the character takes over, or "sample" for a generated one
     that carries a box.
 
-    The character replaces that of `stream`; null means the newest one. With `beside`, it starts next to it, and
-    both play.
+    The character replaces that of `stream`; null means the newest one. With `beside`, it starts next to that character,
+    and both play.
     """
 
     way: ControllerKind

@@ -73,7 +73,7 @@ class GradedMetric(Value):
 
 
 class OperationDone(Value):
-    """What an operation gave: motions, notes, a table, files, and how good the result is.
+    """The result of an operation: motions, notes, a table, files, and grades of its quality.
 
     A row's link is "frame:N" or "file:PATH"; "" for none. `graph` is the entry of `OperationInputs.graphs` that was
     added.
@@ -164,9 +164,9 @@ def _describe_use(
     session: Session, message: RunOperation, row: Operation, data: list[Any], values: dict[str, Any],
     source: Step | None,
 ) -> Use:  # fmt: skip
-    """Return what the code of this operation is written from: recipes in place of motions and graphs.
+    """Return the data from which code for this operation is written: recipes in place of motions and graphs.
 
-    source : the state of the selected motion that is changed, if it is not the current one.
+    source : the step of the selected motion to which the operation is applied; None for the current step.
     """
     motions = session.motions
 
@@ -198,7 +198,11 @@ def _find_graph_recipe(session: Session, name: str) -> Recipe:
 def _show_result(
     session: Session, message: RunOperation, use: Use, data: list[Any], now: Any, found: dict[str, Any]
 ) -> OperationDone:
-    """Open the motions of a result, or replace the selected one, which was `now`, and offer its files for download."""
+    """Open the motions of a result and offer its files for download.
+
+    An operation that changes a motion replaces the selected one, unless the user asks for a new one. `now` is the state
+    of the selected motion before the operation.
+    """
     motions, source, row = session.motions, message.motion or "", use.operation
     recipes = write_operation(use, max(1, len(found.get("motions", ()))))
     if row.gives == "motion":
@@ -237,7 +241,7 @@ def _show_result(
 
 
 def _keep_frames(before: Motion, after: Motion) -> Motion:
-    """Return the result of an edit with the frames of the motion before, if they are equal: it is then not edited."""
+    """Return `after`, but with the arrays of `before` if all frames are equal, so that it does not count as edited."""
     same = before.skeleton.names == after.skeleton.names and all(
         np.array_equal(getattr(before, name), getattr(after, name))
         for name in ("root_positions", "rotations", "bone_offsets")

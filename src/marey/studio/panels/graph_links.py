@@ -20,7 +20,8 @@ MAX_THRESHOLD = 0.25
 """Largest threshold that can be chosen, in meters."""
 
 _N_LIMITS = 51
-# The suggested threshold connects this fraction of what the largest threshold connects. More needs worse transitions.
+# The suggested threshold connects this fraction of what the largest one connects. To connect more, worse transitions
+# are needed.
 _ENOUGH = 0.6
 
 

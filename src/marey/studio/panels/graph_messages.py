@@ -142,7 +142,8 @@ class FollowGraph(GraphCommand, do="graph_follow"):
 class StylePlayed(Value):
     """The part of a walk in one style: seconds of the motion, and seconds `own` of clips without transitions.
 
-    `through` lists the labels of the way into this style, if no transition leads directly from the one before.
+    `through` lists the labels that the walk passes to get into this style, if no transition leads there directly from
+    the previous style.
     """
 
     label: str

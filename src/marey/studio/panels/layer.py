@@ -26,9 +26,10 @@ _MAX_GOALS = 100
 
 
 class LookGoal(Value):
-    """A gaze target from `time` seconds on: a point in the world (m), or a direction; neither is the original gaze.
+    """A gaze target from `time` seconds on: a point in the world (m), or a direction.
 
-    `angles` are yaw to the left and pitch upward, relative to the body's heading (radians).
+    `angles` are yaw to the left and pitch upward, relative to the body's heading (radians). If both are null, the
+    motion returns to its original gaze.
     """
 
     time: float

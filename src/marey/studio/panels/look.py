@@ -227,7 +227,7 @@ def open_recording(places: Places, path: str, where: Where, settings: LoadSettin
     # Warnings are plain text, so the folder is cut from the file name with which they start.
     texts = tuple(word_text(text.replace(f"{found.parent}/", ""), messages.OpenFile) for text in said)
     clip = None if settings.clip is None else str(settings.clip)
-    # A file without a rest pose is the same with the default.
+    # Files without a rest pose load the same with the default of `trim_rest`, which the recipe then leaves out.
     rest = isinstance(recording, Motion) and starts_with_rest_pose(recording)
     recipe = load_recipe(recording.name, path, where, LoadSettings(settings=whole, trim_rest=not rest))
     return Opened(recording, where, path, found, clips, clip, texts, recipe=recipe)

@@ -18,7 +18,7 @@ class ListFolder(Message, do="list"):
 class OpenFile(
     Message,
     do="open",
-    remedies={"skeleton": "drop the .asf file together with it, or put it next to it in the open folder"},
+    remedies={"skeleton": "drop the .asf file together with the .amc file, or put it into the same folder"},
 ):
     """Load a file from the folder or the uploads, at its own rate."""
 
