@@ -249,7 +249,10 @@ def _collect_clips(source: SetSource, named: Sequence[ClipJob], unread: list[Ski
 
 
 def _scale_progress(progress: Progress | None, before: int, total: int) -> Progress:
-    """Return a callback that takes the number of jobs done after the first `before` of `total`, for `progress`."""
+    """Return a function that takes a number of completed jobs, and reports the completed fraction to `progress`.
+
+    before, total : jobs that were completed earlier, and all jobs.
+    """
 
     def report(n_done: float) -> None:
         if progress is not None:

@@ -32,7 +32,7 @@ _FETCHED = 500
 
 
 class BatchWriter(Generic[Value]):
-    """Context manager that stores values by key in batches; at the end, also after an error, the last batch."""
+    """Context manager that stores values by key in batches; on exit, even after an error, it stores the last batch."""
 
     def __init__(self, put: Callable[[Mapping[str, Value]], None]) -> None:
         self._put, self._values, self._written = put, dict[str, Value](), time.monotonic()
@@ -58,7 +58,7 @@ class BatchWriter(Generic[Value]):
 
 @contextmanager
 def close_results(results: Iterator[Any]) -> Iterator[None]:
-    """Context manager that ends the worker processes of a runner, also if not all of its results were taken."""
+    """Context manager that ends the worker processes of a runner, even if not all of its results were used."""
     try:
         yield
     finally:

@@ -74,7 +74,7 @@ class Cluster:
             ) from None
         log = logging.getLogger("distributed.client")
         level = log.level
-        log.setLevel(logging.CRITICAL)  # its errors are raised, too
+        log.setLevel(logging.CRITICAL)  # errors that it logs are also raised
         try:
             try:
                 client.wait_for_workers(1, timeout=self.patience)
@@ -115,7 +115,7 @@ class _Task(Crew):
             raise self._explain(error) from None
 
     def _explain(self, error: Exception) -> Exception:
-        """Return the error to raise for one of the connection."""
+        """Return the error to raise in place of an error of the connection."""
         if isinstance(error, MareyError):
             return error
         if not self._is_gone():

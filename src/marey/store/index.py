@@ -55,7 +55,7 @@ class FileRow(NamedTuple):
 
 
 class ClipRow(NamedTuple):
-    """A clip that was prepared, or `reason`, why it could not be. `skeleton` is the key of its skeleton."""
+    """A prepared clip, or the `reason` why it could not be prepared. `skeleton` is the key of its skeleton."""
 
     key: str
     reason: str | None

@@ -152,7 +152,7 @@ def run_job(
     put: Callable[[T | None, str | None], None],
     changed: Callable[[], bool],
 ) -> Outcome:
-    """Make a value and store it with `put`, or the reason why it cannot be made; nothing if its file has `changed`."""
+    """Make a value and store it with `put`; if it cannot be made, store the reason; if its file `changed`, nothing."""
     value: T | None = None
     reason: str | None = None
     with collect_warnings() as messages:

@@ -274,7 +274,7 @@ class _Packer(ForkingPickler):
         self.arrays = arrays
 
     def reducer_override(self, value: Any) -> Any:
-        """Pickle a large array as its place in the file, and write it there; leave other values to the base class."""
+        """Write a large array to the file, and pickle its position there; leave other values to the base class."""
         if not (isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.nbytes >= _BY_PATH):
             return NotImplemented
         start = -(-self.arrays.tell() // _ALIGNED) * _ALIGNED

@@ -104,7 +104,7 @@ class Summaries(NamedTuple):
 
 def summarize_clips(source: SetSource, run: Callable[..., Any], progress: Progress | None) -> Summaries:
     """Summarize all clips of a set; see `MotionSet.summarize`."""
-    # Summaries are of the files, whatever rate or skeleton the set brings them to.
+    # Summaries describe the files, before the set resamples, mirrors or retargets them.
     plain = OpenSettings(settings=source.settings, fps=30.0, mirrored=False, retarget=False)
     source = replace(source, settings=plain)
     for _ in range(TRIES):
@@ -278,8 +278,10 @@ def _collect(
 def _compare(
     index: Index, keys: Sequence[tuple[str, str]], contents: Mapping[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """Return the reports of clips that change by a comparison with all others, by name. They are stored in the index,
-    because in a large library a comparison takes long."""
+    """Compare all clips, and return the reports to which this added findings, keyed by clip name.
+
+    The reports are stored in the index, because comparing the clips of a large library takes long.
+    """
     key = Cache.key("compared", _VERSION, [list(each) for each in keys])
     known = index.summaries([key])
     if key not in known:
@@ -350,7 +352,7 @@ def search_clips(
     found = [clip for clip in listed if _matches(clip, settings)]
     unknown = [key for key in texts if not any(key in _keys_of(clip) for clip in listed)]
     if unknown:
-        warn_user(f"no clip has the file or name of {len(unknown)} descriptions, such as {unknown[0]!r}")
+        warn_user(f"descriptions that match no clip or file: {len(unknown)}, such as {unknown[0]!r}")
     if wanted:
         found = [clip for clip in found if all(word in _text_of(clip, texts) for word in wanted)]
     if settings.order == "name":
