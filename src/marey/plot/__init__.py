@@ -1,7 +1,7 @@
 """Plots, drawn with matplotlib (extra `plot`).
 
-Each function returns the matplotlib figure, and writes it as PNG or SVG if it is given a `path`. Each also has a name
-with `draw_`, for calls without a path.
+Each function returns the matplotlib figure, and writes it as PNG or SVG if it is given a `path`. Each also has an alias
+that begins with `draw_`, such as `draw_feet`.
 
 - `filmstrip`: poses from the side and from above, with in-between poses in light colors, and the path of the hips;
 - `feet`: height and speed of heels and balls of the feet, with the contacts as bands;

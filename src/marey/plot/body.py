@@ -16,9 +16,10 @@ from marey.errors import InvalidValue
 from marey.maths import quat
 
 UP = np.array([0.0, 1.0, 0.0])
-# A "bone" whose length changes by more than this fraction connects a resting root to the body.
+# If the distance from a joint to its parent changes by more than this fraction, no bone is drawn between them: the
+# parent is probably a root that stays in place while the body moves.
 _NO_BONE = 0.5
-# Fraction of the sideways line that must be horizontal to give a facing direction; it is not in a cartwheel.
+# Minimum horizontal fraction of the line from right to left side that defines a heading; in a cartwheel, it is lower.
 _LEVEL = 0.35
 
 
@@ -62,7 +63,7 @@ def extract_body(motion: Motion) -> Body:
     positions = world.positions - floor * UP
     travel = positions[:, roles["hips"]] if "hips" in roles else positions.mean(axis=1)
     heading = _heading(motion.skeleton, positions)
-    if heading is None:  # without sides only changes are known: those of the root
+    if heading is None:  # without left and right, use the rotation of the root, which shows only changes
         heading = np.unwrap(quat.twist_angle(world.rotations[:, 0], UP))
     bones = _bones(motion)
     skull = _below_head(motion.skeleton)
@@ -146,13 +147,13 @@ def _heading(skeleton: Skeleton, positions: Floats) -> Floats | None:
     level = np.hypot(across[:, 0], across[:, 2])
     known = level > _LEVEL * np.maximum(length, 1e-9)
     heading = np.full(len(positions), np.nan)
-    heading[known] = np.unwrap(np.arctan2(-across[known, 2], across[known, 0]))  # left times up is forward
+    heading[known] = np.unwrap(np.arctan2(-across[known, 2], across[known, 0]))  # left x up is forward
     return heading
 
 
 def _bones(motion: Motion) -> Ints:
     skeleton = motion.skeleton
-    if len(skeleton) > 3 and not skeleton.parents[1:].any():  # markers around a center
+    if len(skeleton) > 3 and not skeleton.parents[1:].any():  # all joints are children of the root, as for markers
         return np.zeros((0, 2), dtype=np.int64)
     above: tuple[int, ...] = ()
     if "hips" in skeleton.roles:

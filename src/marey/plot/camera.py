@@ -61,7 +61,7 @@ def plan_camera(
     kind : how the camera moves.
     aspect : width of the picture divided by its height.
     fps : pictures per second.
-    paths : points, each (N, 3), that a camera at rest sees too.
+    paths : arrays of points (n, 3) that a stationary camera must show as well.
     """
     points = np.concatenate(
         [

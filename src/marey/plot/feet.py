@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SMOOTHING = 0.012  # seconds, standard deviation of the Gaussian under the speeds
+SMOOTHING = 0.012  # seconds, standard deviation of the Gaussian that smooths speeds
 # Ball solid and dark, heel dashed and lighter, so that they differ in print too.
 _LOOKS = {"ball": {"ls": "-", "lw": 1.5}, "heel": {"ls": (0, (3.2, 1.3)), "lw": 1.3}}
 

@@ -31,7 +31,7 @@ _GHOSTS, _GHOST_STEP = 3, 0.1  # number of ghosts before each pose, and maximum 
 # Poses are drawn at their positions if the motion travels at least this far in one direction, in meters; else side by
 # side.
 _TRAVEL = (1.0, 12.0)
-_LONG_WAIT = 0.8  # seconds between poses above which the first and the last pose are not especially informative
+_LONG_WAIT = 0.8  # mean seconds between poses up to which the first and the last frame are always drawn
 _PLAN = 1.75  # inches of the plan next to rows of poses
 _LABEL = 0.5  # width of the time below a pose in inches
 
@@ -154,7 +154,7 @@ def _course(body: Body, first: int, last: int) -> tuple[Floats, bool]:
     return (along if facing is None else forward(facing)), False
 
 
-# Where it went ----------------------------------------------------------------------------------------------
+# Poses at their positions -----------------------------------------------------------------------------------
 
 
 def _draw_where_it_went(strip: _Strip, front: bool) -> Figure:
@@ -192,7 +192,7 @@ def _draw_where_it_went(strip: _Strip, front: bool) -> Figure:
     return figure
 
 
-# Side by side -----------------------------------------------------------------------------------------------
+# Poses side by side -----------------------------------------------------------------------------------------
 
 
 class _Row:

@@ -106,8 +106,8 @@ def _draw_arcs(axes: Axes, motion_graph: MotionGraph, rows: Floats) -> int:
 def threshold(motion_graph: MotionGraph, path: style.StrPath | None = None) -> Figure:
     """Plot seconds of motion that can continue forever, transitions, and reachable labels against the threshold.
 
-    Use it to choose a threshold; the graph's own is marked. Higher thresholds are shown as far as `connectivity` has
-    data.
+    Use it to choose a threshold; the graph's own is marked. The largest threshold shown is the largest for which
+    `connectivity` has data.
     """
     if motion_graph.build_info.kind == "similarity":
         raise InvalidValue(
@@ -200,7 +200,7 @@ def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
     if len(changes):
         axes.plot(*changes.T, "D", ms=8, mfc="none", mec=_GONE, mew=1.6, label="style changes", zorder=5)
     joins = [part.start for part in walk.parts if part.into is not None]
-    dots = style.NOTE if found.styles else style.LEFT  # no color of a style
+    dots = style.NOTE if found.styles else style.LEFT  # a color that no style has
     axes.plot(*walked[joins].T, "o", color=dots, ms=4.0, label="transitions", zorder=4)
     axes.plot(*walked[0], "o", ms=8, mfc="white", mec=_GONE, mew=1.6, zorder=5)
     axes.plot(*walked[-1], "s", ms=6, color=_GONE, zorder=5)

@@ -100,7 +100,7 @@ draw_correlation = correlation
 
 
 def _select_trends(found: Correlations, kind: str) -> list[Trend]:
-    """Select the strongest of each relation, no joint twice in one, and no two lines that coincide."""
+    """Select the strongest trends of each relation: one per joint, and without lines that coincide."""
     out: list[Trend] = []
     for relation, most in zip(RELATIONS, (3, 3, 2, 2), strict=True):
         seen: set[str] = set()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SMOOTHING = 0.1  # seconds, standard deviation of the Gaussian under speed and turn rate
+SMOOTHING = 0.1  # seconds, standard deviation of the Gaussian that smooths speed and turn rate
 _LABELS = ("position, m", "height, m", "heading, °", "speed, m/s", "turn rate, °/s")
 
 

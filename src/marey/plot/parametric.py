@@ -301,7 +301,10 @@ draw_target_motions = target_motions
 
 
 class _TargetPanel:
-    """One motion, seen from the side that it faces at first, with the frame that meets its target."""
+    """One motion, seen from the side, with the frame that meets its target.
+
+    The view is perpendicular to the direction that the character faces in the first frame.
+    """
 
     def __init__(self, motion: Motion, feature: Feature | None) -> None:
         self.motion = motion

@@ -34,11 +34,12 @@ _LINES = (
 )  # fmt: skip
 
 
-# Inches of a node's disc and of the ring that nodes stand on, and points of the thinnest and thickest edge.
+# Radii of a node's disk and of the ring on which nodes are arranged, in inches.
 _DISC, _RING = 0.78, 2.2
+# Widths of the thinnest and thickest edge, in points.
 _THIN, _THICK = 0.8, 4.5
-# How far arrows bend, as a fraction of their length; where texts may stand on them, the best first; and the minimum
-# distance between texts.
+# How far arrows bend, as a fraction of their length; possible positions of a label along an arrow, the best first; and
+# the minimum distance between labels.
 _BEND = 0.18
 _ALONG = np.array([0.4, 0.5, 0.3, 0.6, 0.7, 0.2, 0.8])
 _ROOM = 0.45

@@ -122,7 +122,7 @@ def check_suffix(path: StrPath) -> str:
 
 
 def write_figure(figure: Figure, path: StrPath) -> None:
-    """Write a figure as PNG or SVG depending on the suffix, with the program but without date or version."""
+    """Write a figure as PNG or SVG depending on the suffix. It names the program, but no date or version."""
     kind = check_suffix(path)
     about = {"Date": None, "Creator": GENERATOR} if kind == "svg" else {"Software": GENERATOR}
     buffer = io.BytesIO()

@@ -121,7 +121,7 @@ def _draw_key(figure: Figure, axes: Axes, a: Motion, b: Motion, part: GridPart) 
         ("•", "minima", _MINIMUM),
         ("–", f"{len(part.chains)} chains", _CHAIN),
         ("–", f"{len(part.bridges)} bridges", _BRIDGE),
-        ("", f"veiled: outside the valid region; {percent:.1f} % of all cells are kept", style.NOTE),
+        ("", f"dimmed: outside the valid region; {percent:.1f} % of all cells are kept", style.NOTE),
     )
     x = left
     for mark, text, color in keys:
