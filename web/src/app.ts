@@ -25,7 +25,7 @@
  *   app.timeline, app.scale, app.curves
  *   app.drawOnGround(...)  lets the user draw a line on the floor; see pointer.ts
  *   app.dragTarget(...)    a handle in the scene that the user can drag; see pointer.ts
- *   app.history            one undo history; a panel's state takes part in it with `keep` and `note`
+ *   app.history            one undo history; panels add their state with `registerState` and `recordChange`
  *   app.shown              what is drawn of each character; `app.show({...})` changes it
  *   widgets/               slider, curve_editor (weights over time), measures (a table of metrics), notices
  */
@@ -59,7 +59,7 @@ export interface Panel {
   /** Called when the tab is opened; `hidden` is called when it is left. */
   shown?(): void;
   hidden?(): void;
-  /** Called after `shown` if another panel has opened this one for something. */
+  /** Called after `shown` if another panel has opened this one with a text after the colon. */
   use?(what: string): void;
 }
 
@@ -153,7 +153,7 @@ export class App {
     // Jobs that report progress have their own notice.
     if (!options.progress) this.waiting.watch("Working…", answer);
     const motion = "motion" in fields && typeof fields.motion === "string" ? fields.motion : "";
-    // A clip may have been closed in the meantime; what was wanted of it is of no interest then.
+    // Do not report errors about a clip that was closed in the meantime.
     return this.reportFailure(answer, report ?? ((text) => (!motion || this.motions.has(motion)) && this.notices.error(text, motion)));
   }
 
@@ -424,7 +424,7 @@ export class App {
     return shot;
   }
 
-  /** Let a character show what it was before the last edit. */
+  /** Let a character also show its pose before the last edit. */
   private showBefore(shot: Shot): void {
     const { motion, n_frames, joints, before } = shot.info;
     if (before === shot.before) return;

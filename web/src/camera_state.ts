@@ -21,7 +21,7 @@ export function keepCamera(app: App): void {
   });
 }
 
-/** Restore the camera of before a reload, if it was saved and is valid. */
+/** Restore the camera from before a reload, if it was saved and is valid. */
 export function restoreCamera(app: App): void {
   const { eye, target, following, shown } = (tabState().choices["camera"] ?? {}) as Partial<CameraState>;
   const isPlace = (place: unknown): place is [number, number, number] => Array.isArray(place) && place.length === 3 && place.every((each) => Number.isFinite(each));

@@ -1,6 +1,6 @@
 /**
- * Demos of the start page. Each opens generated clips and works the controls of a panel as a user would, so that one sees
- * how it is done: what a demo presses is marked for a moment.
+ * Demos of the start page. Each opens generated clips and operates the controls of a panel. Each control that it uses is
+ * highlighted for a moment, so that the user sees how to do the same.
  */
 import type { App } from "./app";
 
@@ -12,7 +12,7 @@ export interface Demo {
 
 const PATIENCE_MS = 60000;
 const MARKED_MS = 1600;
-/** How long the drive demo holds the key W, after which the user goes on. */
+/** Milliseconds for which the drive demo holds the key W; then the user takes over. */
 const HELD_MS = 6000;
 
 export const DEMOS: Demo[] = [

@@ -1,4 +1,4 @@
-/** Where feet are planted: a disk on the floor for each plant, colored by how far it slides, in a ring for before the edit. */
+/** A disk on the floor for each foot plant, colored by how far it slides; a ring shows the slide before the edit. */
 import * as THREE from "three";
 import type { ContactLane } from "./messages";
 import { cssVariable } from "./dom";
@@ -7,10 +7,10 @@ const RADIUS = 0.035;
 const ABOVE_FLOOR = 0.006;
 /** Size of the ring for the slide before the last edit, relative to the disk. */
 const RING = 1.6;
-/** Slides in meters: unseen below the first, noticed by most viewers above the second, obvious from the third on. */
+/** Upper limits of slides in meters, and their colors. Viewers do not notice slides below 5 mm; most notice 21 mm. */
 const STEPS: [number, string][] = [[0.005, "--holds"], [0.021, "--contact"], [Infinity, "--slides"]];
 
-/** CSS color of a plant that slides by so many meters; undefined if that is not known. */
+/** CSS color of a plant that slides by `slide` meters; undefined if the slide is unknown. */
 export function slideColor(slide: number | undefined): string {
   return cssVariable(slide === undefined ? "--contact" : STEPS.find(([limit]) => slide < limit)![1]);
 }

@@ -18,7 +18,7 @@ const FRAGMENT = `
 varying vec3 place;
 uniform vec3 thin;
 uniform vec3 strong;
-// How much of a pixel is covered by the lines of squares of this size; where squares are as small as pixels, nothing.
+// Fraction of a pixel that is covered by the lines of squares of this size; 0 where squares are as small as pixels.
 float lines(float size) {
   vec2 at = place.xz / size;
   vec2 width = fwidth(at);
@@ -33,7 +33,7 @@ void main() {
   #include <colorspace_fragment>
 }`;
 
-/** @param reach width in meters of the square that receives shadows; each of its pixels is as costly as all others together */
+/** @param reach width in meters of the square that receives shadows, which take much longer to draw than the grid */
 export function makeGround(thin: string, strong: string, reach: number): THREE.Group {
   const plane = new THREE.PlaneGeometry(SIZE, SIZE).rotateX(-Math.PI / 2);
   const grid = new THREE.Mesh(plane, new THREE.ShaderMaterial({

@@ -94,7 +94,7 @@ export class History {
     } else if (info.steps[info.undo - 1]?.number === before) {
       this.push(this.stepChange(info, info.undo));
     } else if (info.steps.length === 1) {
-      // The panel that has made this motion makes it anew after each change of its own state.
+      // The panel that made this motion makes it again after each change of the panel's state.
       this.remove((each) => each.motion === info.motion && each.key !== MADE && each.key !== CLOSED);
     } else {
       this.forget(info.motion);

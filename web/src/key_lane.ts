@@ -54,7 +54,7 @@ export class KeyLane {
     new ResizeObserver(() => this.draw()).observe(host);
   }
 
-  /** Let a part of a panel show a curve while it is visible. An offer of the same name is replaced. */
+  /** Offer a curve to show while the element `of` is on the page. Replaces an earlier offer of the same name. */
   offer(name: string, of: HTMLElement, curve: () => KeyedCurve | null): void {
     this.offers.set(name, { of, curve });
     this.refresh();

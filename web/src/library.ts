@@ -21,7 +21,7 @@ const LARGE = { width: 116, height: 96, margin: 4 };
 const BEYOND = 6;
 /** Milliseconds after the list was loaded until the files are read: opening the first one comes first. */
 const INDEX_AFTER = 1500;
-/** Number of files that are opened together without a question. */
+/** Maximum number of files that are opened together without asking the user. */
 const MANY = 24;
 
 export class Library {
@@ -113,7 +113,7 @@ export class Library {
     try {
       await this.app.connection.ask("library_index", {});
     } catch {
-      // The list works without: names alone.
+      // Without an index, the list shows only names.
     } finally {
       this.indexing = false;
       this.progress.hidden = true;

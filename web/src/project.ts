@@ -95,7 +95,7 @@ async function replaceAll(app: App, path: string): Promise<void> {
       choices: { ...(choices && typeof choices === "object" ? choices : {}), notes },
     };
     leaving = true;
-    // After all others, which store the state of what was open before.
+    // This listener is added last, so it runs after those that store the state of the old clips.
     window.addEventListener("pagehide", () => saveTabState(next));
     location.reload();
   } catch (error) {

@@ -41,7 +41,7 @@ export async function recordView(app: App, format: VideoFormat, width: number): 
   }
 }
 
-/** Show a frame of all visible clips, with the camera where it follows the selected one. */
+/** Show a frame of all visible clips, and wait until it is drawn; a camera that follows the selected clip moves along. */
 async function showFrame(app: App, frame: number): Promise<void> {
   app.playback.seek(frame);
   const visible = [...app.motions.values()].filter(({ character }) => character.visible);

@@ -44,7 +44,7 @@ async function save(app: App, info: MotionInfo): Promise<boolean> {
   return true;
 }
 
-/** Close a clip. One with changes is closed only after a question; closing can be undone for a while. */
+/** Close a clip. If it has changes, ask the user first. Closing can be undone for a while. */
 export function closeClip(app: App, info: MotionInfo): void {
   const name = visible(info.name);
   const close = async () => {

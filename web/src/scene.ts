@@ -20,7 +20,7 @@ export interface Subject {
 }
 
 const SHADOW_REACH = 6;
-// The same on the floor, onto which the sun shines at an angle.
+// Shadows reach farther on the floor, because the sun shines at an angle.
 const SHADOW_FLOOR = 1.2 * SHADOW_REACH;
 // Pictures of `marey render` are drawn larger by this factor in both directions, and then reduced.
 const SUPERSAMPLING = 2;

@@ -284,7 +284,7 @@ export class Timeline {
       const { nFrames } = this.playback;
       const at = clamp(Math.round(frame), drag.stop ? start + 2 : 0, drag.stop ? nFrames : stop - 2);
       const range: [number, number] = drag.stop ? [start, at] : [at, stop];
-      // The range of all frames is none.
+      // A range of all frames is the same as no range.
       this.playback.setRegion(range[0] === 0 && range[1] === nFrames ? null : range);
     } else if (drag.kind === "region") {
       this.playback.setRegion([drag.from, Math.round(frame)]);

@@ -73,8 +73,9 @@ export class Trunk {
   }
 
   /**
-   * Find the axes of the body in the rest pose, to which rotations are relative: those of the thighs and of the way from
-   * there to the hips, seen from the hips. Where the hips are between the thighs, the rest pose is upright.
+   * Find the axes of the body in the rest pose, to which rotations are relative, in the coordinates of the hips. Left is
+   * the direction from the right to the left thigh, and up is +Y. If left is close to vertical, up is the direction from
+   * the thighs to the hips instead, unless the hips are between the thighs.
    */
   private findRest(pose: Pose): void {
     if (!pose.rotations) return;
@@ -86,7 +87,7 @@ export class Trunk {
     this.rest.square(wide, flat && spine.length() > 0.01 * this.stature ? spine : UPWARD);
   }
 
-  /** Directions of the head, which faces as the hips do in the rest pose. */
+  /** Axes of the head. In the rest pose, head and hips face the same way. */
   private headAxes(pose: Pose, broad: THREE.Vector3): Axes {
     if (pose.rotations) return this.axes.rotate(this.rest, this.rotation(pose, "head"));
     const neck = this.roles["neck"] === undefined ? "hips" : "neck";
@@ -114,7 +115,7 @@ export class Trunk {
     return this.matrix.multiply(this.size.makeScale(x, y, z));
   }
 
-  /** Return the middle between the left and the right joint of a part, and the way from right to left. */
+  /** Return the midpoint of the left and the right joint of a part, and the vector from right to left. */
   private middle(pose: Pose, part: string): [THREE.Vector3, THREE.Vector3] {
     const [left, right] = [this.read(pose, `left_${part}`), this.read(pose, `right_${part}`)];
     return [left.clone().add(right).multiplyScalar(0.5), left.sub(right)];
