@@ -1,9 +1,9 @@
-"""Compiles all kernels of marey into one extension module, src/marey/_kernels.abi3.so (.pyd on Windows).
+"""Compile all kernels of marey into one extension module, src/marey/_kernels.abi3.so (.pyd on Windows).
 
-Each file of kernels is compiled by itself, in as many processes as there are processors: Numba infers the types and
-makes LLVM's intermediate code of every kernel and of the helpers it calls; this code is linked into one module,
-optimized for a portable processor and written as an object file. A C compiler, or the one in the PyPI package ziglang,
-links the object files with `module.c`, which calls them from Python. Object files stay in build/kernels and are
+Each file of kernels is compiled separately, in one process per processor. Numba infers the types and generates LLVM's
+intermediate code of every kernel and of the helpers that it calls. This code is linked into one module, optimized for a
+portable processor and written as an object file. The machine's C compiler, or that of the PyPI package ziglang, links
+the object files with `module.c`, which calls the kernels from Python. Object files stay in build/kernels and are
 compiled again only if a file that they depend on has changed.
 
 Numba is needed here only. See CONTRIBUTING.md for how to add a kernel.
@@ -41,9 +41,9 @@ from marey.compiled import ArrayType, TupleType, hash_sources, kernel_files  # n
 OBJECTS = ROOT / "build" / "kernels"
 LIBRARY = PACKAGE / ("_kernels.pyd" if sys.platform == "win32" else "_kernels.abi3.so")
 
-# The oldest processors that the library runs on. Others compile kernels at first use. Measured against x86-64-v2:
-# blends take 0.92 of the time, grids 0.6 to 0.9, edges of parametric motion graphs 0.8, and all minima of 6,200 frames
-# 1.94 instead of 2.30 times the matrix products.
+# The oldest processors that the library runs on. Older ones compile kernels at first use. Compared with x86-64-v2, the
+# measured times are: blends 0.92, grids 0.6 to 0.9, edges of parametric motion graphs 0.8. Finding all minima of 6,200
+# frames takes 1.94 times as long as the matrix products, instead of 2.30 times.
 PROCESSORS = {"x86_64": "x86-64-v3", "amd64": "x86-64-v3", "aarch64": "generic", "arm64": "generic"}
 TYPE_CODES = {
     "float64": "d", "float32": "f", "int64": "l", "int32": "i", "int8": "c", "uint8": "C", "uint16": "H", "bool": "?",
@@ -55,14 +55,14 @@ class BuildError(Exception):
 
 
 def processor() -> str:
-    """The processor to compile for, in LLVM's words."""
+    """Return LLVM's name of the processor to compile for."""
     machine = platform.machine().lower()
     if machine not in PROCESSORS:
         raise BuildError(f"no portable processor is known for {machine}")
     return PROCESSORS[machine]
 
 
-# --- Which files there are, and what they depend on
+# --- Files and their dependencies
 
 
 def module_name(path: Path) -> str:
@@ -71,7 +71,7 @@ def module_name(path: Path) -> str:
 
 @cache
 def imported_files(path: Path) -> frozenset[Path]:
-    """The kernel files that a file imports, directly or not, with itself."""
+    """Return the kernel files that a file imports, directly or indirectly, and the file itself."""
     files = {module_name(each): each for each in kernel_files()}
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -85,7 +85,8 @@ def imported_files(path: Path) -> frozenset[Path]:
 
 @cache
 def builder_hash() -> str:
-    """A hash of what decides how kernels are compiled: this file, the signatures' reader, Numba and the processor."""
+    """Return a hash of everything that determines how kernels are compiled: this file, marey.compiled, the versions of
+    Numba and llvmlite, and the processor."""
     from importlib.metadata import version
 
     digest = hashlib.sha256(Path(__file__).read_bytes())
@@ -104,14 +105,14 @@ def object_key(path: Path) -> str:
 
 
 def library_stamp() -> str:
-    """A hash of everything from which the library is built."""
+    """Return a hash of everything from which the library is built."""
     digest = hashlib.sha256(builder_hash().encode() + (HERE / "module.c").read_bytes())
     for path in kernel_files():
         digest.update(object_key(path).encode())
     return digest.hexdigest()
 
 
-# --- From Python to an object file, in a process that does nothing else
+# --- Compile Python to an object file, in a separate process
 
 
 @dataclass
@@ -158,7 +159,7 @@ class Compiler:
         get_call_type = types.Dispatcher.get_call_type
         types.Dispatcher.get_call_type = take_constants_as_numbers
         codegen.JITCodeLibrary.finalize = keep
-        # Numba registers each function by a builtin that calls it; any unique one serves.
+        # Numba registers a builtin that calls each function. The function is never called, so any unique builtin works.
         cpu.CPUContext.get_executable = lambda *_: [].append
         callconv.CPUCallConv.return_user_exc = return_failure
 
@@ -184,7 +185,7 @@ class Compiler:
         self.compiled = compiled
 
     def compile(self, path: Path) -> tuple[bytes, Compiled]:
-        """Compile all kernels of a file; returns the object file."""
+        """Compile all kernels of a file; return the object file and its kernels."""
         name = module_name(path)
         importlib.import_module(name)
         out = Compiled()
@@ -226,7 +227,8 @@ class Compiler:
         return self.llvm.parse_assembly(str(self.codegen._create_empty_module(name)))
 
     def entry(self, symbol: str, result: Any) -> Any:
-        """A function that calls a kernel with arguments from slots, and puts its results into slots."""
+        """Return a module with a function that calls a kernel with arguments from slots, and stores its results in
+        slots."""
         from llvmlite import ir
 
         description = result.fndesc
@@ -260,7 +262,7 @@ class Compiler:
             if not each.is_declaration and each.name not in exported:
                 each.linkage = "internal"
         whole.verify()
-        # As Numba does it: inline, drop reference counts that cancel, then optimize.
+        # Like Numba: inline, remove reference counts that cancel each other, then optimize.
         for options in ({"loop_vectorize": False, "slp_vectorize": False, "opt": 0, "cost": "cheap"}, {}):
             manager, builder = self.codegen._module_pass_manager(**options)
             manager.run(whole, builder)
@@ -268,7 +270,7 @@ class Compiler:
 
 
 def fits(returned: Any, expected: Any) -> bool:
-    """Whether a kernel's result is what its signature says; its arrays may be writable."""
+    """Return whether a kernel's result has the type in its signature; its arrays may be writable."""
     from numba.core import types
 
     if isinstance(expected, types.Array):
@@ -283,7 +285,7 @@ def fits(returned: Any, expected: Any) -> bool:
 
 
 def libraries_of(library: Any) -> Iterator[Any]:
-    """A function's code and that of all it calls, the called first."""
+    """Return the code libraries of a function and of all functions that it calls, called functions first."""
     seen: dict[Any, None] = {}
 
     def visit(each: Any) -> None:
@@ -297,7 +299,7 @@ def libraries_of(library: Any) -> Iterator[Any]:
 
 
 def leaves(builder: Any, value: Any) -> Iterator[Any]:
-    """The numbers and pointers that a value consists of."""
+    """Yield the numbers and pointers that a value consists of."""
     from llvmlite import ir
 
     if isinstance(value.type, ir.ArrayType | ir.LiteralStructType):
@@ -308,7 +310,7 @@ def leaves(builder: Any, value: Any) -> Iterator[Any]:
 
 
 def type_code(of: Any) -> str:
-    """A type of a signature as module.c reads it."""
+    """Return a type of a signature in the form that module.c reads."""
     if of is None:
         return ""
     if isinstance(of, ArrayType):
@@ -322,7 +324,8 @@ _compiler: Compiler | None = None
 
 
 def compile_file(path: Path) -> float:
-    """Write the object file of a file of kernels, and what is in it beside it; returns seconds of processor time."""
+    """Write the object file of a file of kernels, and a JSON file that lists its kernels; return the processor time in
+    seconds."""
     global _compiler
     start = time.process_time()
     if _compiler is None:
@@ -342,12 +345,12 @@ def compile_file(path: Path) -> float:
 
 
 def compile_all(report: Callable[[str], None], workers: int | None = None) -> list[Path]:
-    """Compile the object files that are missing; returns all."""
+    """Compile the object files that are missing; return the paths of all object files."""
     OBJECTS.mkdir(parents=True, exist_ok=True)
     files = kernel_files()
     objects = {path: OBJECTS / f"{object_key(path)}.o" for path in files}
     missing = [path for path, file in objects.items() if not file.with_suffix(".json").is_file()]
-    # What takes longest first, so that no process is left alone with it at the end.
+    # Start with the files that take longest, so that all processes end at about the same time.
     missing.sort(key=lambda path: -sum(each.stat().st_size for each in imported_files(path)))
     if missing:
         with ProcessPoolExecutor(max_workers=min(workers or os.cpu_count() or 1, len(missing))) as pool:
@@ -404,7 +407,7 @@ def count_slots(code: str) -> int:
 
 
 def find_compiler() -> list[str]:
-    """The machine's C compiler, else the one of the package ziglang."""
+    """Return the command of the machine's C compiler, or else that of the package ziglang."""
     for name in filter(None, (os.environ.get("CC"), "cc", "gcc", "clang")):
         command = name.split()
         if shutil.which(command[0]):
@@ -436,13 +439,13 @@ def link(objects: list[Path], folder: Path) -> Path:
 
 
 def is_current() -> bool:
-    """Whether the library was built from the current sources."""
+    """Return whether the library was built from the current sources."""
     stamp = library_stamp().encode()
     return LIBRARY.is_file() and stamp in LIBRARY.read_bytes()
 
 
 def build(report: Callable[[str], None] = lambda line: None, workers: int | None = None) -> bool:
-    """Build the library; returns False if it is current already."""
+    """Build the library; return False if it was already up to date."""
     if is_current():
         return False
     objects = compile_all(report, workers)

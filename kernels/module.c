@@ -51,7 +51,7 @@ typedef struct {
 #endif
 
 
-/* Memory of arrays that kernels make: the functions of Numba's runtime that compiled code calls. */
+/* Memory of arrays that kernels create: these functions of Numba's runtime are called by compiled code. */
 
 typedef struct {
     size_t references;
@@ -225,7 +225,7 @@ static int take_array(Call *call, PyObject *value, const char *code)
     return 0;
 }
 
-/* Puts a value into slots; returns what follows its type in the table, NULL after an error. */
+/* Put a value into slots. Return a pointer to the type code that follows its own, or NULL after an error. */
 static const char *take(Call *call, PyObject *value, const char *code)
 {
     Slot *slot = call->slots + call->n_slots;
@@ -286,7 +286,8 @@ static PyObject *copy_array(const Slot *slot, const char *code)
     return array;
 }
 
-/* Makes a value of results from `slot` on, and moves both pointers behind it; frees memory blocks also after errors. */
+/* Make a Python value from the slots that begin at `slot`, and move both pointers past it. Memory blocks are released
+   even after errors. */
 static PyObject *give(const Slot **slot, const char **code)
 {
     const Slot *from = *slot;
@@ -379,7 +380,7 @@ static PyMethodDef module_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* Whether the processor, and the operating system, have the instructions of x86-64-v3. */
+/* Return whether the processor and the operating system support the instructions of x86-64-v3. */
 static int can_run(void)
 {
 #ifdef MAREY_NEEDS_AVX2

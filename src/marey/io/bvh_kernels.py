@@ -14,7 +14,7 @@ _POWERS = np.array([float(10**k) for k in range(309)])
 _POWER_RESTS = np.array([float(10**k - int(float(10**k))) for k in range(309)])
 # float64 holds all whole numbers up to 2**53, and powers of ten up to 10**22.
 _MAX_EXACT, _MAX_EXACT_POWER = 1 << 53, 22
-# Splits a float64 into two halves of 26 bits; this does not overflow up to the given power of ten.
+# Factor that splits a float64 into two halves of 26 bits, and the largest power of ten for which it does not overflow.
 _SPLITTER, _MAX_SPLIT_POWER = 134217729.0, 290
 
 
@@ -75,7 +75,7 @@ def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Ou
                 n_digits -= exponent
             if n_digits == 0:
                 return n_rows, row_start
-            if n_digits > 18:  # more than 64 bits hold
+            if n_digits > 18:  # more digits than 64 bits can hold
                 mantissa, exponent, is_whole = _read_long_number(data, first_digit, position)
                 if not is_whole:
                     return n_rows, row_start
