@@ -65,12 +65,22 @@ def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Ou
             if negative or c == 43:
                 position += 1
             first_digit = position
-            mantissa, position = _read_digits(data, position, 0)
+            mantissa = 0
+            digit = int(data[position]) - 48
+            while 0 <= digit <= 9:
+                mantissa = mantissa * 10 + digit
+                position += 1
+                digit = int(data[position]) - 48
             n_digits = position - first_digit
             exponent = 0
-            if data[position] == 46:
-                point = position + 1
-                mantissa, position = _read_digits(data, point, mantissa)
+            if digit == 46 - 48:  # the point
+                position += 1
+                point = position
+                digit = int(data[position]) - 48
+                while 0 <= digit <= 9:
+                    mantissa = mantissa * 10 + digit
+                    position += 1
+                    digit = int(data[position]) - 48
                 exponent = point - position
                 n_digits -= exponent
             if n_digits == 0:
@@ -97,7 +107,10 @@ def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Ou
             # A number ends at white space, or where a sign begins the next one.
             if not (c == 32 or c == 10 or c == 13 or c == 9 or c == 45 or c == 43):
                 return n_rows, row_start
-            value = _scale(mantissa, exponent)
+            if -_MAX_EXACT_POWER <= exponent <= 0 and mantissa <= _MAX_EXACT:  # nearly always; one rounding
+                value = float(mantissa) / _POWERS[-exponent]
+            else:
+                value = _scale(mantissa, exponent)
             values[base + count] = -value if negative else value
             count += 1
         if count == n_columns:
@@ -106,18 +119,6 @@ def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Ou
         elif count > 0:
             return n_rows, row_start
     return n_rows, stop
-
-
-@helper
-def _read_digits(data: UInt8s1D, start: int, mantissa: int) -> tuple[int, int]:
-    """Append the digits from byte `start` onward to `mantissa`; return the result and the byte after the last digit."""
-    end = start
-    digit = int(data[end]) - 48
-    while 0 <= digit <= 9:
-        mantissa = mantissa * 10 + digit
-        end += 1
-        digit = int(data[end]) - 48
-    return mantissa, end
 
 
 @helper
@@ -135,7 +136,7 @@ def _scale(mantissa: int, exponent: int) -> float:
         return value / 1e308 / divisor
     power: float = _POWERS[places]
     quotient = value / power
-    if places > _MAX_SPLIT_POWER or (mantissa <= _MAX_EXACT and places <= _MAX_EXACT_POWER):
+    if places > _MAX_SPLIT_POWER:
         return quotient
     # Correct the quotient by its remainder, from the exact product of quotient and power (Dekker 1971).
     q_high = _SPLITTER * quotient - (_SPLITTER * quotient - quotient)
