@@ -1,8 +1,8 @@
 """Progress along the timewarp: find u(t), so that a blend plays at a speed between those of its motions (Kovar 5.3.1).
 
 Each motion contributes to the speed of u, ``du/dt = sum w_j / S_j'(u)`` (5.9). Kovar uses |w_j|, which prevents time
-from running backward but makes a walk extrapolated away from a run faster. Here negative weights are used as far as
-time keeps moving forward (`limit_speed_weights`), so that speed is extrapolated as poses are.
+from running backward but makes a walk extrapolated away from a run faster. Here negative weights are used too, but
+limited so that time keeps moving forward (`limit_speed_weights`). Speed is thus extrapolated like poses.
 
 The slopes S_j' are linear between the knots of the timewarp. For constant weights t(u) is computed by Gauss quadrature
 within each span and inverted by Newton steps; for changing weights, Runge-Kutta steps stop at every knot. A single
@@ -34,8 +34,8 @@ _CONVERGED = 1e-14
 # Points of a step at which weights are evaluated: Lobatto points, interpolated by a cubic.
 LOBATTO = np.array([0.0, 0.5 - 0.1 * np.sqrt(5.0), 0.5 + 0.1 * np.sqrt(5.0), 1.0])
 _LOBATTO_WEIGHTS = np.array([1.0, 5.0, 5.0, 1.0]) / 12.0
-# Maximum ratio of the speeds of u at these points if weights are negative: up to 4, the cubic between them stays
-# positive.
+# Maximum ratio of the speeds of u at these points if weights are negative. The cubic between them stays positive for
+# ratios up to 4.
 _CALM = 2.0
 
 
@@ -126,8 +126,8 @@ def integrate_u(
 
 
 def _limit_jumps(speed_weights: Floats, slopes: Floats) -> Floats:
-    """Return the weights (T, 4, n) at the points of each step; where they jump so much that time might run backward,
-    their mean."""
+    """Replace the weights (T, 4, n) at the points of each step by their mean where time might run backward between
+    them."""
     beyond = np.flatnonzero((speed_weights < 0.0).any(axis=(1, 2)))
     votes = sample_votes(slopes).reshape(-1, slopes.shape[1]).T if len(beyond) else slopes
     for k in beyond:

@@ -14,7 +14,8 @@ from marey.register.matches import ConstraintMatch
 
 __all__ = ["blend_contacts", "blend_labels"]
 
-# A blend has a label if the motions with it have at least this fraction of the weight; with two halves, both count.
+# A blend gets a label if the motions with that label have at least this fraction of the total weight. If two motions
+# have half each, the labels of both count.
 _MAJORITY = 0.5 - 1e-9
 # Values of u that differ by less than this are equal, up to rounding.
 _SAME = 1e-9
@@ -29,11 +30,11 @@ def blend_contacts(
     *,
     cyclic: bool = False,
 ) -> Contacts | None:
-    """Compute the contacts of a blend at u (F,), which is at times (F, n) in the n motions with weights (F, n).
+    """Compute the contacts of a blend at u (F,), from n motions at times (F, n) with weights (F, n).
 
     Each matched contact lasts from its mean start to its mean stop. While one motion has all the weight, its own
-    contacts are used, including those without a match. The points are those that any motion has, at the mean of their
-    offsets. Returns None if no motion has contacts.
+    contacts are used, including those without a match. The result has every contact point that any motion has, at the
+    mean of its offsets. Returns None if no motion has contacts.
     """
     points = _average_points(motions, np.abs(weights).mean(axis=0))
     if points is None:

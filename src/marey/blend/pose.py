@@ -1,7 +1,7 @@
 """Compute blended poses: sample the motions between frames, align them, and average (Kovar 5.3.3).
 
 Rotations are averaged as 4-vectors in one hemisphere of the unit quaternions. Positions and orientations of the hips,
-whichever joint they are, are averaged in aligned world coordinates; the root (joint 0) is then placed accordingly.
+which need not be the root, are averaged in aligned world coordinates; the root (joint 0) is then placed accordingly.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ def _find_world_joints(skeleton: Skeleton) -> Ints:
 def _with_hips_in_world(motion: Motion) -> Floats:
     """Return local rotations (F, J, 4), with those of the hips in world coordinates.
 
-    If the root stands still and the hips rotate below it, their local rotations differ as much as the headings do.
+    If the root stands still while its descendant, the hips, rotates, the local hip rotations of two motions differ as
+    much as their headings.
     """
     hips = motion.skeleton.roles["hips"]
     if hips == 0:

@@ -43,7 +43,7 @@ def accumulate_votes(
     first : (3,) T of the first frame.
     turns : (F,) completed cycles of a cyclic registration; A is then that of u in [0, 1).
     loops : (n, 3) rigid2d that each loop travels per cycle; None if the motions are not loops.
-    reference : index of the motion in whose coordinates A is.
+    reference : index of the motion whose coordinates A refers to.
 
     Returns
     -------

@@ -55,7 +55,7 @@ class WarpPathSettings(Settings):
 
 
 def check_path_options(settings: WarpPathSettings, method: str) -> None:
-    """Raise `InvalidValue` if options of a path are given for a method that has none."""
+    """Raise `InvalidValue` if path options are given for a method that does not use a path."""
     for each in options_of(WarpPathSettings):
         applies = method == "cubic" or (method == "discrete" and each.name != "n_frames")
         if not applies and getattr(settings, each.name) != each.default:
@@ -102,7 +102,7 @@ class TransitionPointSettings(MarkerSettings):
     """Settings of `best_transition`: how the best point of a transition is found."""
 
     length: float = option(
-        1.0, "Duration of the transition; half of it is kept free at both ends of both motions.",
+        1.0, "Duration of the transition. Its middle is at least half of this from both ends of both motions.",
         label="Transition length", unit="s", above=0,
     )  # fmt: skip
     region_a: Span | None = option(
@@ -206,7 +206,7 @@ class ComparisonSettings(MarkerSettings):
     crop: Literal["auto"] | None = option(
         "auto", '"auto" crops motions that are not registered yet to their common part.', advanced=True
     )
-    blends: bool = option(True, "Blend with every method, too. Otherwise only paths are compared.")
+    blends: bool = option(True, "Also blend with every method. Otherwise only paths are compared.")
 
     @staticmethod
     def convert(options: dict[str, Any]) -> dict[str, Any]:

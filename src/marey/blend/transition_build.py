@@ -41,7 +41,7 @@ class TransitionPoint(NamedTuple):
 
 
 class NoRoom(NoResult):
-    """Raised if the registered motions end before the transition does."""
+    """Error: the registered motions end before the transition does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +106,8 @@ def _pair_frames(reg: RegistrationCurve, track: BlendTrack) -> list[list[int]]:
 
 
 def _align_pair(a: Motion, b: Motion, point: TransitionPoint, settings: TransitionSettings) -> _AlignedPair:
-    # At the slope limit, one motion advances this much farther than the other, which covers half of the transition.
+    # Frames needed on each side of the middle: at the slope limit, one motion advances this far during half of the
+    # transition.
     reach = int(np.ceil((0.5 * settings.length * settings.slope_limit + settings.window) * a.fps)) + 2
     parts, firsts, center = [], [], []
     for motion, moment in zip((a, b), point[:2], strict=True):

@@ -74,11 +74,11 @@ def _normalize(given: Any, n: int, when: str) -> Floats:
 
 
 def limit_speed_weights(weights: Floats, slopes: Floats) -> Floats:
-    """Limit each motion's weight on the flow of time, ``du/dt = sum of weights / slopes``.
+    """Limit the weights that determine the speed of u, ``du/dt = sum of weights / slopes``.
 
     Weights are unchanged if u advances at a quarter to four times the speed that the positive weights alone would give.
     Otherwise they are moved toward the positive weights as little as necessary. Timing is therefore extrapolated only
-    up to this limit; with two motions, however large the weights, never beyond it.
+    up to this limit, however large the weights are.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _bound_votes(slopes: Floats) -> tuple[Floats, Floats]:
 
 
 def _restrain_weights(fractions: Floats, lowest: Floats, highest: Floats) -> Floats:
-    """Mix weights (T, n) with the positive ones if time would flow too slowly, backward or too fast."""
+    """Mix weights (T, n) with the positive weights alone where time would flow too slowly, backward or too fast."""
     ahead, back = np.maximum(fractions, 0.0), np.minimum(fractions, 0.0)
     alone = ahead / ahead.sum(axis=1, keepdims=True)
     # Bounds (T, P) of the speed of u with these weights, and with the positive weights alone.

@@ -127,7 +127,7 @@ def align_along_path(
 
 
 def check_cells(path: GridPath | ArrayLike) -> Ints:
-    """Return the cells (N, 2) of a path; raise an error unless each follows the one before by one step."""
+    """Return the cells (N, 2) of a path; raise an error unless each cell is one step after the previous one."""
     if isinstance(path, GridPath):
         return path.cells
     cells = freeze_array(path, "path", (None, 2), np.int64)

@@ -139,8 +139,7 @@ def check_moments(at: Any, one: Motion, two: Motion, half: float) -> tuple[float
 
 
 def _find_closest_pair(one: Motion, two: Motion, half: float, window: float) -> tuple[float, float]:
-    """Return the seconds in both clips of the smallest cell of their grid that leaves room for half of the transition
-    on each side."""
+    """Return the times in seconds of the most similar frames with room for half of the transition on each side."""
     from marey.compare.grid import distance_grid
 
     grid = distance_grid(one, two, window=window).values

@@ -1,9 +1,9 @@
 """Find cheap paths through a distance grid, by the methods of thesis S (5.2.1) or by dynamic timewarping.
 
 A path is a series of cells (frame of the first motion, frame of the second). Each step advances one frame in one motion
-or in both, and at most `slope_limit` - 1 steps in a row advance in the same motion alone (S 4.3, where the limit is 3).
-A path leads from a start cell to the last cell, or until it reaches the last row or column. Its cost is the sum of its
-cells.
+or in both. At most `slope_limit` - 1 consecutive steps advance the same motion alone (S 4.3, where the limit is 3). A
+path leads from a start cell to the last cell, or ends where it first reaches the last row or column. Its cost is the
+sum of its cells.
 """
 
 from __future__ import annotations
@@ -114,10 +114,10 @@ def brute_force(
     """Find the cheapest path by exhaustive search (thesis S, figure 13).
 
     From each cell, the search tries the step to the right, then down, then diagonally. The greedy path is the best path
-    at the start. A branch is abandoned if it could not become cheaper than the best path even if every remaining row
-    and column cost only its cheapest cell, or if its cell was already reached at no higher cost. The time still grows
-    fast with the size of the grid: after `time_limit` seconds (None for no limit), the best path so far is returned,
-    with `complete` False.
+    at the start. A branch is abandoned if it cannot become cheaper than the best path: its cost so far, plus the
+    cheapest cell of every remaining row or column, is a lower bound. It is also abandoned if its cell was already
+    reached at no higher cost. The time still grows fast with the size of the grid: after `time_limit` seconds (None for
+    no limit), the best path so far is returned, with `complete` False.
     """
     grid = check_grid(values)
     first = greedy(grid, start=start, end=end, slope_limit=slope_limit)
