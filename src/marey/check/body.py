@@ -13,8 +13,8 @@ from marey.errors import InvalidValue, plural
 from marey.measure.body import describe_plant, length_changes
 from marey.measure.subject import Subject
 
-# Fractions of a bone's length. Skin moves over bones by 2 %. Cleanup stretches limbs by a few percent, and bones that
-# lead to other parts of the body by up to a tenth.
+# Change of a bone's length, as a fraction: mild in a recording, mild after a cleanup, and severe. Skin moves over bones
+# by 2 %. Cleanup stretches limbs by a few percent, and other bones by up to a tenth.
 _CHANGE, _CLEANED_CHANGE, _LARGE_CHANGE = 0.02, 0.1001, 0.25
 # Meters of noise, one standard deviation along each axis.
 _NOISE, _LARGE_NOISE = 0.003, 0.01
@@ -22,7 +22,7 @@ _NOISE, _LARGE_NOISE = 0.003, 0.01
 _WHITE = 0.9
 # Median length of a vector of three normally distributed numbers.
 _MEDIAN_LENGTH = 1.538
-# Meters per second of the hips, and the fraction of frames that may exceed it. Sprinters reach 12.5 m/s, horses 20.
+# Maximum speed of the hips in m/s, and the fraction of frames that may exceed it. Sprinters reach 12.5 m/s, horses 20.
 _FASTEST, _FAST_FRAMES = 25.0, 0.1
 # Threshold for the mean cosine between the direction of the feet and the facing of the body: feet point forward.
 _BACKWARD = -0.5
@@ -119,7 +119,7 @@ def check_sides(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "swapped_sides", "severe", 0, n, worst, "",
             "both feet point backward, so the names of left and right joints may be swapped",
-            "name the joints again, or assign them with `roles=`",
+            "rename the joints, or assign them with `roles=`",
         )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Check several clips together: the findings of each clip, clips that are the same motion, and rates of one subject."""
+"""Check several clips together: the findings of each clip, clips that are the same motion, and wrong frame rates."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def digest_clip(motion: Motion, name: str = "") -> ClipDigest:
 def check_clips(motions: Iterable[Motion | Markers], settings: CheckSettings) -> tuple[CheckReport, ...]:
     """Check several clips: the findings of `check` for each, and those that only a comparison shows.
 
-    Clips that are the same motion under two names are found, even if they were written to other formats. If the strides
-    of some clips show a wrong frame rate, the other clips of the same skeleton are reported, too, because they probably
-    come from the same session.
+    Duplicates, the same motion under two names, are found even if their formats differ. If the strides of some clips
+    show a wrong frame rate, the other clips of the same skeleton are reported too, because they probably come from the
+    same session.
 
     Parameters
     ----------

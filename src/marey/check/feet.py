@@ -28,7 +28,7 @@ _DEPTH, _LARGE_DEPTH = 0.05, 0.25
 def check_feet(subject: Subject) -> Iterator[Finding]:
     """Find a tilted or drifting floor, sliding feet, and parts of the body below the floor."""
     try:
-        # These raise an error if there are no feet that stand, or too few frames.
+        # Each of these raises an error if no foot stands, or if there are too few frames.
         subject.foot_contacts, subject.floor, subject.foot_track  # noqa: B018
     except MareyError:
         return
@@ -103,5 +103,5 @@ def _check_depth(subject: Subject) -> Iterator[Finding]:
     options = {} if only_feet else {"body": True}
     operation = "clean"
     if only_feet and any(step.get("op") == "clean" for step in subject.motion.source.provenance):
-        remedy, operation = "none by cleanup, which left it there: it lifts feet by at most `max_pull=`", ""
+        remedy, operation = "none; cleanup already lifted the feet as far as `max_pull=` allows", ""
     yield Finding("penetration", severity, start, stop, deepest, "m", message, remedy, (name,), operation, options)

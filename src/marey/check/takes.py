@@ -9,8 +9,9 @@ edits of single clips (cleaned, smoothed, resampled to 30 and 60 Hz, cropped to 
 
 - The most similar pose of another clip differs by 0.047 rad at the 1st percentile, 0.45 in the median; the same pose
   after an edit by 0.005 rad in the median, 0.042 rad at the 95th percentile. Poses within 0.03 rad are the same.
-- Different clips share no key poses in 362 of 363 pairs, and a single moment in the last; edits share 75 % at least, if
-  the cropped clip has three key poses at all. Half are enough, over a third of the shorter clip.
+- Different clips share no key poses in 362 of 363 pairs, and one moment in the remaining pair. Edits share at least
+  75 % if the cropped clip has three key poses or more. The limits are half of the key poses, over at least a third of
+  the shorter clip.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.maths import filters
 
-# Groups of roles with key poses of their own: both arms, each arm, and the trunk.
+# Groups of roles, each with its own key poses, in columns: all, one arm, the other arm, and the trunk.
 _GROUPS = np.array([[1, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 0]], dtype=float)
 _JOINTS = ("chest", "neck", *(f"{side}_{part}" for side in ("left", "right") for part in ("upper_arm", "forearm")))
 # Cleanup changes legs, but not by much: their rotations count with this weight.
@@ -94,7 +95,7 @@ def find_key_poses(motion: Motion) -> KeyPoses:
 def _find_near(vectors: Floats) -> tuple[Ints, Ints]:
     """Return the pairs of vectors (n, m) that are closer together than the radius, as two arrays of indices.
 
-    Only vectors whose components have about the same sum can be: few pairs are compared in full.
+    Only vectors whose components have about the same sum can be this close, so few pairs are compared in full.
     """
     sums = vectors.sum(axis=1) / vectors.shape[1] ** 0.5
     order = np.argsort(sums, kind="stable")
@@ -112,7 +113,8 @@ def find_same_takes(clips: Sequence[KeyPoses]) -> list[tuple[int, int, float, fl
     """Find pairs of clips from one take; return their indices, the later one first, and the shared time range in the
     later clip.
 
-    The time is from its first to its last shared key pose, in seconds. Each clip is in at most one pair as the later.
+    The range goes from the first to the last shared key pose, in seconds. Each clip is the later one in at most one
+    pair.
     """
     from scipy.spatial import KDTree
 
