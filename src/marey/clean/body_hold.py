@@ -34,7 +34,7 @@ _ROUNDING = 1e-12
 # Weight of a limb's usual bend in the direction of its knee. It matters for nearly straight limbs, whose knee is at
 # most this far from the line between hip and ankle, as a fraction of the thigh.
 _USUAL, _BENT = 0.05, 0.2
-# Plants that a part misses by more than this, in meters, are dropped; and the number of rounds of dropping.
+# A part drops plants that it misses by more than this, in meters; and the maximum number of rounds in which it does.
 _MISSED, _N_ROUNDS = 0.001, 4
 # Meters, for the reference body: hip joints and shoulders are at least this far above the floor.
 _JOINTS_ABOVE = 0.03
@@ -48,7 +48,8 @@ _BESIDE = {"pelvis": ("left_upper_leg", "right_upper_leg"), "back": ("left_upper
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartPlant:
-    """A plant of a part: column of its contact point, frames (half-open), and whether it ends by `max_pull`."""
+    """A plant of a part: column of its contact point, frames (half-open), position in meters, and whether `max_pull`
+    ended it."""
 
     column: int
     start: int
@@ -62,11 +63,11 @@ class BodyHold:
     """A motion whose body is held; F frames, P parts.
 
     motion : the result.
-    columns : (P,) the contact points of the parts.
+    columns : (P,) columns of the parts' contact points.
     scale : (F, P) factor for the length of the bones that lead to each part.
     residue : (F, P) meters by which a planted part misses its position.
     shift : (F, 3) displacement of the entire body, meters.
-    plants : the plants.
+    plants : the plants of the parts.
     free : (F, K) contacts that were released.
     freed_ends : (F, E) True where hands and feet were released, because they could not stay in place.
     """
@@ -94,7 +95,7 @@ def hold_body(
     """Hold the parts that have contact points in place; return None if there are no such parts.
 
     motion : the motion, with hands and feet held.
-    source : the motion before that.
+    source : the motion before the cleanup.
     limbs : hands and feet.
     planted : (F, E) True where hands and feet are planted or have a target.
     lifted : (F, E) meters by which they were lifted above the floor.
@@ -149,7 +150,7 @@ class _Holder:
         self.heights = point_paths(motion, contacts.points)[:, :, 1]
         self.scale, self.residue = np.ones((n, len(parts))), np.zeros((n, len(parts)))
         self.held = np.zeros(contacts.mask.shape, dtype=bool)
-        self.needed = np.zeros((n, len(contacts.points), 3))  # from the path of a planted part to its plant
+        self.needed = np.zeros((n, len(contacts.points), 3))  # offset of each plant from the path of its part
         self.plants: list[PartPlant] = []
         self.end_residue = np.zeros((n, len(limbs.names)))
 
@@ -195,8 +196,8 @@ class _Holder:
         }
 
     def free_missed_ends(self, planted: Bools) -> bool:
-        """Clear, in place, the plants (F, E) of hands and feet that could not stay in place; return whether any
-        remain."""
+        """Clear, in place, the plants (F, E) of hands and feet that could not stay in place; return whether there were
+        any."""
         found = False
         for e in range(planted.shape[1]):
             for start, stop in find_runs(planted[:, e]):

@@ -15,10 +15,9 @@ _ROUNDING = 1e-12
 
 
 def fade_out(values: Floats, held: Bools, window: int) -> Floats:
-    """Return `values` (F, d), which in frames where `held` (F,) is False fade from the nearest held values to 0 over a
-    window.
+    """Fade values (F, d) to 0 over a window before and after the frames in which `held` (F,) is True.
 
-    Between two held runs that are closer together than this, values are interpolated across the gap.
+    Between two held runs that are closer together than the window, values are interpolated across the gap.
     """
     out = np.where(held[:, None], values, 0.0)
     n = len(values)
@@ -100,7 +99,8 @@ def swivel_up(pole: Floats, line: Floats, out: Floats, rise: Floats, half: int, 
 
 
 def swing_out(bone: Floats, moved: Floats, stretch: float, half: int) -> Floats:
-    """Return a move (F, 3) of a bone's end that lifts it as far, but shortens the bone (F, 3) by at most `stretch`.
+    """Return a move (F, 3) of a bone's end that lifts it as far as `moved`, but shortens the bone (F, 3) by at most the
+    fraction `stretch`.
 
     A knee below its hip, or an elbow below its shoulder, is lifted by moving it sideways. `half` is as in `swivel_up`.
     """

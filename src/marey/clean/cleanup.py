@@ -198,7 +198,7 @@ def _extend_plants(contacts: Contacts, plants: Sequence[PlantAt]) -> list[PlantA
     extended = []
     for plant in plants:
         if plant.point not in contacts.names:
-            extended.append(plant)  # reported later, with all names
+            extended.append(plant)  # `place_plants` raises the error, with all names
             continue
         start, stop = plant.start, plant.stop
         rivals = [other for other in plants if other.point == plant.point and other is not plant]
@@ -263,7 +263,7 @@ def _collect_result(
     result = limit_toes(result, motion, limbs, lifted, pipeline.options.pull)
     turned_back = np.zeros((n, len(limbs.names)), dtype=bool)
     given = pipeline.state.flags[:n, :, [layout.WANTED, layout.GIVEN1, layout.GIVEN2]]
-    if not given.any():  # what the caller asks for may be far away
+    if not given.any():  # positions that the caller gives may be far away
         result, turned_back = limit_moves(result, motion, limbs, contacts, pipeline.options.pull)
     mask &= ~_find_points_turned_back(motion.skeleton, contacts, limbs, turned_back)
     cut = contacts.mask & ~mask

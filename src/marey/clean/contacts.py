@@ -26,19 +26,23 @@ from marey.io.files import MARKER_SUFFIXES
 
 Plane = float | tuple[float, float, float]
 
-# A foot leaves its plant faster if the body travels faster, so keep_speed scales with the body's speed. It applies to
-# _TRAVEL (m/s), measured over _TRAVEL_SECONDS on either side; its factor is clamped to _MIN_PACE and _MAX_PACE.
+# A foot leaves its plant faster if the body travels faster, so keep_speed scales with the body's speed. The setting is
+# for a body that travels at _TRAVEL (m/s), measured over _TRAVEL_SECONDS on either side; the factor is clamped to
+# _MIN_PACE and _MAX_PACE.
 _TRAVEL, _TRAVEL_SECONDS, _MIN_PACE, _MAX_PACE = 1.5, 0.25, 0.9, 1.35
-# A plant lasts while a point's speed stays near the plant's own: a base speed (m/s) for computed and for recorded
-# paths, plus a multiple of the 25th percentile of its speeds. Recorded feet jitter inside shoes and under markers.
+# A plant lasts while the point is slower than a limit of that plant: a base speed (m/s) for computed and for recorded
+# paths, plus a multiple of the 25th percentile of the plant's speeds. Recorded feet jitter inside shoes and under
+# markers.
 _OWN_COMPUTED, _OWN_RECORDED, _OWN_FACTOR = 2e-6, 0.05, 12.0
-# Minimum for a plant's own speed, in m/s, if the clip cuts the plant off and other plants of the point are slower.
+# If the clip cuts a plant off, its percentile counts as at most the median of the point's other plants, or as at most
+# this speed in m/s, whichever is larger.
 _OWN_CUT = 0.005
-# The same for its height, if the path is computed or noise hides how feet move in shoes: meters, plus a multiple of
-# the spread of the point's heights at rest.
+# Limit of the height of a plant, if the path is computed or noise hides how feet move in shoes: meters, plus a multiple
+# of the spread of the point's heights at rest.
 _OWN_HEIGHT, _OWN_SPREAD = 0.0001, 10.0
-# The same for the effect of noise on the speed, in units of the noise along one axis. A quarter of the frames is below
-# 1.1, one in a thousand exceeds 4; a foot that starts to move exceeds 6 within a frame or two.
+# Noise added to the base speed, and subtracted from the percentile, in units of the speed noise along one axis. A
+# quarter of the frames is below 1.1, one in a thousand exceeds 4; a foot that starts to move exceeds 6 within a frame
+# or two.
 _NOISE_BASE, _NOISE_USUAL = 6.0, 1.5
 # A short plant with a mean speed above _CALM (m/s) loses its faster ends: at most half of it, and it keeps at least
 # _CALM_SECONDS. In recorded running, feet on the floor move all the time. Plants longer than _CALM_LONGEST, and those
@@ -53,9 +57,10 @@ _EDGE_SECONDS, _EDGE_BEYOND, _EDGE_NOISES = 0.12, 0.015, 6.0
 # Maximum depth in meters of a point that rests on the floor: recorded feet sink in under load. Other parts of a body
 # that lies, crawls or rolls are recorded up to 0.2 m below the floor of the feet.
 _DEEPEST, _DEEPEST_BODY = 0.06, 0.25
-# The same for any point of a foot: half the length of a foot. A foot deeper than that would point into the floor.
+# Maximum depth of any point of a foot that is planted: half the length of a foot. A deeper foot would point into the
+# floor.
 _DEEPEST_FOOT = 0.12
-# Factor of the speed of parts that roll.
+# Factor for the speed of parts that roll.
 _SLIDING = 0.5
 # Maximum height of a given floor above still feet, in meters for the reference body.
 _OFF_FLOOR = 0.1

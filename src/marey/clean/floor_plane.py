@@ -20,7 +20,7 @@ _STILL, _MIN_SECONDS = 0.35, 0.1
 _MIN_STANDS, _MIN_EXTENT = 6, 1.0
 # Meters. Tukey's weight is 0 for stands farther from the plane: feet in the air, steps and platforms.
 _OUTLIER = 0.06
-# The fraction of the stands that must lie on the plane, and how far from it they are on average, in meters.
+# Minimum fraction of the stands that are on the plane, and their maximum root-mean-square distance from it, in meters.
 _MIN_ON_PLANE, _MAX_RESIDUE = 0.75, 0.015
 _N_ROUNDS, _CONVERGED = 8, 1e-4
 # Minimum scatter of the heights of standing feet in meters; and the typical slope, and drift in meters, of a capture.
@@ -28,8 +28,8 @@ _NOISE, _USUAL_SLOPE, _USUAL_DRIFT = 0.004, math.tan(math.radians(3.0)), 0.05
 # Maximum slope of a capture's floor.
 _MAX_SLOPE = math.tan(math.radians(20.0))
 # A slope or drift counts if it is this many times its standard error. A slope also needs this many stands, over this
-# distance along it in meters; a drift needs more stands, and is this many times larger than their scatter but slow, in
-# meters per second.
+# distance along it in meters. A drift needs more stands, must exceed this multiple of their scatter, and must be slower
+# than this, in meters per second.
 _SURE, _MIN_TILTED, _MIN_ALONG = 4.0, 8, 0.7
 _MIN_DRIFTING, _ABOVE_SCATTER, _MAX_RATE = 12, 3.0, 0.02
 # Meters: a still foot that is higher than the other one by more than this, and by more than the steepest floor allows,
@@ -82,7 +82,7 @@ def find_floor_plane(motion: Motion, track: PointTrack | None = None) -> FloorPl
 
     Every stand of a heel or a ball counts once, at its mean position. Left and right, heel and ball have their own
     height, because joints lie at different heights in the feet. The fit is robust: stands off the plane, on steps or in
-    the air, do not count. If the motion has contacts, feet stand where these say.
+    the air, do not count. If the motion has contacts, they determine when feet stand.
 
     track : its points, if they are known; see `marey.clean.track`.
 

@@ -36,7 +36,7 @@ _DAMPING = math.radians(170.0)
 
 
 class FootLock:
-    """Locks the feet of consecutive frames.
+    """A foot lock for consecutive frames.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from marey.maths import ease, quat
 
 # Maximum distance that a joint moves, as a multiple of `max_pull`, and the number of bisection steps that enforce it.
 _MAX_MOVE, _N_HALVINGS = 1.49, 12
-# The same distance in meters if `max_pull` is small: a knee moves much farther than the foot below it.
+# Minimum of that distance in meters, for small values of `max_pull`: a knee moves much farther than the foot below it.
 _MIN_LIMIT = 0.298
 # Limbs that moved farther than this multiple of the limit are rotated back even if they are then below the floor.
 _FAR = 1.25
@@ -30,9 +30,9 @@ _RETURN = 0.1
 def limit_moves(motion: Motion, source: Motion, limbs: Limbs, contacts: Contacts, pull: float) -> tuple[Motion, Bools]:
     """Rotate limbs back toward the source where one of their joints, other than the tips of toes, has moved too far.
 
-    No plant is worth that: the source is broken there, or the foot does not stand. A limb that would then be below the
-    floor stays as it is, unless it moved much farther. Returns the motion, and where limbs (F, E) were rotated back, so
-    that their plants are no longer held.
+    If holding a plant requires such a move, the source is broken there, or the foot does not stand. A limb that would
+    be below the floor after rotating back stays as it is, unless it moved much farther than the limit. Returns the
+    motion, and where limbs (F, E) were rotated back, so that their plants are no longer held.
     """
     limit = max(_MAX_MOVE * pull, _MIN_LIMIT)
     done = np.zeros((len(motion), len(limbs.names)), dtype=bool)
@@ -56,7 +56,7 @@ def limit_moves(motion: Motion, source: Motion, limbs: Limbs, contacts: Contacts
             rows = np.flatnonzero(weights)
             turned = _rotate_back(motion, source, rows, joints, weights[rows])
             depth, before = (_measure_depth(each, points, joints, rows) for each in (turned, motion))
-            # Better a little too far than below the floor.
+            # A limb that moved slightly too far is better than one below the floor.
             if depth <= max(before, _MAX_DEPTH) or distances[frames].max() > _FAR * limit:
                 motion, done[rows, e] = turned, True
                 break
@@ -64,13 +64,13 @@ def limit_moves(motion: Motion, source: Motion, limbs: Limbs, contacts: Contacts
 
 
 def _measure_depth(motion: Motion, points: Sequence[ContactPoint], joints: Ints, rows: Ints) -> float:
-    """Return how far points and joints are below the floor at most, in meters, in some frames."""
+    """Return the maximum depth of points and joints below the floor in frames `rows`, in meters."""
     heights = [motion.world().positions[np.ix_(rows, joints)][..., 1], point_paths(motion, points)[rows, :, 1]]
     return (motion.source.floor or 0.0) - float(min(each.min(initial=np.inf) for each in heights))
 
 
 def _rotate_back(motion: Motion, source: Motion, rows: Ints, joints: Ints, weight: Floats) -> Motion:
-    """Return the motion with joints between its own pose and that of the source, in some frames."""
+    """Return the motion with joints rotated toward the source by `weight` (n,), 0 to 1, in frames `rows` (n,)."""
     rotations = motion.rotations.copy()
     rotations[np.ix_(rows, joints)], bones = _turn_back(motion, source, rows, joints, weight)
     offsets = None
@@ -82,7 +82,7 @@ def _rotate_back(motion: Motion, source: Motion, rows: Ints, joints: Ints, weigh
 
 
 def _turn_back(motion: Motion, source: Motion, rows: Ints, joints: Ints, weight: Floats) -> tuple[Floats, Floats]:
-    """Return rotations (n, m, 4) and bone offsets (n, m, 3) of joints, between those of motion and source."""
+    """Interpolate rotations (n, m, 4) and bone offsets (n, m, 3) of m joints between motion and source."""
     at = np.ix_(rows, joints)
     turned = quat.slerp(motion.rotations[at], source.rotations[at], weight[:, None])
     bones, given = (

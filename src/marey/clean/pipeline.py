@@ -19,10 +19,10 @@ from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
 
 _KINDS = {False: layout.POSITION, True: layout.POSE}
-# Minimum number of frames over which a slope fades; with fewer it would not be smooth.
+# Minimum duration over which a slope fades, in seconds and in frames; with fewer frames it would not be smooth.
 _SLOPE_SECONDS, _SLOPE_FEWEST = 0.1, 8
-# Seconds at the end of a plant over which the slope is measured: a single frame would be noisy, and a long time
-# outdated.
+# Seconds at the end of a plant over which the slope is measured: a single frame would be noisy, and a longer time would
+# include an outdated slope.
 _SEEN_SECONDS = 0.008
 # Half of the time over which a foot that would be under the floor is lifted.
 _LIFT_SECONDS = 0.05

@@ -245,7 +245,7 @@ def _find_standing_up(motion: Motion, feet: Sequence[str]) -> dict[str, Vector]:
 
 
 def _median(values: Floats) -> float:
-    """Return the median, the lower one for an even count; NumPy's own would dominate the time for a short clip."""
+    """Return the median, or the lower of two; `np.median` would take most of the time for a short clip."""
     middle = (len(values) - 1) // 2
     return float(np.partition(values, middle)[middle])
 

@@ -132,7 +132,7 @@ class CleanSettings(SupportSettings):
     roll: Literal["source", "flat"] = option(
         default="source",
         help='Roll of a planted foot about the line from heel to ball: "source" for the smallest change, "flat" for '
-        "the ankle straight above it.",
+        "the ankle straight above that line.",
         label="Foot roll", advanced=True,
     )  # fmt: skip
     damping_from: float = option(
@@ -184,7 +184,7 @@ class CleanSettings(SupportSettings):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlantAt(FrozenRecord):
-    """Fix a contact point at `position` (3,) meters from frame `start` to `stop`, half-open.
+    """A plant that fixes a contact point at `position` (3,) meters from frame `start` to `stop`, half-open.
 
     Examples
     --------

@@ -43,8 +43,8 @@ class CleanFrame(NamedTuple):
 class CleanStream:
     """A streaming cleanup; create it with `clean_stream`.
 
-    Frames come out `delay` frames after they went in, identical to the result of `clean` on the complete motion. Memory
-    use does not grow with the number of frames.
+    Frames come out `delay` frames after they went in. They equal the result of `clean` on the complete motion, except
+    that `clean` also moves limbs back that it moved too far. Memory use does not grow with the number of frames.
 
     Examples
     --------

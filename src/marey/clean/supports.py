@@ -17,9 +17,9 @@ bones from the hips to it is long, and shoulders yield. Again, the evidence is t
 - the body is upside down, its hips above its head, and not in free fall, and
 - the hand is low.
 
-A hand that bears the body for a tenth of a second lies on the floor for as long as it is slow and nearly as low as it
-gets in that time, or hardly moves. The recording determines how low that is: the floor may be a hand's width further
-down. Recorded wrists rise by as much as 15 cm while they still bear the body; holding them down would tear at the arms.
+A hand that bears the body for a tenth of a second is on the floor while it is slow and near its lowest position in that
+time, or while it hardly moves. Heights are relative to that position: the floor may be a hand's width further down.
+Recorded wrists rise by as much as 15 cm while they still bear the body; holding them down would tear at the arms.
 """
 
 from __future__ import annotations
@@ -154,7 +154,8 @@ def _measure_above_floor(rows: Floats, rest: Floats) -> Floats:
 
 
 def _group_levels(above: Floats, width: float) -> tuple[float, ...]:
-    """Group heights into levels more than `width` apart, lowest first; levels near the floor count as uneven floor."""
+    """Group heights into levels more than `width` apart, lowest first; heights near the floor, which may be uneven, are
+    ignored."""
     groups: list[list[float]] = []
     for height in np.sort(above[above > 2 * width]).tolist():
         if groups and height - groups[-1][0] <= width:

@@ -36,7 +36,7 @@ _ALOFT = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Scales thresholds, given for a person with legs of 0.85 m, to another body.
+    """The scale of thresholds, which are given for a person with legs of 0.85 m, for another body.
 
     Gaits of animals and people of different size are similar at the same Froude number v^2 / (g leg) (Alexander 1984):
     lengths scale with leg length, speeds and times with its square root. A body twice as large whose motion takes
@@ -112,7 +112,7 @@ class PointTrack:
 
 
 def choose_points(motion: Motion, hands: bool = False, body: bool = False) -> tuple[ContactPoint, ...]:
-    """Choose the points to track: the usual ones, as defined in `motion.contacts` if possible, and any others there."""
+    """Choose the points to track: the usual ones, as defined in `motion.contacts` if possible, and its other points."""
     check_motion(motion)
     given = {point.name: point for point in motion.contacts.points} if motion.contacts is not None else {}
     usual = contact_points(motion.skeleton, hands=hands, standing=motion, body=body)
