@@ -17,9 +17,9 @@ With c = |<z, z'>| / (|z| |z'|), which is at most 1,
     2 D - |z z* / |z| - z' z'* / |z'||^2 = (|z| - |z'|)^2 + 2 |z| |z'| (1 - c)^2 >= 0     (without the heights)
     |z z* / |z| - z' z'* / |z'||^2 - D = 2 |z| |z'| c (1 - c) >= 0
 
-so |f - f'| <= sqrt(D) <= sqrt(2) |f - f'|. In captures, |f - f'| is 0.94 of the distance on average. An orthogonal
-projection of f to a few axes is a lower bound too, and so is the difference of the lengths of what it leaves out. The
-first 15 principal axes have 93 % of the variance of captured poses.
+so |f - f'| <= sqrt(D) <= sqrt(2) |f - f'|. In captures, |f - f'| is 0.94 of the distance on average. Distances between
+orthogonal projections of f to a few axes are lower bounds too, and so are differences between the lengths of the
+residuals. The first 15 principal axes have 93 % of the variance of captured poses.
 
 For windows of several frames, which share one move, D is at least the weighted mean of the D of their frames.
 """
@@ -53,12 +53,12 @@ class Embedding:
 
     @property
     def n_features(self) -> int:
-        """Number of features of a pose: one for each axis, and the length of what they leave out."""
+        """Number of features of a pose: one for each axis, and the length of the residual."""
         return len(self.axes) + 1
 
     @classmethod
     def fit(cls, clouds: Sequence[Clouds], n_axes: int = N_AXES) -> Embedding:
-        """Compute the principal axes of the poses in clips; of long ones, only some frames are used."""
+        """Compute the principal axes of the poses in clips; of long clips, only some frames are used."""
         step = max(sum(map(len, clouds)) // _SAMPLED, 1)
         features = np.concatenate([embed_poses(each.points[::step], each.weights) for each in clouds])
         mean = features.mean(axis=0)
@@ -67,7 +67,7 @@ class Embedding:
 
     @classmethod
     def from_array(cls, array: Floats) -> Embedding:
-        """Return the embedding that `to_array` was called on."""
+        """Restore an embedding from the result (K + 1, P) of `to_array`."""
         return cls(array[0], array[1:])
 
     def to_array(self) -> Floats:

@@ -24,7 +24,7 @@ Span = tuple[int, int, int, int]
 """First row, stop row, first column, stop column (half-open)."""
 
 TILE_ROWS, TILE_COLUMNS = 256, 1024
-# Minimum number of cells to share tiles among threads; for fewer, starting a thread takes longer.
+# Grids with fewer cells use one thread, because starting others would take longer than the work.
 _SHARED = 60_000
 # Matrix products are computed in pieces of at most this many multiplications: a matrix library uses one thread for
 # these. Its own threads would wait for each other and for marey's, which is slow on a busy processor.
@@ -149,7 +149,7 @@ def _strips(span: Span, first: int, last: int, is_own: bool, n_workers: int) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Job:
-    """Computes the tiles of some columns of the grid; may be shared by several threads."""
+    """The computation of the tiles of some columns of the grid; several threads may share it."""
 
     pairing: Pairing
     right: Side

@@ -81,7 +81,7 @@ def span_minima(
 
 
 def _find_in_cells(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int) -> Ints:
-    """Find the same minima for any window, from cells that are computed first."""
+    """Find the same minima for any window shape, by computing all cells of the span first."""
     rows, columns = _extend_run(own[:2], inner[:2]), _extend_run(own[2:], inner[2:])
     values = np.empty((rows[1] - rows[0], columns[1] - columns[0]))
     pairing.fill(values, (*rows, *columns), 1)
@@ -130,7 +130,7 @@ def even_runs(start: int, stop: int, largest: int) -> list[tuple[int, int]]:
 
 
 class LastResults(Generic[P, T]):
-    """A function that keeps its last results, to be shared by threads. Other processes start without results."""
+    """A function with a cache of its last results, which threads share; other processes start with an empty cache."""
 
     def __init__(self, function: Callable[P, T]) -> None:
         self._function = function
@@ -242,11 +242,11 @@ def bound_error(left: Side, right: Side, n_rows: int) -> float:
     """Return the maximum error of D, in m^2, if it is computed in single precision.
 
     A sum of n products of rounded numbers, in any order, has an error of at most n + 2 units in the last place of the
-    product of the factors' lengths (Higham, Accuracy and Stability, 3.1), and so has a mean of such sums. Rounding to
-    integers adds less than one unit of these; converting them back, three more of the former. Each of `n_rows` rows
-    adds a few units of double precision to the second difference of the path's totals. D has twice the sum for the
-    heights, and twice the length of the vector of two sums for the floor. The rest is rounded less than ten times, and
-    is never larger than the spreads of both windows.
+    product of the factors' lengths (Higham, Accuracy and Stability, 3.1), and so has a mean of such sums. Rounding the
+    products to integers adds less than one integer unit; converting the totals back adds at most three units in the
+    last place. Each of `n_rows` rows adds a few units of double precision to the second difference of the path's
+    totals. D has twice the sum for the heights, and twice the length of the vector of two sums for the floor. The rest
+    is rounded less than ten times, and is never larger than the spreads of both windows.
     """
     unit = 2.0**-24
     n_flat, n_heights = left.frames.flat.shape[1], left.frames.heights.shape[1]
@@ -255,13 +255,13 @@ def bound_error(left: Side, right: Side, n_rows: int) -> float:
     flat_unit, up_unit = (a * b for a, b in zip(left.units, right.units, strict=True))
     on_floor = unit * (n_flat + 5) * flat + flat_unit + 2.0**-53 * (4.0 * n_rows**2 + 16.0) * path
     products = 2.0 * (math.sqrt(2.0) * on_floor + unit * (n_heights + 6) * heights + up_unit)
-    # A little more, for rounding in double precision and for squares too small for single precision.
+    # Add a margin for rounding in double precision, and for squares that are too small for single precision.
     spreads = float(left.means[2].max() + right.means[2].max())
     return float(1.01 * (products + 10.0 * unit * spreads) + 1e-21)
 
 
 class _Sweeper:
-    """Finds the minima of one tile after another, reusing its memory."""
+    """A search for the minima of one tile after another, which reuses its memory."""
 
     def __init__(self, pairing: Pairing, n_columns: int, limit: float, min_lag: int) -> None:
         self.weights, self.limit, self.min_lag = pairing.frame_weights, limit, min_lag
