@@ -85,7 +85,7 @@ class BlendSettings(WarpPathSettings):
     )  # fmt: skip
     name: str | None = option(None, "Name of the result.", advanced=True)
     joint_limits: JointLimits | str | None = option(
-        None, "Limits that joints stay within: a file, such as limits.json, or from `marey.core.learn_joint_limits`. "
+        None, "Joint limits to respect: a file, such as limits.json, or from `marey.core.learn_joint_limits`. "
         "Weights outside 0 to 1 often need them.",
     )  # fmt: skip
 

@@ -171,7 +171,7 @@ class CleanSettings(SupportSettings):
 
     joint_limits: JointLimits | str | None = option(
         default=None,
-        help="Limits that joints stay within: a file, such as limits.json, or from `marey.core.learn_joint_limits`. "
+        help="Joint limits to respect: a file, such as limits.json, or from `marey.core.learn_joint_limits`. "
         "Where they keep a foot or hand from its place, the remaining distance is the residue.",
     )
 

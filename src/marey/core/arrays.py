@@ -92,9 +92,10 @@ class FrozenRecord:
 
     @classmethod
     def _unchecked(cls, *values: Any) -> Self:
-        """Return a record of values, in the order of its fields, that are known to meet the constructor's checks.
+        """Build a record without checks, from values in the order of its fields.
 
-        For parts of other records, which are made for every frame of a stream.
+        Use it only for values that would pass the constructor's checks, such as the parts of a record that a stream
+        creates for every frame.
         """
         out = object.__new__(cls)
         for name, value in zip(cls.__match_args__, values, strict=True):

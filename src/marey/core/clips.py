@@ -146,7 +146,7 @@ def name_clip(motion: Motion, k: int) -> str:
 
 
 def make_names_unique(motions: Iterable[Motion]) -> tuple[Motion, ...]:
-    """Return the clips' names, with a number added to repeated ones: ``walk``, ``walk#2``, ``walk#3``."""
+    """Return the clips with a number added to repeated names: ``walk``, ``walk#2``, ``walk#3``."""
     out: list[Motion] = []
     seen: dict[str, int] = {}
     for motion in motions:

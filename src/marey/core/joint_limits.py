@@ -75,8 +75,7 @@ class JointLimits(FrozenRecord):
         return len(self.names)
 
     def find_excess(self, motion: Motion) -> tuple[tuple[str, ...], Floats]:
-        """Return the indices of the n limited joints, and by how many radians (F, n) their rotations exceed the
-        limits."""
+        """Return the names of the n limited joints, and by how many radians (F, n) they exceed their limits."""
         joints, _ = self.find_joints(motion.skeleton)
         given, within = motion.rotations[:, joints], self._bring_within(motion)
         excess = np.where((given == within).all(axis=-1), 0.0, quat.angle_between(given, within))

@@ -68,7 +68,7 @@ class Option:
 
     @property
     def limits(self) -> tuple[tuple[float | None, float | None], tuple[float | None, float | None]]:
-        """The lower and the upper limit, each as (included, excluded)."""
+        """The lower and the upper limit, each as (inclusive limit, exclusive limit)."""
         return (self.min, self.above), (self.max, self.below)
 
     def describe_range(self, show: Callable[[float], str] = "{:g}".format) -> str:
@@ -124,7 +124,7 @@ class Option:
             raise InvalidValue(f"{self.name} must be {words}, not {value!r}", parameter=self.name)
 
     def _to_size(self, value: Any) -> float | None:
-        """Return a number that is not too large; None for anything else."""
+        """Return `value` as a number, or None if it is not one; raise `InvalidValue` if it is too large."""
         number = _to_number(value, "integer" if self.kind == "integer" else "number")
         if self.kind != "integer" and number is not None and abs(number) > LARGEST:
             raise InvalidValue(f"{self.name} must be at most {LARGEST:g}, not {value!r}", parameter=self.name)

@@ -57,8 +57,8 @@ def find_facing(skeleton: Skeleton, positions: Floats) -> Floats:
 
 
 def _find_upright(skeleton: Skeleton, positions: Floats) -> Bools:
-    """Return a mask (F,) that is True where the body is upright, and False where it is upside down or tilting there or
-    back."""
+    """Return a mask (F,) that is True where the body is upright, and False where it is upside down or tilts into or out
+    of that pose."""
     roles = skeleton.roles
     top = next((roles[name] for name in ("neck", "head", "chest") if name in roles), None)
     if top is None or "hips" not in roles:

@@ -42,7 +42,7 @@ class Clips(Protocol):
 
 @runtime_checkable
 class ResultCache(Protocol):
-    """Stores a builder's results, keyed by their inputs."""
+    """A store of a builder's results, keyed by their inputs."""
 
     def key(self, *parts: Any) -> str:
         """Return a key for these parts: arrays, numbers, strings, and lists of these. Equal parts have equal keys."""

@@ -149,7 +149,7 @@ def find_roles(
 def find_cached_roles(
     names: tuple[str, ...], parents: bytes, offsets: bytes, role_map: tuple[tuple[str, str], ...]
 ) -> Roles:
-    """Do the same as `find_roles` for the bytes of arrays, once for all clips of the same body."""
+    """Find roles like `find_roles`, from the bytes of its arrays; clips of the same body share the cached result."""
     tree = np.frombuffer(parents, dtype=np.int64), np.frombuffer(offsets, dtype=np.float64).reshape(-1, 3)
     return find_roles(names, *tree, dict(role_map) or None)
 
@@ -239,7 +239,7 @@ def _is_complete(found: dict[str, int]) -> bool:
 
 
 def _best_profile(tree: JointTree, read: NameParts) -> tuple[Profile | None, dict[str, int]]:
-    """Return the profile that names the most joints, among those that agree with the hierarchy."""
+    """Return the profile, consistent with the hierarchy, that names the most joints, and its joints by role."""
     index: dict[str, int] = {}
     for joint, key in enumerate(read.keys):
         index.setdefault(key, joint)

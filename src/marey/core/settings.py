@@ -106,7 +106,7 @@ def positional_option(*, default: Any, help: str, kw_only: Literal[False], **oth
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(positional_option,))
 class _Checked:
-    """Makes each subclass of `Settings` a frozen dataclass that checks its values.
+    """Base class that makes each subclass of `Settings` a frozen dataclass that checks its values.
 
     The methods are written out: the code that `dataclass` generates for them takes a millisecond per class to compile.
     """
@@ -219,7 +219,7 @@ class WorkSettings(ProgressSettings):
 
 
 def _name_values(kind: Any, values: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """Name the values that were passed without a name."""
+    """Return values that were passed by position, keyed by option name."""
     names = [field.name for field in dataclasses.fields(kind) if not field.kw_only]
     if len(values) > len(names):
         others = f", except {', '.join(names)}" if names else ""
@@ -259,7 +259,7 @@ class _Decorator(Protocol[P, S_co]):
     # A function whose second parameter is optional, and `settings` keyword-only.
     @overload
     def __call__(self, function: _TakesTwo[A, B, S_co, R], /) -> _OneOrTwo[A, B, P, R]: ...
-    # A function whose data have defaults or keywords of their own declares `settings` after `*`.
+    # A function whose data parameters have defaults or are keywords declares `settings` after `*`.
     @overload
     def __call__(self, function: Callable[..., R], /) -> Callable[..., R]: ...
 
@@ -298,7 +298,7 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
                 options, values = options | extra, ()
             try:
                 settings = make(*values, **options)
-            except TypeError as error:  # an unknown or repeated option; the caller knows the function's name
+            except TypeError as error:  # an unknown or repeated option: name the function, not its settings
                 raise TypeError(str(error).replace(f"{make.__name__}()", f"{function.__name__}()")) from None
             return function(*arguments, **data, settings=settings, **rest)
 

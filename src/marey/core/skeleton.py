@@ -76,7 +76,7 @@ class Skeleton(FrozenRecord):
         return self._roles
 
     def with_roles(self, role_map: Mapping[str, str]) -> Skeleton:
-        """Return the same skeleton with some roles assigned by hand: ``{"left_hand": "Hand_L"}``.
+        """Return the same skeleton with some roles set explicitly: ``{"left_hand": "Hand_L"}``.
 
         Examples
         --------
@@ -121,7 +121,7 @@ class Skeleton(FrozenRecord):
         return flags
 
     def is_below(self, joint: int) -> Bools:
-        """Mask (J,): True for a joint and all joints that it carries."""
+        """Return a mask (J,) that is True for a joint and all its descendants."""
         flags = np.zeros(len(self), dtype=bool)
         flags[check_index(joint, "a joint")] = True
         for j, parent in enumerate(self.parents.tolist()):

@@ -1,14 +1,14 @@
 """Fit a skeleton to measured positions of joints.
 
-Bones get constant lengths, and every frame the pose of that skeleton that is nearest to the positions: lengths are
-restored by moving both ends of a bone alike, over and over, so that errors do not add up along a limb. Points next to
-a joint that do not move against each other (hip joints and spine, shoulders and neck) are held together as one solid
-shape; a point that does move gets a joint of its own in between. Where points between hips, shoulders and head are
-missing, they are added: spine and neck bend, and shoulders move on a circle around the chest, so that their distances
-may change.
+Bones have constant lengths. Each frame gets the pose nearest to its measured positions: both ends of every bone are
+moved by the same amount until the bone has its length, repeatedly, so that errors do not accumulate along a limb.
+Points around a joint that do not move relative to each other (hip joints and spine, shoulders and neck) form one rigid
+shape. A point that does move gets an additional joint between it and the shape. Missing points between hips, shoulders
+and head are added: spine and neck bend, and shoulders move on a circle around the chest, so that their distances may
+change.
 
 Positions do not show how a bone is twisted. Convention: a thigh or upper arm is twisted so that knee and elbow bend
-like hinges, as far as they are bent; every other bone is not twisted against its parent.
+like hinges, as far as they are bent; all other bones are not twisted relative to their parents.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _UP, _FORWARD = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 class _Bone(NamedTuple):
-    """The joint above, and the direction of the bone in the rest pose: a T-pose, facing +Z with Y up."""
+    """The parent joint, and the direction of the bone in the rest pose: a T-pose, facing +Z with Y up."""
 
     parent: str
     direction: tuple[float, float, float]
@@ -66,20 +66,20 @@ BODY: dict[str, _Bone] = {
 _NEEDED = tuple(f"{side}_{part}" for side in _SIDES for part in ("upper_leg", "lower_leg"))
 # Limbs that bend about one axis in the rest pose: (upper joint, lower joint, axis on the left side).
 _HINGES = (("upper_leg", "lower_leg", (1.0, 0.0, 0.0)), ("upper_arm", "forearm", (0.0, -1.0, 0.0)))
-# The sine of a limb's bend below which its hinge is not used, and above which it alone decides.
+# The sine of a limb's bend below which its hinge is not used, and above which only the hinge determines the twist.
 _STRAIGHT, _BENT = 0.1, 0.4
 # Seconds over which the twist of a straight limb is taken from frames in which it is bent.
 _TWIST_SIGMA = 0.1
-# Points are solid if they move against each other by less than this fraction of the body's size, plus this many times
-# the noise.
+# Points form a rigid shape if they move relative to each other by less than this fraction of the body's size, plus this
+# many times the noise.
 _SOLID, _SOLID_NOISE = 1.5e-3, 1.0
-# Relative size of the second axis of a solid shape below which it does not show its rotation.
+# Relative size of the second axis of a rigid shape below which the shape does not determine its rotation.
 _THIN = 0.15
 # Weight of the guessed rotation if the shape is thin.
 _HINT = 0.01
 _N_ITERATIONS, _N_ROUNDS = 40, 3
-# Excess length, as a fraction, of two bones in a chain over the distance that they span: two that replace one bone, and
-# the two between the shoulders.
+# How much longer, as a fraction, two bones in a chain are than the distance that they span: for two bones that replace
+# one, and for the two bones between the shoulders.
 _SLACK, _CLAVICLE = 0.02, 0.05
 # Bones shorter than this fraction of the body's size have no direction.
 _SHORT = 1e-4
@@ -156,10 +156,10 @@ def _complete(points: Mapping[str, Floats]) -> dict[str, Floats]:
 
 
 def _bend_between(start: Floats, end: Floats, side: Floats, slack: float = _SLACK) -> Floats:
-    """Return a point (F, 3) with one constant distance from start and end, on the given side of the line between.
+    """Return a point (F, 3) at the same constant distance from start and end, on the given side of the line between.
 
-    The constant is half the longest distance between start and end (of which one in a hundred frames may be an error),
-    and this fraction more: near a straight line, a small change of the distance would move the point far.
+    The constant is half the 99th percentile of the distance between start and end, increased by the fraction `slack`:
+    near a straight line, a small change of the distance would move the point far.
     """
     middle, line = 0.5 * (start + end), end - start
     length = np.linalg.norm(line, axis=1, keepdims=True)
@@ -171,7 +171,7 @@ def _bend_between(start: Floats, end: Floats, side: Floats, slack: float = _SLAC
 
 
 def _find_parent(key: str, index: Mapping[str, int]) -> int:
-    """Return the index of the nearest joint above that is given; -1 for the hips."""
+    """Return the index of the nearest ancestor in `index`; -1 for the hips."""
     above = BODY[key].parent
     while above and above not in index:
         above = BODY[above].parent
@@ -184,14 +184,17 @@ def _measure_size(places: Floats, parents: Sequence[int]) -> float:
     return float(np.median(lengths, axis=0).sum()) / 2.5
 
 
-# The joints with several bones: their left and right points, the joint below and above for the direction of the body.
+# Joints with several bones: the role of the points to their left and right, and the joints below and above, which show
+# the direction of the body.
 _BRANCHES = {"hips": ("upper_leg", "hips", "neck"), "chest": ("upper_arm", "hips", "neck")}
 
 
 class _Cluster(NamedTuple):
     """A joint with several bones.
 
-    joint, children : indices. solid : which children do not move against the joint. template : (C, 3) their offsets.
+    joint, children : indices.
+    solid : (C,) True for children that do not move relative to the joint.
+    template : (C, 3) offsets of the children.
     guess : (F, 3, 3) rotations from the line between left and right and the direction of the body.
     """
 
@@ -225,7 +228,8 @@ def _fit_cluster(
 
 
 def _fit_shape(vectors: Floats, solid: Bools, guess: Floats) -> tuple[Floats, Floats]:
-    """Return the mean shape (C, 3) of vectors (F, C, 3), rotated by the solid ones, and how much each moves in it."""
+    """Return the typical shape (C, 3) of vectors (F, C, 3), aligned by the solid ones, and how much (C,) each moves in
+    it."""
     rotations = guess
     for _ in range(4):
         template = np.median(np.einsum("fij,fci->fcj", rotations, vectors), axis=0)
@@ -241,7 +245,7 @@ def _make_frames(places: Floats, index: Mapping[str, int], lateral: str, below: 
     names = [f"{side}_{lateral}" for side in _SIDES]
     if all(name in index for name in names):
         across = places[:, index[names[0]]] - places[:, index[names[1]]]
-    else:  # shoulders are not given: as the hips
+    else:  # no shoulders are given: use the hips
         across = places[:, index["left_upper_leg"]] - places[:, index["right_upper_leg"]]
     x = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
     y = up - x * (x * up).sum(axis=1, keepdims=True)

@@ -295,7 +295,7 @@ def _head_along(tree: JointTree, chain: list[int], legs: _Limbs, ends: Sequence[
             return joint  # a face
     has_crown = ends[chain[-1]]
     if not any(ends):
-        # Unknown which leaves are end sites: a rig that gives its toes one gives its head one too.
+        # It is unknown which leaves are end sites. A rig with end sites on its toes has one on its head too.
         feet = [tree.children[foot] for foot in legs.joints(2)]
         has_crown = len(chain) > 2 and all(any(tree.children[toe] for toe in toes) for toes in feet)
         # Neck bones are short; an end site lies at the crown, or at its parent's position if it was not measured.
