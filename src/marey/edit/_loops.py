@@ -19,8 +19,9 @@ _MAX_FRAMES = 1500
 # The shortest loop is chosen, one stride rather than two, among those whose gap is at most _NEARLY times that of the
 # best loop, or at most the fraction _WELL of their extent. Strides of a motion that turns differ more.
 _NEARLY, _NEARLY_TURNING, _WELL = 1.5, 2.5, 0.07
-# A motion turns if it does so over _STRIDE seconds at half its mean rate or faster, for at least the fraction _TURNING
-# of its duration. Its loop should turn at least at the mean rate; each radian less counts as _ARM meters.
+# A motion counts as turning if, for at least the fraction _TURNING of its duration, it turns at half its mean rate or
+# faster, measured over _STRIDE seconds. Its loop should turn at least at the mean rate; each radian less counts as _ARM
+# meters.
 _STRIDE, _TURNING, _ARM = 1.0, 1.0 / 3.0, 0.5
 
 

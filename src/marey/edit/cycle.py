@@ -40,14 +40,14 @@ def cycle(motion: Motion, settings: CycleSettings) -> Motion:
 
     Frames `start` and `stop` are the two sides of the seam. Half of their difference is added at one end and half is
     subtracted at the other, linearly in between, so no part of the cycle changes much. Velocities near the ends are
-    matched in the same way. Travel and turning continue from cycle to cycle, unless a foot is planted throughout;
-    heights are closed. Feet are then planted again, also across the seam.
+    matched in the same way. Travel and turning continue from cycle to cycle, unless a foot is planted throughout; each
+    cycle ends at the height at which it began. Feet are then planted again, also across the seam.
 
-    Provenance records the travel of a cycle as rigid2d (theta, x, z), and for the seam, at the joint where it is
-    largest: ``position``, how far the step over the seam is from the mean of the steps before and after it, in meters;
-    ``velocity``, how far these two differ, in m/s; both also for the original frames, ``position_before`` and
-    ``velocity_before``; and the 95th percentile of the steps inside the loop, ``usual_position`` and
-    ``usual_velocity``.
+    Provenance records the travel of a cycle as rigid2d (theta, x, z), and the jump at the seam, at the joint where it
+    is largest. ``position`` is how far the step over the seam is from the mean of the steps before and after it, in
+    meters. ``velocity`` is how far these two steps differ, in m/s. ``position_before`` and ``velocity_before`` are the
+    same for the original frames. ``usual_position`` and ``usual_velocity`` are the 95th percentiles of the same values
+    inside the loop.
 
     Examples
     --------

@@ -61,8 +61,8 @@ def _convert_frames(function: Callable[P, Motion]) -> Callable[P, Motion]:
 def deseam(motion: Motion, frame: int, settings: DeseamSettings) -> Motion:
     """Remove the jump between frame ``frame - 1`` and `frame`; earlier frames do not change.
 
-    The expected pose at `frame` differs from the actual one by an offset. It is added to the following frames and fades
-    out:
+    The expected pose at `frame` differs from the actual one by an offset. This offset is added to the following frames
+    and fades out in one of two ways:
 
     - over `seconds`, by eased slerp (Kovar 3.5). This classic method matches the pose, not the velocity;
     - by inertialization with a `half_life` in seconds: a critically damped spring that also starts with the offset's

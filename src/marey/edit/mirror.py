@@ -158,9 +158,9 @@ def find_axis_changes(motion: Motion, partner: Ints) -> Floats:
     """Return the rotation (J, 4) from each joint's axes to the reflected axes of its partner.
 
     If the rest pose is symmetric, these are identities. Otherwise each is the quarter turn that takes a joint's bones
-    to the reflected bones of its partner. If the bones leave several choices, for example a single bone along one of
-    the joint's axes, the choice is the one that makes the mean local rotations of left and right mirror images of each
-    other; for the hips, it is decided by the axis that lies across the body.
+    to the reflected bones of its partner. If the bones allow several choices, for example if a joint has a single bone
+    along one of its axes, the choice makes the mean local rotations of left and right mirror images of each other. For
+    the hips, the axis across the body decides.
     """
     skeleton = motion.skeleton
     n = len(skeleton)

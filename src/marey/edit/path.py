@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
 # Sampling step along a curve, and distance below which two points count as one; meters.
 _STEP, _SAME = 0.01, 0.001
-# Length of a path in meters that is still sampled quickly.
+# Maximum length of a path in meters; longer ones would be slow to sample.
 _MAX_LENGTH = 10_000.0
 # The direction of a path is that of a chord this far to both sides, meters: about a step, to avoid jitter.
 _CHORD = 0.25
 # A motion that travels less than this has no path to bend, meters.
 _MIN_TRAVEL = 0.1
-# Seconds in which a foot blends from the transform of one plant to that of the body, and to the next plant's.
+# Seconds in which a foot blends from the transform of one plant to that of the body, and then to that of the next
+# plant.
 _SWING = 0.4
 # Seconds around a foot out of reach in which a leg is damped, to keep it from snapping straight.
 _SOFTEN = 0.1

@@ -40,8 +40,8 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
     rotated back. Single jumps, as at cuts, are not repaired; use `deseam`.
 
     Provenance records what was done: ``trimmed`` (frames at the start and at the end), ``interpolated`` and
-    ``unflipped`` (start, stop and joints of each stretch, in frames of the given motion), ``left`` (frames that follow
-    jumps that were left), ``tilt`` (radians) and ``drift`` (meters).
+    ``unflipped`` (start, stop and joints of each stretch, in frames of the given motion), ``left`` (frames after jumps
+    that were not repaired), ``tilt`` (radians) and ``drift`` (meters).
 
     Examples
     --------
@@ -77,7 +77,7 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
 def _repair_inside(
     motion: Motion, glitches: list[Glitch], first: int, record: dict[str, Any]
 ) -> tuple[Motion, list[Glitch]]:
-    """Repair the glitches between the ends of a motion; return it, and those that are left.
+    """Repair the glitches between the ends of a motion; return the motion and the remaining glitches.
 
     first : number of its first frame in the given motion, for the record.
     """

@@ -18,8 +18,8 @@ class SkeletonSettings(Settings):
     """Settings shared by operations that combine several motions, which must have the same skeleton."""
 
     retarget: OneSkeleton = option(
-        False, "On: retarget motions of different skeletons onto the most frequent skeleton, with planted feet, or "
-        "onto a skeleton that is given as such, as a motion or as a file. Off: refuse them.",
+        False, "On: retarget motions of different skeletons, with planted feet, onto the most frequent one, or onto a "
+        "given skeleton, motion or file. Off: reject them.",
     )  # fmt: skip
 
 
@@ -50,14 +50,15 @@ class ConnectSettings(Settings):
         "frames, at least one.", unit="s", min=0, max=3600,
     )  # fmt: skip
     align: bool = option(
-        True, "Move the second clip on the floor, to face the same way as the end of the first and to start where the "
-        "first arrives if it moves on through the gap at the mean velocity of both. Otherwise it stays where it is.",
+        True, "Move the second clip on the floor so that it faces the same way as the end of the first. It starts "
+        "where the first would arrive if it continued through the gap at the mean velocity of both. Otherwise the "
+        "second clip stays where it is.",
     )  # fmt: skip
     feet: Literal["clean"] | None = feet_option("interpolation puts them")
 
 
 class DeseamSettings(Settings):
-    """Settings of `deseam`: how the jump fades out. At most one of them is given."""
+    """Settings of `deseam`: how the jump fades out. At most one of the options may be given."""
 
     seconds: float | None = option(
         None, "Fade out the jump over this duration, by eased interpolation.", label="Fade duration", unit="s", above=0
@@ -115,8 +116,8 @@ class WarpSettings(Settings):
         min=1, max=2, advanced=True,
     )  # fmt: skip
     orientation: Literal["world", "limb"] | None = option(
-        None, 'Orientation of displaced hands and feet: "world" keeps their world orientation, "limb" that relative '
-        "to forearm or shin, as for a kick. By default world for feet and limb for hands.",
+        None, 'Orientation of displaced hands and feet: "world" keeps their orientation in the world, "limb" keeps it '
+        "relative to forearm or shin, as for a kick. By default world for feet and limb for hands.",
     )  # fmt: skip
     max_stretch: float = option(
         0.0, "Fraction by which limbs may be scaled to reach farther; 0 keeps all bone lengths.",

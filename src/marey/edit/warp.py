@@ -33,7 +33,8 @@ _MISSED = 1e-4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TurnKey:
-    """Rotates a joint at `at` seconds by the rotation vector `turn` (3,) in radians, relative to the original.
+    """A key that rotates a joint at `at` seconds by the rotation vector `turn` (3,) in radians, relative to the
+    original.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class TurnKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MoveKey:
-    """Moves a hand, a foot or the hips at `at` seconds by `offset` (3,) meters, or to `target` (3,) meters.
+    """A key that moves a hand, a foot or the hips at `at` seconds by `offset` (3,) meters, or to `target` (3,) meters.
 
     Parameters
     ----------
