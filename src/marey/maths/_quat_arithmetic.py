@@ -13,7 +13,7 @@ PARALLEL = 1e-14
 """Sine below which two unit vectors count as parallel: a hundred rounding errors."""
 
 _SQUARINGS = 5
-# Bound on the other eigenvalues one squaring before the last; the last one squares this again.
+# Upper bound of the other eigenvalues, relative to the largest, before the last squaring, which squares this bound too.
 _CONVERGED = 1e-8
 
 
@@ -64,7 +64,7 @@ def _rotate_by(out: FloatArray, w: FloatArray, q: FloatArray, v: FloatArray) -> 
 
 
 def short(q: FloatArray) -> FloatArray:
-    """Return the one of q and -q with w > 0; at w = 0, the one whose first nonzero component is positive."""
+    """Return q or -q, whichever has w > 0; at w = 0, whichever has a positive first nonzero component."""
     flip: BoolArray = q[..., 0] < 0.0
     tied = q[..., 0] == 0.0
     if tied.any():
@@ -129,8 +129,9 @@ def principal(moment: FloatArray, indefinite: BoolArray) -> FloatArray:
     """Return the unit eigenvector of the largest eigenvalue of a symmetric moment (..., 4, 4) with trace 1.
 
     Squaring the matrix squares the ratios of its eigenvalues, so a few squarings isolate the largest. That takes a
-    fraction of the time of a full decomposition, which is used only if the samples are so scattered that the squarings
-    do not converge, and for negative weights, where the largest eigenvalue need not have the largest absolute value.
+    fraction of the time of a full decomposition. The decomposition is used only if the samples are too scattered for
+    the squarings to converge, or for negative weights, because the largest eigenvalue may then not have the largest
+    absolute value.
     """
     powered, trace = moment, np.trace(moment, axis1=-2, axis2=-1)
     before = trace
