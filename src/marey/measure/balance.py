@@ -1,7 +1,7 @@
 """Balance: the center of mass, and whether the feet can support its movement at a clip's frame rate.
 
-A body moves its center of mass only by pushing against what it stands on. The point at which the push acts, the zero
-moment point (Vukobratovic 1969), lies below the center of mass if that is at rest, and farther to the side the more it
+A body moves its center of mass only by pushing against what it stands on. The push acts at the zero moment point
+(Vukobratovic 1969). This point is below the center of mass while that is at rest, and moves to the side when it
 accelerates. It cannot leave the area between the feet. Accelerations grow with the square of the frame rate: at twice
 the true rate of a recording, the point is outside most of the time, whatever the person does.
 """

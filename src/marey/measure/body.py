@@ -100,7 +100,7 @@ def describe_plant(subject: Subject, joint: int, frame: int) -> str:
 
 
 _LIMITS = "limits of an ASF file, or learned from clips (marey.core.learn_joint_limits)"
-_BROKEN = "angle from a joint's rotation to the nearest one that its limits allow, angle by angle"
+_BROKEN = "angle from a joint's rotation to the rotation with its three angles clipped to their limits"
 
 
 @measures("limit_excess_max", "rad", definition=f"largest over joints and frames of the {_BROKEN}", source=_LIMITS)

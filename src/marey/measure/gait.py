@@ -1,7 +1,7 @@
 """Find strides, and measure their rate and length, and whether these are plausible for a person.
 
 Strides are detected without the frame rate, from how the ankles pass each other, relative to leg length. Stride length
-and duty factor are therefore correct even if a file's frame rate is wrong, and show how fast the strides can have been.
+and duty factor are therefore correct even if a file's frame rate is wrong, and show which stride rates are plausible.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from marey.measure.gait_kernels import DUTY, LARGER, LENGTH, SMALLER
 _SWING = 0.12
 # Fraction of leg length: a stride that moves the body less than this is stepping on the spot, turning or kicking.
 _MIN_LENGTH = 0.3
-# Minimum movement of one foot relative to the other: in a kick, only one foot moves.
+# Minimum movement of one foot, as a fraction of the movement of the other: in a kick, only one foot moves.
 _EVEN = 0.4
 # Radians: a stride in which the hips turn more than this is part of a turn, whose quick, small steps say nothing about
 # the frame rate.
@@ -119,9 +119,9 @@ class ImplausibleRate:
 
     Attributes
     ----------
-    stride_rate, max_stride_rate : strides per second of the clip, and the most that is plausible.
+    stride_rate, max_stride_rate : strides per second of the clip, and the plausible maximum.
     file_fps : the frame rate at which the file was read; the clip's if it does not come from a file.
-    fps : a rate of the file at which the strides would be plausible: a whole fraction of `file_fps`.
+    fps : a frame rate at which the strides would be plausible: `file_fps` divided by an integer.
     message : the facts as a sentence, with the remedy.
     """
 
@@ -139,7 +139,7 @@ def describe_rate_finding(strides: tuple[Stride, ...], motion: Motion) -> str | 
 
 
 def find_implausible_rate(strides: tuple[Stride, ...], motion: Motion) -> ImplausibleRate | None:
-    """Return what `rate_finding` reports, with its numbers, for strides that are already known."""
+    """Return the warning of `rate_finding`, with its numbers, for strides that are already known."""
     if not strides:
         return None
     leg, fps = mean_leg_length(motion.skeleton), motion.fps
@@ -282,6 +282,6 @@ def _extremes(values: Floats, swing: float) -> list[int]:
 
 
 def _median(values: Sequence[float]) -> float:
-    """Return the median. NumPy's loads its masked arrays, which is a tenth of the time of `marey info`."""
+    """Return the median. `np.median` would import numpy.ma, which takes a tenth of the time of `marey info`."""
     ordered, n = sorted(values), len(values)
     return float(0.5 * (ordered[(n - 1) // 2] + ordered[n // 2]))

@@ -31,7 +31,7 @@ _FLIP, _FASTEST = math.radians(60.0), 130.0
 _NEAR = 0.2
 # Seconds: a joint that flips and flips back within this time is unflipped.
 _MAX_FLIP = 2.0
-# The jump back is at least this fraction of the jump, in the opposite direction (cosine).
+# A jump back is at least this fraction of the jump, and the cosine between their directions is at most this.
 _BACK, _OPPOSITE = 0.3, -0.5
 _EXTREMITIES = ("hand", "ball")
 
@@ -43,7 +43,7 @@ class Glitch:
     Attributes
     ----------
     kind : "broken" for a few frames that do not fit their neighbors; "flip" for a longer stretch in which joints are
-        rotated away and back; "jump" for a single jump without a way back, as at a cut.
+        rotated away and back; "jump" for a single jump without a jump back, as at a cut.
     start, stop : the wrong frames, half-open; for a jump, the frame before it and the one after it.
     joints : indices of the joints that jump.
     distance : largest jump of a joint in meters.
@@ -156,8 +156,8 @@ def _extremities(skeleton: Skeleton) -> Bools:
 
 
 def _choose_joints(motion: Motion) -> tuple[Ints, Ints, float]:
-    """Return the joints to test for jumps of position, those among them not to test for jumps of rotation, and the
-    smallest distance in meters that counts as a jump.
+    """Return the joints to test for jumps, those of them to test for position only, and the smallest distance in meters
+    that counts as a jump.
 
     Fingers and toes are not tested: captures often lack them. The balls of the feet are tested for position only.
     """
@@ -235,7 +235,7 @@ def _rotation_steps(rotations: Floats, frames: Ints, columns: Ints) -> Floats:
 
 
 def _group_jumps(jumps: _Jumps, motion: Motion) -> tuple[Glitch, ...]:
-    """Group jumps into glitches. A jump has the number of the frame before it."""
+    """Group jumps into glitches. The number of a jump is that of the frame before it."""
     found = np.flatnonzero((jumps.is_jump | jumps.is_flip).any(axis=1)).tolist()
     near, last = max(2, round(_NEAR * motion.fps)), len(motion) - 2
     groups: list[list[int]] = []
@@ -261,7 +261,8 @@ def _group_jumps(jumps: _Jumps, motion: Motion) -> tuple[Glitch, ...]:
 
 
 def _find_way_back(jumps: _Jumps, b: int, near: int) -> int:
-    """Return the weaker jump back of the joint that jumps most, if there is one nearby; else b itself."""
+    """Return the number of the nearest jump back, which may be weaker, of the joint that jumps most in jump b; b if
+    there is none."""
     j = int(np.argmax(jumps.jump[b] * jumps.is_jump[b]))
     there = jumps.steps[b, j]
     size = float(np.linalg.norm(there))
