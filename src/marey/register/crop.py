@@ -26,12 +26,13 @@ from marey.register.steps import Steps, find_steps
 _PER_STEP = 8
 # Hz at which to search for the range that motions have in common, and for the motion most similar to the others.
 _RATE, _COARSE_RATE = 30.0, 10.0
-# Distances up to which frames are similar, as fractions of the largest distance allowed. The first one is used at which
-# the motions share enough of the shorter one. A stricter distance cuts more exactly where motions diverge.
+# Distances up to which frames are similar, as fractions of the largest distance allowed. They are tried in this order,
+# until the motions share at least _MIN_COMMON of the shorter one: small distances cut more precisely where motions
+# diverge.
 _SIMILAR, _MIN_COMMON = (0.35, 0.5, 0.7), 0.6
 # Minimum number of passings of the feet in a gait.
 _WALKING = 3
-# A range must last this many seconds, and be this fraction of the shortest motion.
+# A range must last at least this many seconds, and at least this fraction of the shortest motion.
 _MIN_SECONDS, _MIN_FRACTION = 0.25, 0.25
 _FEET = ("left", "right")
 # A walk may begin and end this many half cycles before its first and after its last passing of the feet.
@@ -183,7 +184,7 @@ def find_grid_crops(
 
     For each motion, the path through the grid from border to border with the best score is used: each frame pair scores
     by how much closer it is than a reference distance, negative if it is farther. `levels` lists reference distances in
-    meters; the first at which most of the shorter motion is shared is used.
+    meters, which are tried in order until most of the shorter motion is shared.
     """
     paths = [
         None if j == pivot else _find_shared_path(clouds[pivot], other, _RATE, slope_limit, levels)[0]

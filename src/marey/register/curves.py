@@ -162,12 +162,12 @@ class AlignmentCurve(FrozenRecord):
     points : (K, n, 3) control points of (theta, x, z) over u in [0, 1]: angle in radians, and position in meters to
         which each motion's origin is moved; 0 for the reference.
     reference : the motion that does not move.
-    loops : (n, 3) rigid2d of cyclic motions, which moves each cycle to the next. Then ``A_j(u + 1) = loops[reference] o
-        A_j(u) o loops[j]^-1``, without a jump; the points are those of ``G_ref(u)^-1 o A_j(u) o G_j(u)`` where
-        ``G_j(u)`` is the fraction u of motion j's loop; these points are cyclic.
+    loops : (n, 3) rigid2d that move each cycle of a cyclic motion to the next; then ``A_j(u + 1) = loops[reference] o
+        A_j(u) o loops[j]^-1``, without a jump. The points are those of ``G_ref(u)^-1 o A_j(u) o G_j(u)``, which is
+        periodic; ``G_j(u)`` is the fraction u of motion j's loop.
     origins : (n, 2) meters, x and z of the center of each motion's rotation, near the motion; 0 for the reference, and
-        for all by default. About the world's origin, a small error of an angle would move a motion that is far away by
-        a lot.
+        for all by default. If a distant motion rotated about the world's origin instead, a small error of the angle
+        would move it far.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def merge_timewarps(
     knot_every: float = KNOT_EVERY,
     exact_ends: bool = True,
 ) -> TimewarpCurve:
-    """Merge the timewarps of a reference motion with each of the others into one of n motions (Kovar 5.2.1.2).
+    """Merge the timewarps of a reference motion with each of the others into one timewarp of n motions (Kovar 5.2.1.2).
 
     Parameters
     ----------

@@ -214,9 +214,9 @@ def dtw_incremental(
 ) -> TimeAlignment:
     """Find a path from `start` to the border piece by piece, in time linear in the number of frames.
 
-    In a window of `size` by `size` cells the best path to the window's border is found (as with ``end="border"``), its
-    first `keep` steps are kept, and the next window starts where they end. The search does not look past the window, so
-    the path is not the global optimum; that is an advantage if the motions soon diverge.
+    Each window has `size` by `size` cells. Of the best path to its border (as with ``end="border"``), the first `keep`
+    steps are kept, and the next window starts where they end. The search does not look past the window, so the path is
+    not the global optimum; that is an advantage if the motions soon diverge.
 
     Parameters
     ----------

@@ -4,16 +4,16 @@ intervals are dropped or split.
 Where this differs from the source:
 
 - If the rows' first intervals are not connected, the one that *ends* first is dropped. The source drops the one that
-starts first, "as it cannot be part of any match". With three rows, a long interval can be part of one: a later interval
-of another row may connect it to the third row.
+  starts first, "as it cannot be part of any match". With three rows, a long interval can be part of a match: a later
+  interval of another row may connect it to the third row.
 - Of several possible splits, the source takes the one in which the entire ranges overlap most (5.5). Long intervals
   then cause wrong splits: with rows A = 0-10, B = 0-6 7-10, C = 0-2 3-6 7-10 it splits A alone, at the mean of two
   unrelated gaps. Here the first parts after the split are compared, each pair by the fraction of its union that both
   cover.
-- A gap is placed where the voters would have it if they were stretched to the entire interval (5.6). If a part then no
-longer overlaps the interval that it should match, the gap is placed where the voters have it without stretching.
+- A gap is placed at the mean of the gaps of the voters (the rows that are not split), after stretching them to the
+  entire interval (5.6). If a part then no longer overlaps the interval that it should match, they are not stretched.
 - Intervals that merely touch do not overlap: the edges of detected contacts are uncertain, and a tiny overlap would
-split a plant in two.
+  split a plant in two.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _close_set(i: int, over: Bools) -> frozenset[int]:
 
 
 def _average_gap(interval: Interval, voters: Sequence[Sequence[Interval]], stretched: bool) -> Interval:
-    """Find where to split `interval`: at each voter's first gap, or where it would be if stretched (Kovar 5.6)."""
+    """Return the gap that splits `interval`: the mean of the voters' first gaps, `stretched` or not (Kovar 5.6)."""
     starts = stops = 0.0
     for row in voters:
         first, second = row[0], row[1]

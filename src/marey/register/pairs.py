@@ -24,10 +24,11 @@ LARGEST_RATIO = 4.0
 # Samples of a motion for a rough comparison with the others, and for the first search for a loop's phase.
 _FEW = 32
 _FEW_OF_LOOP = 48
-# Where the curvature of the valley is this fraction of the typical one, cells move only half of the way to its bottom.
+# Where the curvature of the valley is this fraction of the typical one, cells move only half the distance to its
+# bottom.
 _FLAT = 0.05
-# Weight of the remaining distance in the valley, as a fraction of D, against its curvature: where motions differ
-# whatever their timing, the bottom of the valley is not reliable.
+# Fraction of D in the valley that is added to its curvature, which makes moves smaller: where motions differ regardless
+# of their timing, the bottom of the valley is not reliable.
 _APART = 0.3
 # Distance from the path, in frames, at which the valley is sampled, and the number of iterations.
 _ASIDE, _ROUNDS = 0.5, 2

@@ -53,7 +53,8 @@ class TreeRegistration:
     registration : registration of the m motions kept, in their order.
     kept : (m,) indices of these among the given motions.
     left_out : reasons why the others were rejected, keyed by index.
-    parents : (m,) index among the kept motions of the one that each was registered with; -1 for the reference.
+    parents : (m,) index, among the kept motions, of each motion's parent, with which it was registered; -1 for the
+        reference.
     """
 
     registration: RegistrationCurve
