@@ -78,7 +78,7 @@ class Plan:
 
     plants : plants of each foot, by side. controls : function from times (F,) to `Controls`. seconds : duration.
     bob : vertical movement in meters that is kept even if the legs are too short for the requested height.
-    window : seconds around a moment with too short legs during which the pelvis stays lower.
+    window : seconds for which the pelvis stays lower around a moment at which the legs are too short.
     phase : function from times to gait phase, if there is a gait.
     labels : (name, start, stop) in seconds. targets, actions : ground truth.
     aims : by side, (seconds, (3,) world target of the wrist); a target of None releases the arm.
@@ -147,7 +147,7 @@ def _place_controls(plan: Plan, height: Curve, t: Floats) -> tuple[Controls, Flo
 
 
 def _displacement(plan: Plan, side: str, height: Curve, t: Floats) -> Floats:
-    """Return the offset (F, 3) from the wrist position that the arm angles give to its target.
+    """Return the offset (F, 3) of a wrist's target from the position that follows from the arm angles.
 
     The offset is exact at each aim, with easing in between.
     """
@@ -213,9 +213,10 @@ def _running_min(x: Floats, reach: int) -> Floats:
 class Trunk:
     """The upper body in the world.
 
-    neck, crown : (F, 3) positions of the neck and of the top of the head, meters. yaw : (F,) yaw of the chest relative
-    to the heading, radians. collars : by side, (F, 4) rotations of the collar bones. shoulders, wrists : by side, (F,
-    3) positions, meters.
+    neck, crown : (F, 3) positions of the neck and of the top of the head, meters.
+    yaw : (F,) yaw of the chest relative to the heading, radians.
+    collars : by side, (F, 4) rotations of the collar bones.
+    shoulders, wrists : by side, (F, 3) positions, meters.
     """
 
     neck: Floats

@@ -203,7 +203,7 @@ def _throw_foot(
 
 
 def _carry_other_foot(script: Script, standing: str, marks: list[tuple[float, Triple]]) -> None:
-    """Hold the foot that does not hop up behind the body, from the first mark until now."""
+    """Keep the foot that does not hop raised behind the body, from the first mark until now."""
     other = "left" if standing == "right" else "right"
     (x, ground, z), yaw = script.feet[other]
     start = marks[0][0]

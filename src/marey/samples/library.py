@@ -1,8 +1,8 @@
-"""A library of any size with known matches: variations of a few performances, each a clip.
+"""A generated library of any size with known matches: each clip is a variation of one of a few performances.
 
-A performance is a generated clip of kicks, punches, reaches, walks and standing. A variation of it is elsewhere, faster
-or slower, and each joint moves a little differently, so parts of it are known to match the same parts of all other
-variations.
+A performance is a generated clip of kicks, punches, reaches, walks and standing. A variation of it starts at another
+place, is faster or slower, and moves each joint slightly differently. Every part of it is therefore known to match the
+same part of all other variations.
 """
 
 from __future__ import annotations

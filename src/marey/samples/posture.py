@@ -49,7 +49,7 @@ class Pose:
 
 @dataclass(eq=False)
 class Script:
-    """Collects key poses, hand targets and steps along a time cursor `now` (seconds); `plan` converts them to a plan.
+    """A script of key poses, hand targets and steps, with a time cursor `now` (seconds); `plan` converts it to a plan.
 
     rng, variation : Generator and amount of random variation. pose : current pose. feet : position (meters) and yaw
     (radians) of each foot, by side. rests : pitch of each planted foot in radians, by side.

@@ -156,7 +156,8 @@ def _in_frames(action: Action, fps: float) -> dict[str, Any]:
 
 
 def straight_walk(speed: float = 1.3, seconds: float = 3.0, fps: float = 60.0) -> Motion:
-    """Generate a plain, regular walk along +Z: `sample("walk", ...)` without variation. The quickest way to a motion.
+    """Generate a plain, regular walk along +Z: `sample("walk", ...)` without variation. This is the quickest way to get
+    a motion.
 
     Parameters
     ----------
