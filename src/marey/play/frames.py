@@ -29,7 +29,7 @@ class SourceFrame(NamedTuple):
     rotations : (J, 4) local rotations of J joints.
     contacts : (K,) True for the contact points that touch the floor; None if unknown.
     bones : (J, 3) bone offsets in meters if they change over time, else None.
-    labels : names of what is played.
+    labels : names of the labels that include this frame.
     origin : a motion whose name and source the frame keeps, or None.
 
     Examples

@@ -59,7 +59,7 @@ class FrameSource(Protocol):
 
 
 class Player:
-    """Plays a source: keeps the signs of quaternions continuous, corrects the feet, and records.
+    """A player of a source, which keeps the signs of quaternions continuous, corrects the feet, and records.
 
     Parameters
     ----------

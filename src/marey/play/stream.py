@@ -121,7 +121,7 @@ class WrappedStream(PlayedStream):
 
 
 class LockedStream(WrappedStream):
-    """Wraps a stream and locks its planted feet. Frames without contacts pass through unchanged.
+    """A stream that locks the planted feet of another stream. Frames without contacts pass through unchanged.
 
     Parameters
     ----------
