@@ -44,7 +44,7 @@ def bench_find(path: str) -> Iterator[BenchResult]:
 
 
 def _searches(web: MatchWeb) -> Iterator[BenchResult]:
-    """Search for matches of the part of the first clip that has the most, in that clip alone and in all clips."""
+    """Search for the part of the first clip with the most matches, in that clip alone and in all clips."""
     alone = MatchWeb(web.clips[:1], web.options, web.pairs[:1])
     n_frames = round(SECONDS * web.fps)
     starts = range(0, len(web.clips[0]) - n_frames, n_frames // 3)

@@ -116,7 +116,7 @@ class ExhaustiveIndex(MotionIndex):
     def compare_spans(
         self, clouds: Clouds, features: NDArray[Any], frames: tuple[int, int], spans: Ints, limit: float
     ) -> Candidates:
-        """Find the frames of all clips at which an interval within `limit` meters of frames of a clip ends."""
+        """Find the frames of all clips at which an interval ends that is within `limit` meters of the `frames`."""
         start, stop = frames
         weights = frame_weights(self.options.window, self.fps, "triangle")
         rules = make_rules(self.options.web, self.fps)

@@ -53,7 +53,7 @@ def bench_live(path: str) -> Iterator[BenchResult]:
     """Compare all live players on the same walks; `path` is ignored.
 
     First, time 10 s of each, with a new direction every second, compared with kinematics of the poses. Then measure the
-    quality of each, with its feet locked, compared with the clips for metrics that apply to them.
+    quality of each with locked feet, and compare it with the clips if the metric applies to them.
     """
     given = sample_walks(n_turns=_CURVES, speeds=(1.1,))
     walks = [*given, *(mirror(walk) for walk in given)]

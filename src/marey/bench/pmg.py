@@ -39,11 +39,11 @@ _SOURCES, _TARGETS = 200, 1000
 # Meters and radians within which a point and heading count as reached.
 _AT, _FACING = 0.3, float(np.radians(20.0))
 _HIT = 0.05
-# Goal of path lengths relative to the straight line; goals relative to what the clips allow at best, if they cannot
-# meet the absolute goal.
+# Maximum path length relative to the straight line; and maximum of lengths and times relative to the best that the
+# clips allow, used if that gives a higher limit.
 _PATH, _NEAR_BOUND = 1.5, 1.25
-# Processor time in milliseconds of a choice on the way to a point. Kilobytes of a graph; Heck reports less, with 14
-# edges.
+# Maximum processor time of a choice on the way to a point, in milliseconds; and maximum size of a graph in kilobytes.
+# Heck reports less, for 14 edges.
 _CHOICE, _GRAPH_SIZE = 2.0, 50.0
 
 
@@ -181,7 +181,7 @@ def _visit_points(
     """Count the points missed, and measure path lengths, times of arrival and processor time of choices.
 
     Without a preference for short paths, the character turns on the circle of its fastest turns, which can be wider
-    than the tightest. Arcs of that circle and straight lines are what the path lengths are then compared with.
+    than the tightest. Path lengths are then compared with arcs of that circle and straight lines.
     """
     rng, headings = np.random.default_rng(0), np.random.default_rng(1)
     tightest, fastest = _measure_circles(character)

@@ -58,7 +58,7 @@ def _first_uses() -> Iterator[BenchResult]:
             save(sample("walk", rng=rng, fps=30.0, seconds=5.0).motion, folder / "clips" / f"walk{rng}.bvh")
         for line, goal in COMMANDS:
             command = [*MAREY, *line.split()]
-            # The runs that count start with an empty cache of the command's own.
+            # The measured runs of each command start with an empty cache, which no other command uses.
             caches = [base | {"XDG_CACHE_HOME": str(folder / when / line.split()[0])} for when in ("before", "caches")]
             _processor_time(command, folder, caches[0])
             first, *later = (_processor_time(command, folder, caches[1]) for _ in range(1 + REPEATS))
