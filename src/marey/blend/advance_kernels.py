@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Out, helper, kernel
 
-# A step that exceeds the end of the timewarp by at most this fraction of its length ends there.
+# A time step that passes the end of the timewarp by at most this fraction of the step ends exactly at the end.
 _LATE = 1e-4
 # Number of Runge-Kutta steps for a part of a span.
 _PARTS = 4

@@ -8,15 +8,16 @@ import numpy as np
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
 
-# Terms of the series for slerp: all of them from _NEAR on (cosine of half the angle between), a few from _NEARER on.
+# Number of terms of the series for slerp: _TERMS if the cosine of half the angle between is at least _NEAR, _FEW if it
+# is above _NEARER.
 _TERMS, _FEW = 12, 4
 _NEAR, _NEARER = 0.9, 0.9994
 
 
 @helper
 def _series(t: float, r: float, of_a: Floats1D, of_b: Floats1D) -> None:
-    """Compute the coefficients of the series in cos(w) - 1 for sin(t w) / sin(w), for t and r = 1 - t; the same for all
-    joints."""
+    """Compute the coefficients, the same for all joints, of series in cos(w) - 1 for sin(r w) / sin(w), r = 1 - t, and
+    sin(t w) / sin(w)."""
     for i in range(1, _TERMS + 1):
         scale = 1.0 / (i * (2 * i + 1))
         of_a[i - 1] = (r * r - i * i) * scale

@@ -37,8 +37,8 @@ class PlantSpeed(NamedTuple):
 class PlantTrim(NamedTuple):
     """Plants with a mean speed above `average` (m/s) lose their faster ends.
 
-    Plants of more than `longest` frames are not trimmed. Others keep at least `frames` frames and the given `fraction`
-    of their own. If the clip cuts off a plant, that end is kept, and two thirds of `frames` are enough.
+    Plants of more than `longest` frames are not trimmed. Others keep at least `frames` frames and at least the given
+    `fraction` of their length. If the clip cuts off a plant, that end is kept, and two thirds of `frames` are enough.
     """
 
     average: float
@@ -120,8 +120,7 @@ def _line_weights(taps: Floats1D, start: int, stop: int, radius: int, weights: F
 def measure_speeds(paths: Floats3D, fps: float, speed: Out[Floats2D]) -> None:
     """Compute speeds (F, K) in m/s from paths (F, K, 3): the slower of the steps before and after each frame.
 
-    The first and the last frame of a plant have one step inside the plant and one outside; the slower one is the
-    plant's own.
+    The first and the last frame of a plant have one step inside the plant and one outside; the slower one is inside.
     """
     n_frames, n_points = speed.shape
     for k in range(n_points):
@@ -141,7 +140,7 @@ def measure_speeds(paths: Floats3D, fps: float, speed: Out[Floats2D]) -> None:
 def measure_paces(
     hips: Floats2D, lag: int, travel: float, min_pace: float, max_pace: float, pace: Out[Floats1D]
 ) -> None:
-    """Compute how far the hips (F, 3) travel over the floor in 2 `lag` frames, in units of `travel`, clamped; (F,)."""
+    """Compute the pace (F,): how far the hips (F, 3) travel in 2 `lag` frames, in units of `travel`, clamped."""
     n_frames = hips.shape[0]
     for f in range(n_frames):
         a, b = max(0, f - lag), min(n_frames - 1, f + lag)
@@ -156,9 +155,9 @@ def detect_plants(
     """Detect the contacts of each point: mask (F, K).
 
     speed, clearance : (F, K) in m/s, and in meters above the nearest support.
-    pace : (F,) factor of the speed to keep.
-    each : (K, 2) per point: the maximum clearance of its plants in meters, and the multiple of the speed to keep up to
-        which short plants may grow (0: they do not grow).
+    pace : (F,) factor for `keep_speed`.
+    each : (K, 2) per point: the maximum clearance of its plants in meters, and the speed up to which short plants may
+        grow, as a multiple of `keep_speed` (0: they do not grow).
     """
     limits, own, gap, shortest = rules.limits, rules.own, rules.gap, rules.shortest
     n_frames, n_points = speed.shape
@@ -193,7 +192,7 @@ def detect_plants(
             for f in range(start, stop):
                 flags[f] = speed[f, k] <= min(max_speed, keep[f]) and clearance[f, k] <= each[k, 0]
             held = _hold_plant(flags, start, stop, gap, shortest, mask[:, k])
-            # If no part of a plant meets its own speed limit, keep it whole, unless the clip cuts it and others exist.
+            # If no part of a plant meets its speed limit, keep it, unless the clip cuts it off and others are whole.
             if not (held or (is_cut and whole > 0)):
                 mask[start:stop, k] = True
         n = find_runs(mask[:, k], 0, n_frames, starts, stops)
@@ -344,7 +343,7 @@ def _grow_plant(
     factor: float,
     height: float,
 ) -> tuple[int, int]:
-    """Extend a plant of fewer than `frames` frames on its slower side, below `height` and `factor` times `keep`."""
+    """Extend a plant of fewer than `frames` frames on its slower side, up to `height` and speed `factor` * `keep`."""
     start, stop = plant
     while stop - start < frames and start > 0 and stop < len(speed):
         f = start - 1 if speed[start - 1] < speed[stop] else stop
@@ -374,11 +373,10 @@ def square_differences(paths: Floats3D, squares: Out[Floats3D]) -> None:
 def refine_edges(paths: Floats3D, noise: float, reach: int, beyond: int, noises: float, mask: Out[Bools2D]) -> None:
     """Move, in place, the ends of plants in noisy paths to where the standing foot begins to leave.
 
-    Beyond an end at t0, a point departs from its plant as (t - t0)^2, in whatever direction. Of all t0 within `reach`
-    frames, the best least-squares fit is used: many frames together show what a single speed, which is mostly noise,
-    cannot. The fit includes `beyond` frames after the first one that is `noises` times the noise away; later frames
-    would show where the foot goes, not when it left. The noise is that of the plant or `noise` (meters), whichever is
-    larger.
+    Beyond an end at t0, a point departs from its plant as (t - t0)^2, in any direction. Of all t0 within `reach`
+    frames, the best least-squares fit is used. Many frames together show the departure; a single speed is mostly noise.
+    The fit includes `beyond` frames after the first one that is `noises` times the noise away; later frames would show
+    where the foot goes, not when it left. The noise is that of the plant or `noise` (meters), whichever is larger.
     """
     n_frames, n_points = mask.shape
     starts = np.empty(n_frames // 2 + 1, dtype=np.int64)

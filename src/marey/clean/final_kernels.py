@@ -25,7 +25,8 @@ _MAX_DOWN = 0.5
 # Radians toward the sole and toward the shin up to which toes stay on the side to which they bend. Beyond, they swing
 # to the other side, above the floor.
 _HELD_DOWN, _HELD_UP = 1.0, 2.6
-# A knee's usual axis is sure if the sum of its axes is at least 1 / _SURE of the sum of their lengths.
+# A knee's usual axis has full weight if the length of the sum of its axes is at least 1 / _SURE of the sum of their
+# lengths.
 _SURE = 2.0
 
 
@@ -80,7 +81,7 @@ def aim_limbs(
 def _follow_axis(frames: SourceFrames, state: CleanState, t: int, e: int, base: int, hinge: Vec) -> None:
     """Write the axis of a knee or elbow in frame t, and its sign, which changes where the axis is reversed.
 
-    A rotation about a reversed axis is the opposite one. Smoothed with its sign, it passes through 0 there.
+    A rotation about a reversed axis has the opposite direction. Times the sign, it can be smoothed across the reversal.
     """
     row = state.values[t, e]
     upper = vec.mul(vec.get_quat(frames.world[t, base], 0), vec.get_quat(row, layout.FLIP))
@@ -111,7 +112,7 @@ def _fade_out(limb: Ints1D, options: CleanOptions, state: CleanState, t: int, e:
     vec.put(row, layout.W, fade_tails(options, state, span, layout.W, options.fade))
     pivot, source = find_pivot(row, limb), vec.get_quat(row, layout.Q)
     total, rotated, moved = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    # Let a foot that was held flat pitch as in the source soon; otherwise foot and leg would have to stretch.
+    # A foot that was held flat soon returns to the pitch of the source; otherwise foot and leg would have to stretch.
     rotation_window = options.blend if options.is_smooth else options.fade
     for side in range(2):
         away = fade_tail(options, state, span, layout.D, options.fade, side)
@@ -138,7 +139,7 @@ def _ends_lower(state: CleanState, span: FreeSpan, side: int) -> bool:
 def find_hinge(
     limb: Ints1D, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, e: int, n_ready: int
 ) -> tuple[Vec, Vec, Vec, float]:
-    """Return the vectors from the knee to hip and ankle in frame t, the knee's axis, and its scale of rotations.
+    """Return the vectors from the knee to hip and ankle in frame t, the knee's axis, and the factor for rotations.
 
     The usual axis is the sum of the axes up to the latest frame that may be read. Its weight is lower if the knee bends
     one way in some frames and the other way in others.
@@ -163,7 +164,7 @@ def _raise_above_floor(
     pose: Pose,
     near_plants: tuple[float, float],
 ) -> tuple[Pose, tuple[float, float], bool]:
-    """Raise all points above the floor; return target and orientation, BEND and RAISE, and whether it moved.
+    """Raise all points above the floor; return target and orientation, BEND and RAISE, and whether the target moved.
 
     positions : (J, 3) joints in the source.
     near_plants : from `_weigh_single_plants`.
@@ -205,7 +206,7 @@ def _raise_above_floor(
 
 @helper
 def _weigh_single_plants(flags: Ints3D, window: int, t: int, e: int, n_ready: int) -> tuple[float, float]:
-    """Return how close frame t is to one in which only the first, or second, point is planted: 1 next to it, 0 far."""
+    """Return how close frame t is to frames in which only the first, or only the second, point is planted: 0 to 1."""
     first, second = 0.0, 0.0
     span = find_span(flags, e, t, window, False, n_ready)
     for n in (-span.back, span.ahead):
@@ -229,9 +230,9 @@ def _raise_free(
 ) -> tuple[Vec, Quat, bool]:
     """Lift a free hand or foot until one of its points is above the floor, then rotate it about that point.
 
-    This avoids a jump where a plant ends about which the foot rotated before. Away from such a plant, the steeper the
-    foot, the more the other point is lifted rather than rotated above the floor: a foot that hangs straight down would
-    have to rotate far for the last millimeter, and its low point would jump sideways by centimeters.
+    This avoids a jump at the end of a plant about which the foot rotated. Away from such a plant, the steeper the foot,
+    the more the other point is lifted rather than rotated above the floor: a foot that hangs straight down would have
+    to rotate far for the last millimeter, and its low point would jump sideways by centimeters.
     """
     if limb[layout.POINT1] < 0 and limb[layout.POINT2] < 0:
         return target, orientation, False
@@ -370,8 +371,8 @@ def _follow_bend(
 ) -> None:
     """Make the bend of the toes continuous from frame to frame: write BEND, and WOUND, the nearest multiple of 2 pi.
 
-    The bend that suits this frame alone may be to the other side than in the previous frame. Toes stay on their side as
-    long as they can, then swing across, above the floor, at up to `max_swing` meters per frame.
+    The best bend of a single frame may be to the other side than in the previous frame. Toes stay on their side as long
+    as they can, then swing across, above the floor, at up to `max_swing` meters per frame.
 
     toes : from `find_toes`. last : the frame before.
     """
@@ -396,9 +397,9 @@ def _follow_bend(
 
 @helper
 def find_arc(axis: Vec, tip: Vec, height: float) -> tuple[float, float]:
-    """Return the rotation about an axis that raises the end of a vector most, and how far from it the end is too low.
+    """Return `top`, the rotation about an axis that raises the end of a vector most, and `rest`, both in radians.
 
-    Both in radians: the end is at least at the height for rotations from `top - rest` to `top + rest`.
+    The end is at least at `height` for rotations from `top - rest` to `top + rest`.
     """
     along = axis[1] * vec.dot(axis, tip)
     side = vec.cross(axis, tip)
@@ -411,8 +412,9 @@ def find_arc(axis: Vec, tip: Vec, height: float) -> tuple[float, float]:
 def _find_bend(axis: Vec, tip: Vec, height: float, is_upright: bool) -> tuple[float, float]:
     """Return the smallest rotation about an axis that raises the end of a vector to a height, and the meters missing.
 
-    The height of the end is along + amplitude * cos(rotation - top). An end that is curled under goes straight down
-    first, then up, unless it belongs to a foot that lies on its instep, not `is_upright`, and has not far to go.
+    The height of the end is along + amplitude * cos(rotation - top). The end of toes that are curled under is first
+    rotated straight down, then up. If the foot lies on its instep (not `is_upright`) and a small rotation suffices, it
+    is rotated up directly.
     """
     top, rest = find_arc(axis, tip, height)
     if top < -0.5 * math.pi and (is_upright or top + rest < -_MAX_DOWN):

@@ -31,7 +31,7 @@ KNEE = 65  # radians by which the knee or elbow must rotate, judged from this fr
 HOVER = 66  # height of a foot above its plants in the source, meters
 RELEASED = 67  # frames until a foot that was pulled too far may be planted again
 RAISE = 68  # radians by which the toes rise about a horizontal axis, after they bend
-OVER = 69  # depth beyond that, which is left, meters
+OVER = 69  # depth beyond the maximum lift, which is not corrected, meters
 FLIP = 70  # rotation that undoes flips of the upper bone up to this frame, in its own coordinate frame
 HINGED = 74  # sum of the lengths of the hinge axes up to this frame
 SWIVEL = 75  # radians by which the knee or elbow swivels, judged from this frame alone
@@ -69,7 +69,8 @@ SCALE, RESIDUE = 0, 1
 N_STEPS = 10
 
 # Columns of `CleanState.shifts` (F, N_SHIFTS): what the frame requires of the body's displacement (sums of a
-# least-squares problem, and the move that brings all targets within reach), the displacement, and what it still lacks.
+# least-squares problem, and the move that brings all targets within reach), the displacement, and the displacement that
+# is still missing.
 MOMENT, RIGHT, INTO, SHIFT, LACK = 0, 6, 9, 12, 15
 ASKED = 12
 N_SHIFTS = 18
@@ -203,10 +204,10 @@ class Cleanup(NamedTuple):
 
 
 class FreeSpan(NamedTuple):
-    """Frame `t` of limb `e`, and the distance in frames, back and ahead, to the nearest that settle an adjustment.
+    """Frame `t` of limb `e`, and the nearest frames before and after it that determine an adjustment.
 
-    back, ahead : 0 if there is no such frame.
-    of_orientation : True if they settle the adjustment of the orientation, False for the position.
+    back, ahead : distances of these frames from `t`, in frames; 0 if there is no such frame.
+    of_orientation : True if they determine the adjustment of the orientation, False for the position.
     n_ready : number of frames that may be read.
     """
 

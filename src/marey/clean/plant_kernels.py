@@ -1,7 +1,7 @@
 """Step 1 of the cleanup: which contacts form one plant, and where each plant is (Kovar 3.2.2).
 
 Kovar leaves two cases open that would make the feet jump. A contact that is interrupted briefly would be planted in two
-places, so gaps up to a limit are closed. And if one point of a foot takes over from the other without a common frame,
+places, so gaps up to a limit are closed. If one point of a foot takes over from the other without a common frame,
 nothing would tie their positions together, so the first is held for one more frame.
 """
 
@@ -43,9 +43,9 @@ def close_gaps(flags: Out[Ints3D], gap: int, t: int, n_ready: int) -> None:
 
 @helper
 def _find_flag(flags: Ints3D, e: int, column: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
-    """Return the number of frames to the nearest with the flag, in direction `step`; 0 if a target comes first.
+    """Return the number of frames to the nearest frame with the flag, in direction `step`.
 
-    Also 0 if there is none within `max_frames`.
+    Returns 0 if a target comes first, or if there is no such frame within `max_frames`.
     """
     for n in range(1, max_frames + 1):
         s = t + step * n
@@ -126,7 +126,7 @@ def find_plants(body: CleanBody, options: CleanOptions, state: CleanState, t: in
 
 @helper
 def _release_flipped(state: CleanState, t: int, e: int) -> None:
-    """Free the second point of a hand or foot in frame t if it flips, as fingers do that were not captured.
+    """Free the second point of a hand or foot in frame t if it flips, as fingers without markers do.
 
     Otherwise the hand would have to flip to hold it. It stays free until it flips back, or its contact ends.
     """
@@ -229,7 +229,7 @@ def _plant_alone(
         place = _project(options.planes, plane, place)
     vec.put(state.values[t, e], layout.C1 + 3 * k, place)
     state.values[t, e, layout.PLANE1 + k] = plane
-    # Counts for legs that are too short, not for a foot slightly above a floor that is slightly too low.
+    # The hover is for legs that are too short; it fades to 0 for a foot only slightly above a floor that is too low.
     hover = max(before - place[1], 0.0) / options.hover
     state.values[t, e, layout.HOVER] = options.hover * hover * (1.0 - vec.fade(max(1.5 * hover - 0.5, 0.0)))
 

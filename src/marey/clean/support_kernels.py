@@ -164,8 +164,8 @@ def mark_bearing_hand(
 ) -> None:
     """Set `planted` (F,) where a hand bears the body and is nearly as low and slow as it gets in that run.
 
-    It bears the body in runs of low and slow frames, joined over short gaps, that have enough frames that are `aloft`
-    and in which the hips are not in free fall.
+    A hand bears the body in a run of low and slow frames, joined over short gaps, if enough frames of the run are
+    `aloft` while the hips are not in free fall.
 
     heights : (F, n) meters, heights of the hand's points above the floor.
     speed : (F,) speed of the hand in m/s.

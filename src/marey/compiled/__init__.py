@@ -206,7 +206,8 @@ def use_forms(forms: Forms) -> None:
 
 
 def forms() -> Forms:
-    """Return the forms of kernels in use: from the library, or compiled at first use. The first kernel decides."""
+    """Return the forms of kernels in use: from the library, or compiled at first use. They are chosen on the first
+    call."""
     global _forms
     if _forms is None:
         _forms = _choose_forms()

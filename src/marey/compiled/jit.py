@@ -110,7 +110,7 @@ class JitKernel(JitHelper):
             types = tuple(numba_type(each) for each in signature.arguments.values())
             try:
                 self.dispatcher.compile(types)
-            except Exception:  # Numba does not expect damaged files in its cache, as a power cut leaves them
+            except Exception:  # Numba fails on damaged cache files, such as those that a power cut leaves
                 for file in _cache_folder().rglob("*.nb[ic]"):
                     file.unlink(missing_ok=True)
                 self.dispatcher.compile(types)

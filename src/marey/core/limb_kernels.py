@@ -18,10 +18,10 @@ from marey.compiled import Floats2D, Ints1D, helper, kernel
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Quat, Vec
 
-# Sine of the bend angle at which the current plane and the usual axis have equal weight; and that of a bend the other
-# way, which recorded knees show when they are nearly straight.
+# Sine of the bend angle at which the current plane and the usual axis have equal weight: for bends in the usual
+# direction and in the opposite one. Recorded knees may bend backward when they are nearly straight.
 _TRUSTED, _TRUSTED_BACK = 0.12, 0.5
-# Plane and axis may cancel each other, when a knee bends the wrong way: closer to that than this, it rotates less.
+# If a knee bends backward, plane and axis may cancel. If their sum is shorter than this, the knee rotates less.
 _CANCELED = 0.06
 # Damping decreases from the first of these changes of the limb's length, which Kovar calls invisible, to zero at the
 # second, as fractions.
@@ -30,13 +30,13 @@ _SCALED, _SCALED_MAX = 0.03, 0.15
 
 @kernel
 def find_hinge_axis(up: Vec, down: Vec, usual: Vec) -> tuple[Vec, float]:
-    """Return the knee's axis in the world, and the fraction by which rotations about it are to be scaled.
+    """Return the knee's axis in the world, and the factor for rotations about it.
 
-    A positive rotation straightens the limb. The fraction is 1, except where the axis changes its sign from one frame
-    to the next: there it is 0, so that the knee does not jump.
+    A positive rotation straightens the limb. The factor is 1, except where the axis changes its sign from one frame to
+    the next: there it drops to 0, so that the knee does not jump.
 
     up, down : vectors from the knee to hip and ankle.
-    usual : axis from other frames; its length, up to 1, is how sure it is.
+    usual : axis from other frames; its length, up to 1, is its reliability.
     """
     lengths = vec.norm(up) * vec.norm(down)
     seen = vec.scale(1.0 / lengths, vec.cross(up, down)) if lengths > 1e-12 else (0.0, 0.0, 0.0)
@@ -156,7 +156,8 @@ def solve(
 
 @helper
 def _straighten(limb: LimbPose, change: float, target: Vec, stretch: float) -> tuple[Quat, Quat, Vec, float, float]:
-    """Return the rotations of hip and knee, the hip-ankle line, the length that it needs, and the one that it has."""
+    """Return the rotations of hip and knee, the unit vector from hip to target, the target's distance, and the limb's
+    length."""
     base, up, down, hinge, _ = limb
     reach = vec.sub(target, base)
     distance = vec.norm(reach)

@@ -26,9 +26,9 @@ from marey.compiled import Floats1D, Floats2D, Ints1D, Ints2D, Out, helper, kern
 class GoalGrid(NamedTuple):
     """Goals as a character sees them, on a polar grid.
 
-    distances : (R,) meters, increasing from 0. R = 1 if the position of the goal does not matter. n_bearings,
-    n_headings : number of bearings and headings in a full circle; 1 if they do not matter. slowness : seconds per
-    meter beyond the last distance.
+    distances : (R,) meters, increasing from 0. R = 1 if the position of the goal does not matter.
+    n_bearings, n_headings : number of bearings and headings in a full circle; 1 if they do not matter.
+    slowness : seconds per meter beyond the last distance.
     """
 
     distances: Floats1D
@@ -40,12 +40,14 @@ class GoalGrid(NamedTuple):
 class Steps(NamedTuple):
     """The E steps between S states.
 
-    first : (S + 1,) steps ``first[s]`` to ``first[s + 1]``, half-open, leave state s. heads, weights : (E, Q) states
-    that each step leads to, and their interpolation weights; a negative head ends the list. moves : (E, 3) rigid2d of
-    the character after the step, relative to before. costs : (E, C) or (E, 1) cost of each step; infinite if it must
-    not be used. fades : (E,) discount factor for everything after the step. first_end : (E + 1,) ends ``first_end[e]``
-    to ``first_end[e + 1]``, half-open, are columns whose goal is reached during step e. end_columns, end_costs : their
-    columns and costs.
+    first : (S + 1,) steps ``first[s]`` to ``first[s + 1]``, half-open, leave state s.
+    heads, weights : (E, Q) states that each step leads to, and their interpolation weights; a negative head ends the
+        list.
+    moves : (E, 3) rigid2d of the character after the step, relative to before.
+    costs : (E, C) or (E, 1) cost of each step; infinite if it must not be used.
+    fades : (E,) discount factor for everything after the step.
+    first_end : (E + 1,) goals ``first_end[e]`` to ``first_end[e + 1]``, half-open, are reached during step e.
+    end_columns, end_costs : columns of these goals, and the costs to reach them.
     """
 
     first: Ints1D
@@ -169,9 +171,10 @@ def iterate_values(
 ) -> int:
     """Sweep over all states until the values converge; return the number of sweeps.
 
-    tolerance : converged when no value changes by more than this fraction of the largest. stuck : value of a state
-    without an allowed step. values : (S, C) initial values on input, lowest total costs on output. choices : (S, C)
-    receives the best step, as an index among those that leave the state; -1 for none.
+    tolerance : converged when no value changes by more than this fraction of the largest.
+    stuck : value of a state without an allowed step.
+    values : (S, C) initial values on input, lowest total costs on output.
+    choices : (S, C) receives the best step, as an index among those that leave the state; -1 for none.
 
     States are updated in place, in alternating order, so one sweep carries a value along many states. A state is
     skipped while the values of those that its steps lead to do not change.
