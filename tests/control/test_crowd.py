@@ -1,4 +1,4 @@
-"""Crowds: members that turn aside for those in front of them."""
+"""Crowds: members that avoid those in front of them."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from marey.compare.clouds import point_clouds
 from marey.errors import InvalidValue, MareyWarning, NoResult, UnknownName
 from marey.pmg import Edge
 from marey.pmg.connect import build_edge, shrink_box
-from marey.pmg.costs import find_best_pairs, make_windows, median_height, seam_range
+from marey.pmg.costs import find_best_pairs, make_windows, mean_height, seam_range
 from marey.pmg.settings import SeamSettings
 from marey.pmg.units import format_rounded_up
 from tests.pmg.characters import fresh_walker, small_walker, turn_space
@@ -21,7 +21,7 @@ SEAMS = SeamSettings()
 def test_best_transitions_are_those_of_the_slow_search():
     space = turn_space()
     a, b = [space([t]) for t in (-0.9, 0.2)], [space([t]) for t in (-0.5, 0.1, 1.0)]
-    height = median_height(point_clouds(a[0]))
+    height = mean_height(point_clouds(a[0]))
     ends, starts = make_windows(a, SEAMS, end=True, height=height), make_windows(b, SEAMS, end=False, height=height)
     for (costs, moments), first in zip(find_best_pairs(ends, starts, range(2)), a, strict=True):
         for m, second in enumerate(b):

@@ -1,5 +1,5 @@
-"""A simple pose cost: a weighted sum of differences in joint angle, velocity and acceleration (as in the source
-slides)."""
+"""A simple pose cost: a weighted sum of differences in joint angle, velocity and acceleration (as in
+Reitsma's lecture)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POSE_WEIGHTS: dict[str, float] = {
 }
 """Hip 1, shoulder 0.75, knee and elbow 0.25: movements of the large limbs distinguish kinds of motion."""
 
-# The slides use differences between frames; here they are scaled as if at this frame rate.
+# The lecture uses differences between frames; here they are scaled as if at this frame rate.
 _RATE = 30.0
 
 

@@ -152,12 +152,13 @@ def _follow(index: MotionIndex, clip: int, shape: Floats, length: float) -> list
     flat = gaussian(hips[:, [0, 2]], _SMOOTH * index.fps)
     traveled = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(flat, axis=0), axis=1))])
     starts = np.arange(0, len(flat), max(round(_STEP * index.fps), 1))
+    # Standing at the beginning is not part of the path.
+    starts = np.searchsorted(traveled, traveled[starts] + _STANDING * length)
+    starts = starts[starts < len(flat)]
     stops = np.searchsorted(traveled, traveled[starts] + length)
     starts, stops = starts[stops < len(flat)], stops[stops < len(flat)]
     if not len(starts):
         return []
-    # Standing at the beginning is not part of the path.
-    starts = np.searchsorted(traveled, traveled[starts] + _STANDING * length)
     parts = _sample_path(flat, traveled[starts, None] + np.linspace(0.0, length, _N_POINTS))
     parts -= parts.mean(axis=1, keepdims=True)
     shared = np.abs(parts @ shape.conj())

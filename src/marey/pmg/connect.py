@@ -12,7 +12,7 @@ from marey.compare.clouds import point_clouds
 from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NoResult, warn_user
-from marey.pmg.costs import find_best_pairs, make_windows, median_height
+from marey.pmg.costs import find_best_pairs, make_windows, mean_height
 from marey.pmg.edge import Edge, check_thresholds
 from marey.pmg.node import Node
 from marey.pmg.settings import CompareSettings, SeamSettings
@@ -60,7 +60,7 @@ def compare_nodes(source: Node, target: Node, seams: SeamSettings, settings: Com
     froms = source.samples(settings.n_source, generator, corners=True)
     tos = target.samples(settings.n_target, generator, corners=True)
     leaving = [source.motion(each) for each in froms]
-    height = median_height(point_clouds(leaving[0], seams.markers))
+    height = mean_height(point_clouds(leaving[0], seams.markers))
     ends = make_windows(leaving, seams, end=True, height=height)
     starts = make_windows([target.motion(each) for each in tos], seams, end=False, height=height)
     blocks = [range(k, min(k + _AT_ONCE, len(froms))) for k in range(0, len(froms), _AT_ONCE)]

@@ -208,6 +208,6 @@ def _foot_shifts(
     return np.asarray(dx.astype(np.float64) ** 2 + dz.astype(np.float64) ** 2)
 
 
-def median_height(clouds: Clouds) -> float:
+def mean_height(clouds: Clouds) -> float:
     """Return the mean height of the clouds' weighted centers, in meters."""
     return float((clouds.points[..., 1] @ clouds.weights).mean())
