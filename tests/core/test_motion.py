@@ -114,6 +114,20 @@ def test_single_frames_are_refused_as_motions_are(root, rotations, message):
             wrap_frame(SKELETON, *arrays, 30.0, "", None, Labels(), Source())
 
 
+@pytest.mark.parametrize(
+    ("bones", "message"),
+    [
+        (np.full((3, 3), np.nan), "bone_offsets must be finite"),
+        (np.zeros((2, 3)), r"bone_offsets must have shape \(1, 3, 3\)"),
+    ],
+)
+def test_bone_offsets_of_single_frames_are_refused_as_those_of_motions_are(bones, message):
+    for given in (bones, set_readonly(bones.copy())):
+        with pytest.raises(InvalidValue, match=message):
+            frame = set_readonly(GOOD.root_positions[0].copy()), set_readonly(GOOD.rotations[0].copy())
+            wrap_frame(SKELETON, *frame, 30.0, "", None, Labels(), Source(), given)
+
+
 def test_single_frames_are_apart_from_the_input():
     root, rotations = GOOD.root_positions[3].copy(), GOOD.rotations[3].copy()
     frame = wrap_frame(SKELETON, root, rotations, 30, "stand", None, Labels(), Source())

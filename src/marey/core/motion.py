@@ -236,21 +236,27 @@ class Motion(FrozenRecord):
 
 def wrap_frame(
     skeleton: Skeleton, root: Floats, rotations: Floats, fps: float, name: str, contacts: Contacts | None,
-    labels: Labels, source: Source,
+    labels: Labels, source: Source, bones: Floats | None = None,
 ) -> Motion:  # fmt: skip
-    """Return a motion of one frame: `root` (3,) and `rotations` (J, 4), with annotations of one frame.
+    """Return a motion of one frame: `root` (3,), `rotations` (J, 4) and, if given, `bones` (J, 3), with annotations of
+    one frame.
 
     Equivalent to calling `Motion` but faster; streams call it for every frame.
     """
     n_joints = len(skeleton)
-    if _is_frozen(root, (3,)) and _is_frozen(rotations, (n_joints, 4)) and source.channel_values is None:
+    offsets = None if bones is None else bones[None]
+    is_frozen = _is_frozen(root, (3,)) and _is_frozen(rotations, (n_joints, 4))
+    is_frozen &= bones is None or (_is_frozen(bones, (n_joints, 3)) and bool(np.isfinite(bones).all()))
+    if is_frozen and source.channel_values is None:
         squares = np.einsum("jk,jk->j", rotations, rotations).tolist()
         is_sound = all(map(math.isfinite, (*root.tolist(), *squares)))
         is_sound &= max(max(squares) - 1.0, 1.0 - min(squares)) <= 2 * UNIT_TOLERANCE
         if is_sound and (contacts is None or all(point.joint < n_joints for point in contacts.points)):
             rate = check_fps(fps)
-            return Motion._unchecked(skeleton, root[None], rotations[None], rate, name, contacts, labels, None, source)
-    return Motion(skeleton, root[None], rotations[None], fps, name, contacts, labels, None, source)
+            return Motion._unchecked(
+                skeleton, root[None], rotations[None], rate, name, contacts, labels, offsets, source
+            )
+    return Motion(skeleton, root[None], rotations[None], fps, name, contacts, labels, offsets, source)
 
 
 def _is_frozen(array: Floats, shape: tuple[int, ...]) -> bool:

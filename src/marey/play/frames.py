@@ -92,10 +92,12 @@ def stack_frames(
     >>> stack_frames(frames, walk.skeleton, walk.fps, walk.contacts.points)
     <Motion '': 10 frames at 60 Hz, 27 joints>
     """
-    if len(frames) == 1 and frames[0].bones is None:
-        root, rotation, flags, _, names, _ = frames[0]
+    if len(frames) == 1:
+        root, rotation, flags, bone, names, _ = frames[0]
         touching = None if flags is None or not points else _make_contacts(tuple(points)).with_flags(flags)
-        return wrap_frame(skeleton, root, rotation, fps, name, touching, _label_frame(names), source or _NO_SOURCE)
+        return wrap_frame(
+            skeleton, root, rotation, fps, name, touching, _label_frame(names), source or _NO_SOURCE, bone
+        )
     roots, rotations, contacts, bones, labels, _ = zip(*frames, strict=True)
     known = [each for each in contacts if each is not None]
     offsets = None
@@ -108,7 +110,7 @@ def stack_frames(
         fps,
         name=name,
         contacts=Contacts(tuple(points), _stack(known)) if points and len(known) == len(frames) else None,
-        labels=_find_label_runs(labels) if len(frames) > 1 else _label_frame(labels[0]),
+        labels=_find_label_runs(labels),
         bone_offsets=offsets,
         source=source or _NO_SOURCE,
     )
@@ -130,8 +132,8 @@ def join_frames(motions: Sequence[Motion]) -> Motion:
 
 
 def _stack(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Stack arrays along a new first axis, without a copy if there is only one."""
-    return set_readonly(arrays[0][None] if len(arrays) == 1 else np.stack(arrays))
+    """Stack arrays along a new first axis."""
+    return set_readonly(np.stack(arrays))
 
 
 @lru_cache(maxsize=64)
