@@ -12,8 +12,8 @@ import pytest
 
 import marey
 from marey.studio.folder import Folder
-from marey.studio.library import choose_cache
 from marey.studio.library_work import _draw, summarize
+from marey.studio.places import choose_cache
 from tests.studio.client import FakePage
 
 

@@ -7,17 +7,16 @@ changed files are read when the studio is started again.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marey.errors import InvalidValue, MareyError
-from marey.io.temporary import new_folder
 from marey.studio import library_messages as messages
 from marey.studio.folder import Folder
 from marey.studio.jobs import Jobs
 from marey.studio.messages import FileEntry
+from marey.studio.places import choose_cache
 from marey.studio.registry import command
 from marey.studio.threads import to_thread
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 # Files that are read before their rows are sent, and maximum number of thumbnails in one message.
 _CHUNK, _MAX_THUMBNAILS = 32, 100
-_CACHE_NAME = ".marey-cache"
 EVENTS = messages.EVENTS
 
 Report = Callable[[Sequence[messages.LibraryRow], int, int], None]
@@ -124,23 +122,6 @@ class Library:
                 continue
             safe.append(file.path)
         return safe
-
-
-def choose_cache(root: Path) -> Path:
-    """Return the folder for the index: that of `marey library` if there is one, else one in the user's cache folder.
-
-    Opening a folder must not write into it.
-    """
-    own = root / _CACHE_NAME
-    if own.is_dir() and os.access(own, os.W_OK):
-        return own
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    shared = Path(base) / "marey" / "library"
-    try:
-        shared.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return new_folder()
-    return shared if os.access(shared, os.W_OK) else new_folder()
 
 
 @command(messages.IndexLibrary, reads=True)

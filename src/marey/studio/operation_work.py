@@ -263,7 +263,7 @@ def search_library(folder: str, settings: ClipSearchSettings) -> Found:
     """List the clips of a folder that match the settings."""
     from marey.store import MotionSet, search_clips
 
-    clips = MotionSet.open(folder, cache=_cache()).summarize()
+    clips = MotionSet.open(folder, cache=_choose_cache(folder)).summarize()
     found = search_clips(clips, settings=settings)
     rows = [
         [clip.file, f"{clip.duration:.1f} s", f"{clip.speed:.2f} m/s", f"{math.degrees(clip.turn):.0f}°",
@@ -280,7 +280,7 @@ def open_folder(folder: str, settings: OpenSettings) -> Found:
     """Open the clips of a folder at one rate."""
     from marey.store import MotionSet
 
-    clips = MotionSet.open(folder, settings=settings, cache=_cache())
+    clips = MotionSet.open(folder, settings=settings, cache=_choose_cache(folder))
     if len(clips.files) > MAX_MOTIONS:
         raise InvalidValue(
             f"pattern must choose at most {MAX_MOTIONS} files, not {len(clips.files)}", parameter="pattern",
@@ -291,8 +291,11 @@ def open_folder(folder: str, settings: OpenSettings) -> Found:
     return {"motions": motions, "notes": [f"{len(motions)} clips opened", *notes]}
 
 
-def _cache() -> str:
-    return str(Path(tempfile.gettempdir()) / "library")
+def _choose_cache(folder: str) -> str:
+    """Return the folder of the library view's index, so that files are not read again."""
+    from marey.studio.places import choose_cache
+
+    return str(choose_cache(Path(folder)))
 
 
 def solve_positions(file: str, settings: SolveSettings) -> Found:

@@ -23,6 +23,7 @@ FREE_BYTES = 512 * 2**20
 # Maximum number of files kept for download; the oldest are removed.
 MAX_OFFERS = 64
 _MAX_NAME_BYTES = 120
+_CACHE_NAME = ".marey-cache"
 _UNFIT = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 # Names of devices on Windows, whatever their suffix.
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
@@ -167,3 +168,20 @@ def fit_name(name: str) -> str:
     while len(fit.encode()) > _MAX_NAME_BYTES:
         fit = fit[:-1]
     return f"_{fit}" if is_device(fit) else fit or "motion"
+
+
+def choose_cache(root: Path) -> Path:
+    """Return the folder for the index: that of `marey library` if there is one, else one in the user's cache folder.
+
+    Opening a folder must not write into it.
+    """
+    own = root / _CACHE_NAME
+    if own.is_dir() and os.access(own, os.W_OK):
+        return own
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    shared = Path(base) / "marey" / "library"
+    try:
+        shared.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return new_folder()
+    return shared if os.access(shared, os.W_OK) else new_folder()
