@@ -161,7 +161,7 @@ def _match(tree: JointTree, a: int, b: int, depth: int) -> _Twin | None:
     below_a, below_b = _longest(tree.children[a], tree), _longest(tree.children[b], tree)
     pairs = [(x, y) for x in below_a for y in below_b] if depth else []
     if len(pairs) > 1:
-        pairs.sort(key=lambda pair: _unlikeness(tree, *pair))
+        pairs.sort(key=lambda pair: _measure_difference(tree, *pair))
     chosen: list[_Twin] = []
     taken: set[int] = set()
     for x, y in pairs:
@@ -173,7 +173,7 @@ def _match(tree: JointTree, a: int, b: int, depth: int) -> _Twin | None:
     return _Twin(a, b, (short + long) / 2 + sum(twin.weight for twin in chosen), tuple(chosen))
 
 
-def _unlikeness(tree: JointTree, a: int, b: int) -> float:
+def _measure_difference(tree: JointTree, a: int, b: int) -> float:
     """Score how poorly two branches mirror each other.
 
     Compares the first bones and, with less weight because one side may hold a prop, the extents.

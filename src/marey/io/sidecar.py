@@ -304,7 +304,7 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str], digest: str = "")
         if not annotations:
             if name not in old.get("files", ()):
                 return side, None
-            return side, _state_owners({key: old[key] for key in old if key != "previous"}, digests)
+            return side, _add_owners({key: old[key] for key in old if key != "previous"}, digests)
         if json.dumps(old_annotations, sort_keys=True) != json.dumps(annotations, sort_keys=True) or old.get(
             "frames"
         ) != len(motion):
@@ -313,10 +313,10 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str], digest: str = "")
         is_stale = old is not None and name in old.get("files", [name])
         return side, {} if is_stale else None
     content = {"format": FORMAT, "version": VERSION, "files": [], "sha256": {}, "frames": len(motion), **annotations}
-    return side, _state_owners(content, {**digests, name: digest})
+    return side, _add_owners(content, {**digests, name: digest})
 
 
-def _state_owners(content: dict[str, Any], digests: Mapping[str, str | None]) -> dict[str, Any]:
+def _add_owners(content: dict[str, Any], digests: Mapping[str, str | None]) -> dict[str, Any]:
     """Return a sidecar's content with its owners: the files in `digests`, and their SHA-256 digests where known."""
     known = {file: digest for file, digest in digests.items() if digest}
     return {**content, "files": list(digests), "sha256": known}

@@ -31,7 +31,7 @@ _GHOSTS, _GHOST_STEP = 3, 0.1  # number of ghosts before each pose, and maximum 
 # Poses are drawn at their positions if the motion travels at least this far in one direction, in meters; else side by
 # side.
 _TRAVEL = (1.0, 12.0)
-_LONG_WAIT = 0.8  # mean seconds between poses up to which the first and the last frame are always drawn
+_MAX_SPACING = 0.8  # mean seconds between poses up to which the first and the last frame are always drawn
 _PLAN = 1.75  # inches of the plan next to rows of poses
 _LABEL = 0.5  # width of the time below a pose in inches
 
@@ -69,7 +69,7 @@ def filmstrip(
         raise InvalidValue(f"n_poses must be from 1 to {MAX_POSES}, not {n_poses}")
     strip = _plan(motion, first, last, n_poses)
     if strip.travels:
-        figure = _draw_where_it_went(strip, front)
+        figure = _draw_along_path(strip, front)
     else:
         figure = _draw_side_by_side(strip, front)
     height = figure.get_size_inches()[1]
@@ -123,7 +123,7 @@ def _plan(motion: Motion, first: int, last: int, n_poses: int | None) -> _Strip:
     if travels:
         frames = paced_frames(body, first, last, n_poses)
     else:
-        frames = distinctive_frames(body, first, last, n_poses, ends=seconds <= _LONG_WAIT * n_poses)
+        frames = distinctive_frames(body, first, last, n_poses, ends=seconds <= _MAX_SPACING * n_poses)
     step = max(1, round(motion.fps * min(_GHOST_STEP, seconds / max(1, len(frames) - 1) / (_GHOSTS + 1))))
     ghosts = []
     for k, frame in enumerate(frames):
@@ -157,7 +157,7 @@ def _course(body: Body, first: int, last: int) -> tuple[Floats, bool]:
 # Poses at their positions -----------------------------------------------------------------------------------
 
 
-def _draw_where_it_went(strip: _Strip, front: bool) -> Figure:
+def _draw_along_path(strip: _Strip, front: bool) -> Figure:
     body = strip.body
     side, top = View.side(strip.along), View.top(strip.along)
     origin = body.travel[strip.first] * np.array([1.0, 0.0, 1.0])

@@ -35,7 +35,7 @@ _LINES = (
 
 
 # Radii of a node's disk and of the ring on which nodes are arranged, in inches.
-_DISC, _RING = 0.78, 2.2
+_RADIUS, _RING = 0.78, 2.2
 # Widths of the thinnest and thickest edge, in points.
 _THIN, _THICK = 0.8, 4.5
 # How far arrows bend, as a fraction of their length; possible positions of a label along an arrow, the best first; and
@@ -59,7 +59,7 @@ def graph(character: ParametricMotionGraph, path: style.StrPath | None = None) -
     ring = 0.0 if n == 1 else _RING * max(1.0, n / 5.0)
     angles = np.pi / 2 - 2.0 * np.pi * np.arange(n) / n
     places = {name: ring * np.array([np.cos(a), np.sin(a)]) for name, a in zip(names, angles, strict=True)}
-    around = 1.76 * _DISC + 0.3
+    around = 1.76 * _RADIUS + 0.3
     low, high = (limit(list(places.values()), axis=0) for limit in (np.min, np.max))
     width, height = np.maximum(high - low + 2.0 * around + (1.7, 0.0), (6.4, 0.0)).tolist()
     figure = style.new_figure(height + 0.5, width=width)
@@ -106,24 +106,24 @@ def _draw_arrow(axes: Axes, start: Floats, end: Floats, fraction: float, text: s
     if away == 0.0:
         out = start / np.hypot(*start) if np.hypot(*start) > 0.0 else np.array([0.0, 1.0])
         side = np.array([-out[1], out[0]])
-        tips = [start + _DISC * (0.8 * out + sign * 0.6 * side) for sign in (1.0, -1.0)]
+        tips = [start + _RADIUS * (0.8 * out + sign * 0.6 * side) for sign in (1.0, -1.0)]
         axes.add_patch(FancyArrowPatch(_xy(tips[0]), _xy(tips[1]), connectionstyle="arc3,rad=-1.6", zorder=2, **look))
-        label = start + (1.76 * _DISC + 0.1 + 0.3 * abs(out[0])) * out
+        label = start + (1.76 * _RADIUS + 0.1 + 0.3 * abs(out[0])) * out
     else:
         ahead = apart / away
         side = np.array([-ahead[1], ahead[0]])
         # Two edges between the same nodes bend away from one another.
         axes.add_patch(
             FancyArrowPatch(
-                _xy(start + _DISC * ahead),
-                _xy(end - _DISC * ahead),
+                _xy(start + _RADIUS * ahead),
+                _xy(end - _RADIUS * ahead),
                 connectionstyle=f"arc3,rad={-_BEND}",
                 zorder=2,
                 **look,
             )
         )
-        first, last = start + _DISC * ahead, end - _DISC * ahead
-        bent = 0.5 * (first + last) + _BEND * (away - 2.0 * _DISC) * side
+        first, last = start + _RADIUS * ahead, end - _RADIUS * ahead
+        bent = 0.5 * (first + last) + _BEND * (away - 2.0 * _RADIUS) * side
         t = _ALONG[:, None]
         spots = (1.0 - t) ** 2 * first + 2.0 * t * (1.0 - t) * bent + t**2 * last
         # Texts are wide and low: side by side they need more room than stacked.
@@ -141,7 +141,7 @@ def _xy(point: Floats) -> tuple[float, float]:
 def _draw_node(axes: Axes, node: Node, at: Floats) -> None:
     from matplotlib.patches import Circle
 
-    axes.add_patch(Circle((at[0], at[1]), _DISC, fc=style.shade(style.LEFT, 0.2), ec=style.LEFT, lw=1.4, zorder=3))
+    axes.add_patch(Circle((at[0], at[1]), _RADIUS, fc=style.shade(style.LEFT, 0.2), ec=style.LEFT, lw=1.4, zorder=3))
     ranges = [_format_range(node, k) for k in range(node.n_dims)]
     axes.text(at[0], at[1] + 0.03, node.name, ha="center", va="bottom", fontsize=10.5, zorder=4)
     axes.text(

@@ -88,7 +88,7 @@ class Guard:
         if problem is not None:
             await _refuse(scope, send, problem)
         elif scope["type"] == "http" and self._offers_token(scope):
-            await self._let_in(send, scope)
+            await self._redirect_with_cookie(send, scope)
         elif not self._has_cookie(headers):
             await _refuse(
                 scope, send, "open the studio with the address that `marey studio` printed, including its token"
@@ -127,7 +127,7 @@ class Guard:
         given = [value for name, _, value in pairs if name == self._cookie]
         return any(hmac.compare_digest(value.encode(), self._admission.encode()) for value in given)
 
-    async def _let_in(self, send: Send, scope: Scope) -> None:
+    async def _redirect_with_cookie(self, send: Send, scope: Scope) -> None:
         """Set the cookie and redirect to the address without the token."""
         cookie = f"{self._cookie}={self._admission}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"cache-control", b"no-store"), *_HEADERS]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Limits: motions to drive with, seconds that can be saved, and characters driven at the same time.
 _MAX_MOTIONS, _MAX_LENGTH, _MAX_DRIVEN = 100, 60.0, 4
 # Meters to the left at which another character starts.
-_ASIDE = 1.0
+_SPACING = 1.0
 
 
 class LoadedCharacter(NamedTuple):
@@ -103,7 +103,7 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
     # No await from here on: the previous character must not play another frame.
     before = state.find(message.stream)
     if message.stay and before is not None:
-        source.continue_from(_step_aside(before.source.body_state) if message.beside else before.source.body_state)
+        source.continue_from(_move_aside(before.source.body_state) if message.beside else before.source.body_state)
     character = DrivenCharacter(source, before.request if before and not message.beside else messages.DriveRequest())
     source.request(character.request)
     playing = {number: each for number, each in state.driven.items() if number in session.live.playing}
@@ -190,11 +190,11 @@ def _hold(session: Session, characters: Iterable[DrivenCharacter]) -> None:
     session.motions.reserve("driven", sum(each.source.max_bytes for each in characters))
 
 
-def _step_aside(state: BodyState) -> BodyState:
+def _move_aside(state: BodyState) -> BodyState:
     """Return the state of the same body, moved to its left, where another character can start."""
     from marey.maths import rigid2d
 
-    aside = rigid2d.compose(state.place, (0.0, _ASIDE, 0.0))
+    aside = rigid2d.compose(state.place, (0.0, _SPACING, 0.0))
     return state._replace(place=aside, root=state.root + [aside[1] - state.place[1], 0.0, aside[2] - state.place[2]])
 
 
