@@ -130,6 +130,15 @@ def test_parts_that_slide_too_far_are_released_and_named() -> None:
     assert moved.max() < 0.3
 
 
+def test_toes_of_a_body_lifted_out_of_the_floor_do_not_move_too_far() -> None:
+    """Feet are rotated back where their toes would move farther than 0.3 m; knees stay planted."""
+    given = displaced(made("kneel").motion, sink=0.08)
+    result = clean_with_report(given, body=True, floor=0.0)
+    moved = np.linalg.norm(result.motion.world().positions - given.world().positions, axis=2)
+    assert 0.25 < moved.max() < 0.3
+    assert result.motion.contacts.intervals("left_knee")
+
+
 def test_bone_lengths_stay_if_nothing_may_stretch() -> None:
     given = displaced(made("kneel").motion)
     result = clean_with_report(given, body=True, floor=0.0, max_stretch=0.0)

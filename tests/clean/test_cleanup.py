@@ -557,24 +557,44 @@ def test_no_joint_moves_far_even_in_broken_frames(seed: int) -> None:
     assert float(result.residue.max()) < HELD
 
 
-def test_a_leg_that_moved_too_far_returns_smoothly() -> None:
-    """The limit applies to every joint, and the limb fades back to its cleaned pose before and after."""
+def limit_leg(source: Motion, axis: tuple[float, float, float]) -> tuple[Motion, np.ndarray, np.ndarray]:
+    """Limit the moves of a left leg that is rotated by 1 rad in frames 80 to 120: the motion, changes, and depth."""
     from marey.clean.limbs import find_limbs
     from marey.clean.move_limits import limit_moves
 
-    source = walk()
     assert source.contacts is not None
     hip = source.skeleton.roles["left_upper_leg"]
-    angles = np.where((np.arange(len(source)) >= 80) & (np.arange(len(source)) < 120), 1.0, 0.0)
     rotations = source.rotations.copy()
-    rotations[:, hip] = quat.mul(
-        rotations[:, hip], quat.from_axis_angle(np.tile([1.0, 0, 0], (len(source), 1)), angles)
-    )
-    far = replace(source, rotations=rotations)
+    rotations[80:120, hip] = quat.mul(rotations[80:120, hip], quat.from_axis_angle(axis, 1.0))
     limbs = find_limbs(source.skeleton, source.contacts.points, set())
-    near, is_changed = limit_moves(far, source, limbs, source.contacts, 0.2)
-    moved = np.linalg.norm(near.world().positions - source.world().positions, axis=2)
+    near, is_changed = limit_moves(replace(source, rotations=rotations), source, limbs, source.contacts, 0.2)
+    left, right = (limbs.names.index(f"{side}_foot") for side in ("left", "right"))
+    assert not is_changed[:, right].any()
+    below = source.skeleton.is_below(source.skeleton.roles["left_foot"])
+    return near, is_changed[:, left], source.source.floor - near.world().positions[:, below, 1].min(axis=1)
+
+
+def test_a_leg_that_moved_too_far_returns_smoothly() -> None:
+    """The limit applies to every joint, and the limb fades back to its cleaned pose before and after."""
+    near, is_changed, _ = limit_leg(walk(), (0.0, 0.0, 1.0))
+    moved = np.linalg.norm(near.world().positions - walk().world().positions, axis=2)
     assert 0.29 < moved.max() < 0.2981
-    frames = np.flatnonzero(is_changed[:, limbs.names.index("left_foot")])
+    frames = np.flatnonzero(is_changed)
     assert (frames[0], frames[-1]) == (80 - 6, 119 + 6)
-    assert not is_changed[:, limbs.names.index("right_foot")].any()
+
+
+@pytest.mark.parametrize("height", [0.0, 0.1, 0.2, 0.3, 0.5])
+def test_a_leg_that_moved_too_far_is_lifted_out_of_the_floor_within_the_limit(height: float) -> None:
+    """A source that is too deep below the floor is lifted as far as it may move; the rest stays below."""
+    source = walk()
+    source = replace(source, source=replace(source.source, floor=height))
+    near, _, depth = limit_leg(source, (1.0, 0.0, 0.0))
+    moved = np.linalg.norm(near.world().positions - source.world().positions, axis=2)
+    assert moved.max() < 0.2981
+    if height <= 0.2:  # farther, the knee would move too far
+        assert depth[80:120].max() < 1e-6
+    else:
+        sunk = height - source.world().positions[80:120, :, 1].min(axis=1)
+        assert (depth[80:120] < sunk - 0.1).all()
+    speed, given = (np.linalg.norm(np.diff(m.world().positions, axis=0), axis=2).max() for m in (near[90:110], source))
+    assert speed < 1.2 * given

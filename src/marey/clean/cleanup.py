@@ -13,13 +13,13 @@ from marey.clean.body_hold import BodyHold, find_parts, hold_body
 from marey.clean.contacts import check_planes, find_contacts
 from marey.clean.layout_kernels import CleanOptions
 from marey.clean.limbs import Limbs, find_limbs
-from marey.clean.move_limits import limit_moves, limit_toes
+from marey.clean.move_limits import limit_feet, limit_moves
 from marey.clean.pipeline import Pipeline, make_options
 from marey.clean.points import find_side, leg_length, point_paths
 from marey.clean.result import BelowFloor, CleanResult, PlantUsed, StretchedPart
 from marey.clean.settings import CleanSettings, PlantAt, Target, check_plants_apart, check_targets_apart
 from marey.clean.track import REFERENCE_LEG
-from marey.core.arrays import Bools, Floats, find_runs, set_readonly
+from marey.core.arrays import Bools, Floats, Ints, find_runs, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
@@ -260,12 +260,14 @@ def _collect_result(
         for e, columns in enumerate(limbs.columns):
             mask[:, columns[columns >= 0]] &= ~body.freed_ends[:, e, None]
         used = _sort_plants((*used, *_list_part_plants(contacts, body)))
-    result = limit_toes(result, motion, limbs, lifted, pipeline.options.pull)
-    turned_back = np.zeros((n, len(limbs.names)), dtype=bool)
+    turned_back, turned_feet = np.zeros((2, n, len(limbs.names)), dtype=bool)
     given = pipeline.state.flags[:n, :, [layout.WANTED, layout.GIVEN1, layout.GIVEN2]]
     if not given.any():  # positions that the caller gives may be far away
+        result, turned_feet = limit_feet(result, motion, limbs, pipeline.options.pull)
         result, turned_back = limit_moves(result, motion, limbs, contacts, pipeline.options.pull)
-    mask &= ~_find_points_turned_back(motion.skeleton, contacts, limbs, turned_back)
+    for column, rows in ((layout.BASE, turned_back), (layout.END, turned_feet)):
+        mask &= ~_find_points_turned_back(motion.skeleton, contacts, limbs.table[:, column], rows)
+    turned_back |= turned_feet
     cut = contacts.mask & ~mask
     cuts = dict(zip(contacts.names, cut.T, strict=True))
     released = tuple(plant for plant in used if _is_released(plant, cuts[plant.point]))
@@ -372,11 +374,11 @@ def _list_plants(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[
     return _sort_plants(used)
 
 
-def _find_points_turned_back(skeleton: Skeleton, contacts: Contacts, limbs: Limbs, turned_back: Bools) -> Bools:
-    """Return where contact points (F, K) are not held, because the limb (F, E) that carries them was rotated back."""
+def _find_points_turned_back(skeleton: Skeleton, contacts: Contacts, joints: Ints, turned_back: Bools) -> Bools:
+    """Return where contact points (F, K) are not held, because a joint (E,) above them was rotated back (F, E)."""
     found = np.zeros_like(contacts.mask)
-    for base, rows in zip(limbs.table[:, layout.BASE], turned_back.T, strict=True):
-        below = skeleton.is_below(int(base))
+    for joint, rows in zip(joints.tolist(), turned_back.T, strict=True):
+        below = skeleton.is_below(joint)
         found |= rows[:, None] & np.array([below[point.joint] for point in contacts.points], dtype=bool)
     return found
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from marey.clean import layout_kernels as layout
 from marey.clean.limbs import Limbs
 from marey.clean.points import point_paths
-from marey.core.arrays import Bools, Floats, Ints, find_runs, set_readonly
+from marey.core.arrays import Bools, Floats, find_runs
 from marey.core.contacts import ContactPoint, Contacts
+from marey.core.limb_draft import Draft, Limb, find_limb_hinge
 from marey.core.motion import Motion
 from marey.maths import ease, quat
 
@@ -19,8 +20,6 @@ from marey.maths import ease, quat
 _MAX_MOVE, _N_HALVINGS = 1.49, 12
 # Minimum of that distance in meters, for small values of `max_pull`: a knee moves much farther than the foot below it.
 _MIN_LIMIT = 0.298
-# Limbs that moved farther than this multiple of the limit are rotated back even if they are then below the floor.
-_FAR = 1.25
 # Depth in meters at which a part counts as below the floor.
 _MAX_DEPTH = 0.005
 # Seconds before and after, over which a limb that moved too far returns to its cleaned pose.
@@ -28,95 +27,119 @@ _RETURN = 0.1
 
 
 def limit_moves(motion: Motion, source: Motion, limbs: Limbs, contacts: Contacts, pull: float) -> tuple[Motion, Bools]:
-    """Rotate limbs back toward the source where one of their joints, other than the tips of toes, has moved too far.
+    """Rotate limbs back toward the source where one of their joints has moved too far.
 
-    If holding a plant requires such a move, the source is broken there, or the foot does not stand. A limb that would
-    be below the floor after rotating back stays as it is, unless it moved much farther than the limit. Returns the
-    motion, and where limbs (F, E) were rotated back, so that their plants are no longer held.
+    If holding a plant requires such a move, the source is broken there, or the foot does not stand. A hand or foot that
+    is then below the floor is lifted, without its plant, as far as the limit allows. Returns the motion, and where
+    limbs (F, E) were rotated back, so that their plants are no longer held.
     """
-    limit = max(_MAX_MOVE * pull, _MIN_LIMIT)
+    limit = _find_limit(pull)
     done = np.zeros((len(motion), len(limbs.names)), dtype=bool)
     distances = np.linalg.norm(motion.world().positions - source.world().positions, axis=2)
-    tips = limbs.table[:, layout.TIP]
-    distances[:, tips[tips >= 0]] = 0.0  # `limit_toes` limits them
     far = distances > limit
     if not far.any():
         return motion, done
-    for e, base in enumerate(limbs.table[:, layout.BASE]):
-        below = motion.skeleton.is_below(int(base))
-        joints = np.flatnonzero(below)
-        frames = np.flatnonzero(far[:, joints].any(axis=1))
-        if not len(frames):
+    width = round(_RETURN * motion.fps)
+    draft = Draft.of(motion)
+    for e, name in enumerate(limbs.names):
+        hip, knee, ankle = limbs.table[e, [layout.BASE, layout.MID, layout.END]].tolist()
+        limb = Limb(hip, knee, ankle, name)
+        below = motion.skeleton.is_below(limb.hip)
+        is_far = far[:, below].any(axis=1)
+        if not is_far.any():
             continue
-        points = tuple(point for point in contacts.points if below[point.joint])
-        for weight in (_find_way_back(motion, source, frames, joints, limit), np.ones(len(frames))):
-            weights = np.zeros(len(motion))
-            weights[frames] = weight
-            weights = _fade(weights, round(_RETURN * motion.fps))
-            rows = np.flatnonzero(weights)
-            turned = _rotate_back(motion, source, rows, joints, weights[rows])
-            depth, before = (_measure_depth(each, points, joints, rows) for each in (turned, motion))
-            # A limb that moved slightly too far is better than one below the floor.
-            if depth <= max(before, _MAX_DEPTH) or distances[frames].max() > _FAR * limit:
-                motion, done[rows, e] = turned, True
-                break
-    return motion, done
+        points = tuple(point for point in contacts.points if motion.skeleton.is_below(limb.ankle)[point.joint])
+        end = _LimbEnd(limb, find_limb_hinge(source, limb), points)
+        done[:, e] = _fade(is_far.astype(np.float64), width) > 0.0
+        for start, stop in find_runs(done[:, e]):
+            rows = slice(start, stop)
+            near = _bring_back(motion[rows], source[rows], is_far[rows], end, limit)
+            draft.rotations[rows, below] = near.rotations[:, below]
+            if draft.offsets is not None and near.bone_offsets is not None:
+                draft.offsets[rows, below] = near.bone_offsets[:, below]
+    return draft.apply_to(motion), done
 
 
-def _measure_depth(motion: Motion, points: Sequence[ContactPoint], joints: Ints, rows: Ints) -> float:
-    """Return the maximum depth of points and joints below the floor in frames `rows`, in meters."""
-    heights = [motion.world().positions[np.ix_(rows, joints)][..., 1], point_paths(motion, points)[rows, :, 1]]
-    return (motion.source.floor or 0.0) - float(min(each.min(initial=np.inf) for each in heights))
+def _find_limit(pull: float) -> float:
+    """Return the maximum distance in meters that a joint may move."""
+    return max(_MAX_MOVE * pull, _MIN_LIMIT)
 
 
-def _rotate_back(motion: Motion, source: Motion, rows: Ints, joints: Ints, weight: Floats) -> Motion:
-    """Return the motion with joints rotated toward the source by `weight` (n,), 0 to 1, in frames `rows` (n,)."""
-    rotations = motion.rotations.copy()
-    rotations[np.ix_(rows, joints)], bones = _turn_back(motion, source, rows, joints, weight)
-    offsets = None
-    if motion.bone_offsets is not None:
-        offsets = motion.bone_offsets.copy()
-        offsets[np.ix_(rows, joints[1:])] = bones[:, 1:]
-        set_readonly(offsets)
-    return replace(motion, rotations=set_readonly(rotations), bone_offsets=offsets)
+class _LimbEnd(NamedTuple):
+    """A limb, its hinge axis (3,), and the contact points of its hand or foot."""
+
+    limb: Limb
+    hinge: Floats
+    points: tuple[ContactPoint, ...]
 
 
-def _turn_back(motion: Motion, source: Motion, rows: Ints, joints: Ints, weight: Floats) -> tuple[Floats, Floats]:
-    """Interpolate rotations (n, m, 4) and bone offsets (n, m, 3) of m joints between motion and source."""
-    at = np.ix_(rows, joints)
-    turned = quat.slerp(motion.rotations[at], source.rotations[at], weight[:, None])
-    bones, given = (
-        np.broadcast_to(m.skeleton.offsets[joints], (*turned.shape[:2], 3)) if m.bone_offsets is None
-        else m.bone_offsets[at] for m in (motion, source)
-    )  # fmt: skip
-    return turned, bones + weight[:, None, None] * (given - bones)
+def _bring_back(part: Motion, source: Motion, is_far: Bools, end: _LimbEnd, limit: float) -> Motion:
+    """Return frames with a limb rotated back toward the source, where it is too far away (F,), and faded around.
 
-
-def _find_way_back(motion: Motion, source: Motion, rows: Ints, joints: Ints, limit: float) -> Floats:
-    """Return the smallest weight (n,) of the source with which no joint has moved farther than the limit."""
-    given, world = source.world().positions[np.ix_(rows, joints)], motion.world()
-    column: dict[int, int] = {}
-    base = int(joints[0])
-    parent = motion.skeleton.parents[base]
-    low, high = np.zeros(len(rows)), np.ones(len(rows))
+    Rotates as little as necessary. If the hand or foot is then below the floor, it is lifted from its place in the
+    source instead, and the pose that is less deep below the floor is returned.
+    """
+    weight, width = np.zeros(len(part)), round(_RETURN * part.fps)
+    low, high = np.zeros(len(part)), np.ones(len(part))
     for _ in range(_N_HALVINGS):
-        weight = 0.5 * (low + high)
-        rotations, bones = _turn_back(motion, source, rows, joints, weight)
-        at, turned = np.empty_like(given), np.empty_like(rotations)
-        for k, joint in enumerate(joints.tolist()):
-            column[joint] = k
-            if joint == base:
-                at[:, k] = world.positions[rows, base]
-                turned[:, k] = (
-                    quat.mul(world.rotations[rows, parent], rotations[:, k]) if parent >= 0 else rotations[:, k]
-                )
-                continue
-            above = column[motion.skeleton.parents[joint]]
-            at[:, k] = at[:, above] + quat.rotate(turned[:, above], bones[:, k])
-            turned[:, k] = quat.mul(turned[:, above], rotations[:, k])
-        is_near = (np.linalg.norm(at - given, axis=2) <= limit).all(axis=1)
-        low, high = np.where(is_near, low, weight), np.where(is_near, weight, high)
-    return high
+        middle = 0.5 * (low + high)
+        is_near = _is_near(_rotate_back(part, source, end.limb, middle), source, end.limb, limit)
+        low, high = np.where(is_near, low, middle), np.where(is_near, middle, high)
+    weight[is_far] = high[is_far]
+    turned = _rotate_back(part, source, end.limb, _fade(weight, width))
+    depth = _measure_depth(turned, end).max()
+    if depth <= max(_measure_depth(part, end).max(), _MAX_DEPTH):
+        return turned
+    weight[is_far] = 1.0
+    lifted = _lift(_rotate_back(part, source, end.limb, _fade(weight, width)), source, end, limit)
+    return lifted if _measure_depth(lifted, end).max() < depth else turned
+
+
+def _lift(part: Motion, source: Motion, end: _LimbEnd, limit: float) -> Motion:
+    """Lift the hand or foot of a limb out of the floor, as far as the limit allows."""
+    depth = np.maximum(_measure_depth(part, end), 0.0)
+    world = part.world()
+    ends, orientations = world.positions[:, end.limb.ankle], world.rotations[:, end.limb.ankle]
+
+    def lift(fraction: Floats) -> Motion:
+        draft = Draft.of(part)
+        rise = (fraction * depth)[:, None] * [0.0, 1.0, 0.0]
+        draft.reach(end.limb, np.arange(len(part)), ends + rise, orientations, hinge=end.hinge)
+        return draft.apply_to(part)
+
+    low, high = np.zeros(len(part)), np.ones(len(part))
+    for k in range(_N_HALVINGS):
+        fraction = high if k == 0 else 0.5 * (low + high)
+        is_near = _is_near(lift(fraction), source, end.limb, limit)
+        low, high = np.where(is_near, fraction, low), np.where(is_near, high, fraction)
+    return lift(low)
+
+
+def _is_near(motion: Motion, source: Motion, limb: Limb, limit: float) -> Bools:
+    """Return whether no joint of a limb is farther than the limit from its place in the source, for all frames (F,)."""
+    below = motion.skeleton.is_below(limb.hip)
+    away = motion.world().positions[:, below] - source.world().positions[:, below]
+    return np.asarray((np.linalg.norm(away, axis=2) <= limit).all(axis=1))
+
+
+def _measure_depth(motion: Motion, end: _LimbEnd) -> Floats:
+    """Return how far the hand or foot of a limb is below the floor, in meters, for all frames (F,)."""
+    joints = motion.world().positions[:, motion.skeleton.is_below(end.limb.ankle), 1]
+    heights = np.hstack([joints, point_paths(motion, end.points)[:, :, 1]])
+    return np.asarray((motion.source.floor or 0.0) - heights.min(axis=1))
+
+
+def _rotate_back(motion: Motion, source: Motion, limb: Limb, weight: Floats) -> Motion:
+    """Return the motion with the joints of a limb between its own pose and that of the source, by weights (F,)."""
+    below = motion.skeleton.is_below(limb.hip)
+    draft = Draft.of(motion)
+    draft.rotations[:, below] = quat.slerp(motion.rotations[:, below], source.rotations[:, below], weight[:, None])
+    if draft.offsets is not None:
+        below[limb.hip] = False
+        given = source.skeleton.offsets if source.bone_offsets is None else source.bone_offsets
+        difference = np.broadcast_to(given, draft.offsets.shape)[:, below] - draft.offsets[:, below]
+        draft.offsets[:, below] += weight[:, None, None] * difference
+    return draft.apply_to(motion)
 
 
 def _fade(weight: Floats, n: int) -> Floats:
@@ -130,33 +153,39 @@ def _fade(weight: Floats, n: int) -> Floats:
     return out
 
 
-def limit_toes(motion: Motion, source: Motion, limbs: Limbs, lifted: Floats, pull: float) -> Motion:
-    """Reduce the bend of the toes of feet that are lifted far, in frames in which their tips have moved too far.
+def limit_feet(motion: Motion, source: Motion, limbs: Limbs, pull: float) -> tuple[Motion, Bools]:
+    """Rotate toes, then feet and hands, back toward the source in frames in which joints below them moved too far.
 
-    lifted : (F, E) meters by which hands and feet are lifted above the floor.
+    Toes bend less. Feet and hands get closer to their orientation in the world. Returns the motion, and where feet and
+    hands (F, E) were rotated, so that their plants are no longer held.
     """
-    rotations = None
-    for e in np.flatnonzero(limbs.table[:, layout.TIP] >= 0):
-        toe, tip = (int(limbs.table[e, column]) for column in (layout.TOE, layout.TIP))
-        given = source.world().positions[:, tip]
-        limits = (_MAX_MOVE + 5.0 * ease(lifted[:, e] / (0.5 * pull))) * pull
-        frames = np.flatnonzero(np.linalg.norm(motion.world().positions[:, tip] - given, axis=1) > limits)
+    limit, given = _find_limit(pull), source.world()
+    turned = np.zeros((len(motion), len(limbs.names)), dtype=bool)
+    away = np.linalg.norm(motion.world().positions - given.positions, axis=2)
+    if not (away > limit).any():
+        return motion, turned
+    draft = Draft.of(motion)
+    for e, column in product(range(len(limbs.names)), (layout.TOE, layout.END)):
+        joint = int(limbs.table[e, column])
+        if joint < 0:
+            continue
+        below = motion.skeleton.is_below(joint)
+        frames = np.flatnonzero((away[:, joint] <= limit) & (away[:, below] > limit).any(axis=1))
         if not len(frames):
             continue
-        world = motion.world()
-        base, local = world.rotations[frames, motion.skeleton.parents[toe]], motion.rotations[frames, toe]
-        bones = motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets[frames]
-        below = [j for j in motion.skeleton.chain(tip) if toe in motion.skeleton.chain(j) and j != toe]
+        local, goal = draft.rotations[frames, joint], source.rotations[frames, joint]
+        if column == layout.END:
+            goal = quat.inv_mul(
+                draft.world(frames).rotations[:, motion.skeleton.parents[joint]], given.rotations[frames, joint]
+            )
+            turned[frames, e] = True
         low, high = np.zeros(len(frames)), np.ones(len(frames))
         for _ in range(_N_HALVINGS):
-            less = 0.5 * (low + high)
-            turned = quat.slerp(local, source.rotations[frames, toe], less)
-            at, rotation = world.positions[frames, toe], quat.mul(base, turned)
-            for joint in below:
-                at = at + quat.rotate(rotation, bones[:, joint])
-                rotation = quat.mul(rotation, motion.rotations[frames, joint])
-            is_near = np.linalg.norm(at - given[frames], axis=1) <= limits[frames]
-            low, high = np.where(is_near, low, less), np.where(is_near, less, high)
-        rotations = motion.rotations.copy() if rotations is None else rotations
-        rotations[frames, toe] = quat.slerp(local, source.rotations[frames, toe], high)
-    return motion if rotations is None else replace(motion, rotations=set_readonly(rotations))
+            middle = 0.5 * (low + high)
+            draft.rotations[frames, joint] = quat.slerp(local, goal, middle)
+            at = draft.world(frames).positions[:, below] - given.positions[np.ix_(frames, np.flatnonzero(below))]
+            is_near = (np.linalg.norm(at, axis=2) <= limit).all(axis=1)
+            low, high = np.where(is_near, low, middle), np.where(is_near, middle, high)
+        draft.rotations[frames, joint] = quat.slerp(local, goal, high)
+        away[frames] = np.linalg.norm(draft.world(frames).positions - given.positions[frames], axis=2)
+    return draft.apply_to(motion), turned

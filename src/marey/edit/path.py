@@ -10,10 +10,10 @@ import numpy as np
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.feet import feet_from_flag
+from marey.core.limb_draft import FEET, Draft, find_foot_plants, find_limb, find_limb_hinge
 from marey.core.motion import Motion, check_motion, move_frames
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
-from marey.edit._limbs import FEET, Draft, find_foot_plants, find_limb, find_limb_hinge
 from marey.edit._splines import hermite
 from marey.edit.replant import replant_feet, set_contacts
 from marey.edit.settings import EditPathSettings

@@ -13,12 +13,12 @@ from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.feet import feet_from_flag
+from marey.core.limb_draft import HANDS, Draft, find_limb, find_limb_hinge
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 from marey.deprecation import renamed_parameters
-from marey.edit._limbs import HANDS, Draft, find_limb, find_limb_hinge
 from marey.edit.replant import replant_feet, set_contacts
 from marey.edit.retarget_map import RetargetMap
 from marey.edit.settings import RetargetSettings

@@ -12,12 +12,12 @@ from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, Ints, check_number, freeze_array
 from marey.core.feet import feet_from_flag
 from marey.core.kinematics import World
+from marey.core.limb_draft import FEET, HANDS, Draft, Limb, find_limb, find_limb_hinge
 from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_left_axis
 from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_parameters, warn_renamed
-from marey.edit._limbs import FEET, HANDS, Draft, Limb, find_limb, find_limb_hinge
 from marey.edit._splines import hermite, monotone_slopes
 from marey.edit.replant import keep_contacts
 from marey.edit.settings import WarpSettings
