@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.edit import resample
+from marey.edit import repair, resample
+from marey.maths import quat
 from marey.measure import find_glitches, find_loose_joints
 
 from ..check.helpers import add_noise, clip, rotate_joint
@@ -67,3 +68,30 @@ def test_toes_are_loose():
 def test_a_clip_of_three_frames_has_none():
     assert find_glitches(clip("walk")[:3]) == ()
     assert np.isfinite(find_glitches(rotate_joint(clip("walk")[:9], "left_upper_arm", 100, 0, 1))[0].speed)
+
+
+@pytest.mark.parametrize(("angle", "kinds"), [(160.0, ["spin"]), (-160.0, ["spin"]), (110.0, [])])
+def test_a_leg_that_spins_about_its_axis(angle, kinds):
+    """Faster and farther than a hip can; the foot stays where it is. A jump of the leg meanwhile is part of it."""
+    walk = clip("walk")
+    thigh, foot = (walk.skeleton.roles[f"left_{part}"] for part in ("upper_leg", "foot"))
+    axis = walk.skeleton.offsets[walk.skeleton.roles["left_lower_leg"]]
+    frames = np.arange(len(walk))
+    angles = np.radians(angle) * np.interp(frames, [79, 89, 94, 104], [0.0, 1.0, 1.0, 0.0])
+    turns = quat.exp(angles[:, None] * axis / np.linalg.norm(axis))
+    rotations = walk.rotations.copy()
+    rotations[:, thigh] = quat.mul(rotations[:, thigh], turns)
+    spun = replace(walk, rotations=rotations)
+    found = find_glitches(spun)
+    assert [glitch.kind for glitch in found] == kinds
+    if not kinds:
+        return
+    (spin,) = found
+    assert spin.joints[0] == thigh
+    assert spin.angle == pytest.approx(np.radians(160.0), abs=0.2)
+    assert abs(spin.start - 80) <= 3
+    assert abs(spin.stop - 104) <= 3
+    repaired = repair(spun)
+    assert find_glitches(repaired) == ()
+    assert np.abs(repaired.world().positions - walk.world().positions)[:, foot].max() < 0.15
+    assert (repaired.rotations[:60] == walk.rotations[:60]).all()

@@ -37,7 +37,8 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
 
     Broken frames and a rest pose at the ends are trimmed. In between, joints that jump are interpolated smoothly from
     the surrounding frames, or from frames farther away if they would still jump; joints that are flipped for longer are
-    rotated back. Single jumps, as at cuts, are not repaired; use `deseam`.
+    rotated back. A leg that spins about its own axis is rotated back, or interpolated if its foot would spin or jump
+    then. Single jumps, as at cuts, are not repaired; use `deseam`.
 
     Provenance records what was done: ``trimmed`` (frames at the start and at the end), ``interpolated`` and
     ``unflipped`` (start, stop and joints of each stretch, in frames of the given motion), ``left`` (frames after jumps
@@ -91,7 +92,8 @@ def _repair_inside(
             done.append(glitch)
             result, joints = _repair_glitch(result, glitch, again)
             span = [glitch.start + first, glitch.stop + first, joints]
-            spans = record["unflipped" if glitch.kind == "flip" else "interpolated"]
+            is_rotated_back = glitch.kind == "flip" or (glitch.kind == "spin" and len(joints) == 1)
+            spans = record["unflipped" if is_rotated_back else "interpolated"]
             spans[:] = [one for one in spans if not (span[0] <= one[0] and one[1] <= span[1])] + [span]
         if not inside:
             break
@@ -136,7 +138,14 @@ def _repair_glitch(motion: Motion, glitch: Glitch, again: bool) -> tuple[Motion,
 
     again : whether it was repaired before; then the ancestors of joints that still jump are changed, too.
     """
-    joints = glitch.joints if glitch.kind == "flip" else _find_wrong_joints(motion, glitch)
+    if glitch.kind == "spin":
+        untwisted = _untwist(motion, glitch)
+        after = [each for each in find_glitches(untwisted) if each.start <= glitch.stop and glitch.start <= each.stop]
+        foot = motion.rotations[glitch.start - 1 : glitch.stop, glitch.joints[2]]
+        is_still = float(quat.angle_between(foot[0], foot[1:]).max()) < 0.5 * glitch.angle
+        if is_still and not any({*each.joints} & {*glitch.joints} for each in after):
+            return untwisted, [motion.skeleton.names[glitch.joints[0]]]
+    joints = glitch.joints if glitch.kind in ("flip", "spin") else _find_wrong_joints(motion, glitch)
     if again and glitch.kind != "flip":
         joints = tuple(sorted({*joints, *(j for joint in glitch.joints for j in motion.skeleton.chain(joint))}))
     rotations, root = motion.rotations.copy(), motion.root_positions.copy()
@@ -158,6 +167,20 @@ def _repair_glitch(motion: Motion, glitch: Glitch, again: bool) -> tuple[Motion,
         offsets = set_readonly(changed)
     fixed = replace(motion, root_positions=set_readonly(root), rotations=set_readonly(rotations), bone_offsets=offsets)
     return fixed, names
+
+
+def _untwist(motion: Motion, glitch: Glitch) -> Motion:
+    """Return the motion without the rotation of a thigh about its own axis: the knee stays where it is."""
+    thigh, knee = glitch.joints[:2]
+    axis = motion.skeleton.rest_positions[knee] - motion.skeleton.rest_positions[thigh]
+    axis /= np.linalg.norm(axis)
+    span = slice(glitch.start - 1, glitch.stop + 1)
+    rotations = motion.rotations.copy()
+    here = rotations[span, thigh]
+    angles = np.cumsum(np.append(0.0, quat.log(quat.inv_mul(here[:-1], here[1:])) @ axis))
+    excess = angles - np.linspace(0.0, angles[-1], len(angles))
+    rotations[span, thigh] = quat.mul(here, quat.exp(-excess[:, None] * axis))
+    return replace(motion, rotations=set_readonly(rotations))
 
 
 def _find_wrong_joints(motion: Motion, glitch: Glitch) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core.arrays import Bools, Floats, Ints
+from marey.core.arrays import Bools, Floats, Ints, find_runs
 from marey.core.motion import Motion, check_motion
 from marey.core.skeleton import Skeleton
 from marey.io.unit_detection import STATURE, stature
@@ -34,6 +34,11 @@ _MAX_FLIP = 2.0
 # A jump back is at least this fraction of the jump, and the cosine between their directions is at most this.
 _BACK, _OPPOSITE = 0.3, -0.5
 _EXTREMITIES = ("hand", "ball")
+# Radians by which a thigh rotates about its own axis, and back, each within this many seconds, if it spins. Hips rotate
+# by 45 degrees to either side (American Academy of Orthopaedic Surgeons), those of dancers by 120 degrees in all.
+_SPIN, _SPIN_SECONDS = math.radians(150.0), 0.5
+# A spin begins and ends where this fraction of it is left.
+_SPIN_ENDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +48,13 @@ class Glitch:
     Attributes
     ----------
     kind : "broken" for a few frames that do not fit their neighbors; "flip" for a longer stretch in which joints are
-        rotated away and back; "jump" for a single jump without a jump back, as at a cut.
+        rotated away and back; "spin" for one in which a leg rotates about its own axis farther than a hip can, and
+        back; "jump" for a single jump without a jump back, as at a cut.
     start, stop : the wrong frames, half-open; for a jump, the frame before it and the one after it.
     joints : indices of the joints that jump.
     distance : largest jump of a joint in meters.
     speed : speed of that joint in m/s.
-    angle : largest rotation of a joint from frame to frame in radians.
+    angle : largest rotation of a joint from frame to frame in radians; of a spin, its whole angle.
     """
 
     kind: str
@@ -111,9 +117,10 @@ def find_glitches(motion: Motion) -> tuple[Glitch, ...]:
         return ()
     joints, balls, nearest = _choose_joints(motion)
     turning = np.setdiff1d(joints, balls)
+    spins = _find_spins(motion)
     if not _any_jumps(motion, joints, nearest) and not _any_flips(motion, turning).any():
-        return ()
-    return _group_jumps(_find_jumps(motion), motion)
+        return tuple(spins)
+    return _add_spins(_group_jumps(_find_jumps(motion), motion), spins, motion.skeleton)
 
 
 def find_loose_joints(motion: Motion) -> LooseJoints:
@@ -232,6 +239,54 @@ def _to_angle(cosine: float) -> float:
 def _rotation_steps(rotations: Floats, frames: Ints, columns: Ints) -> Floats:
     """Return the rotation vectors (n, 3) of joints from a frame to the next."""
     return quat.log(quat.inv_mul(rotations[frames, columns], rotations[frames + 1, columns]))
+
+
+def _find_spins(motion: Motion) -> list[Glitch]:
+    """Find stretches in which a thigh rotates about its own axis farther than a hip can, and back."""
+    skeleton, out = motion.skeleton, list[Glitch]()
+    n = min(round(_SPIN_SECONDS * motion.fps), len(motion) - 1)
+    for side in ("left", "right"):
+        chain = [skeleton.roles.get(f"{side}_{part}") for part in ("upper_leg", "lower_leg", "foot")]
+        joints = tuple(joint for joint in chain if joint is not None)
+        if n < 2 or len(joints) < 3:
+            continue
+        axis = skeleton.rest_positions[joints[1]] - skeleton.rest_positions[joints[0]]
+        steps = quat.log(quat.inv_mul(motion.rotations[:-1, joints[0]], motion.rotations[1:, joints[0]]))
+        angles = np.cumsum(np.append(0.0, steps @ axis / max(float(np.linalg.norm(axis)), 1e-9)))
+        if np.ptp(angles) < _SPIN:
+            continue
+        for angle in (angles, -angles):
+            # The lowest angle in the time before, and after, each frame.
+            lowest = np.lib.stride_tricks.sliding_window_view(np.pad(angle, n, mode="edge"), n + 1).min(axis=1)
+            before, after = lowest[: len(angle)], lowest[n:]
+            above = angle - np.maximum(before, after)
+            for start, stop in find_runs(above > _SPIN):
+                top = start + int(above[start:stop].argmax())
+                low, near = max(top - n, 0), _SPIN_ENDS * above[top]
+                first = low + int(np.flatnonzero(angle[low:top] <= before[top] + near)[-1]) + 1
+                last = top + int(np.flatnonzero(angle[top : top + n + 1] <= after[top] + near)[0])
+                if not any(one.start < last and first < one.stop and one.joints == joints for one in out):
+                    out.append(_describe_spin(motion, joints, first, last, float(above[top])))
+    return sorted(out, key=lambda one: one.start)
+
+
+def _describe_spin(motion: Motion, joints: tuple[int, ...], start: int, stop: int, angle: float) -> Glitch:
+    steps = np.diff(motion.world().positions[start - 1 : stop + 1][:, joints], axis=0)
+    distance = float(np.linalg.norm(steps, axis=2).max())
+    return Glitch("spin", start, stop, joints, distance, distance * motion.fps, angle)
+
+
+def _add_spins(glitches: tuple[Glitch, ...], spins: list[Glitch], skeleton: Skeleton) -> tuple[Glitch, ...]:
+    """Return glitches and spins in order, without the jumps of a leg while it spins."""
+    left = list(glitches)
+    for spin in spins:
+        leg = skeleton.is_below(spin.joints[0])
+        left = [
+            glitch
+            for glitch in left
+            if not (spin.start - 1 <= glitch.start and glitch.stop <= spin.stop + 1 and leg[list(glitch.joints)].all())
+        ]
+    return tuple(sorted([*left, *spins], key=lambda one: one.start))
 
 
 def _group_jumps(jumps: _Jumps, motion: Motion) -> tuple[Glitch, ...]:
