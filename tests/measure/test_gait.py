@@ -10,7 +10,7 @@ import marey
 from marey.core import Motion, Skeleton
 from marey.maths import quat
 from marey.measure import find_strides, rate_finding, stride_rate
-from marey.samples import straight_walk
+from marey.samples import sample, straight_walk
 from tests.measure.figures_of_straw import pendulum_walk, statue, straight, turned
 
 
@@ -155,3 +155,11 @@ def test_recorded_walks_have_the_stride_rate_of_walks(data_folder: Path) -> None
         path = data_folder / f"{name}.bvh"
         if path.exists():
             assert stride_rate(marey.load_motion(path)) == pytest.approx(rate, abs=0.03)
+
+
+@pytest.mark.parametrize("rate", [-0.9, 0.9])
+def test_a_walk_in_a_curve_shows_a_rate_that_is_much_too_high(rate: float) -> None:
+    curve = sample("walk", seconds=4.0, turn_rate=rate, variation=0.0).motion
+    assert min(abs(stride.turn) for stride in find_strides(curve)) > np.radians(20.0)
+    for factor, is_found in ((1.0, False), (1.9, False), (4.0, True)):
+        assert (rate_finding(replace(curve, fps=factor * curve.fps)) is not None) == is_found

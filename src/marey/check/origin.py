@@ -10,6 +10,7 @@ from marey.core.motion import Motion
 from marey.io.rest import starts_with_rest_pose
 from marey.io.unit_detection import is_doubtful, stature
 from marey.measure.balance import is_unsupported
+from marey.measure.free_fall import find_fall_rate
 from marey.measure.gait import find_implausible_rate
 from marey.measure.subject import Subject
 
@@ -57,6 +58,13 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
         rate = motion.source.fps or motion.fps
         message = f"the body moves faster than its feet can support, so the rate of {rate:.6g} Hz seems wrong"
         found = _rate_finding(motion, 0.5 * rate, message)
+    elif (fall := find_fall_rate(subject)) is not None:
+        factor, acceleration = fall
+        rate = motion.source.fps or motion.fps
+        message = (
+            f"the body falls with {acceleration:.1f} m/s^2 instead of 9.8, so the rate of {rate:.6g} Hz seems wrong"
+        )
+        found = _rate_finding(motion, rate / factor, message)
     # Noise looks like steps, and like movements that are too fast.
     if found is not None and not any(finding.severity == "severe" for finding in check_jitter(subject)):
         yield found

@@ -28,6 +28,9 @@ _EVEN = 0.4
 # Radians: a stride in which the hips turn more than this is part of a turn, whose quick, small steps say nothing about
 # the frame rate.
 _STRAIGHT = math.radians(15.0)
+# Without straight strides, those of at least this many leg lengths count, which are no steps on the spot; they may be
+# quicker than straight ones by this factor.
+_LONG, _QUICKER = 1.0, 2.0
 # Seconds before and after the ankles pass over which the movements of the feet are compared.
 _NEAR = 0.03
 # A foot is in stance if it moves at less than this fraction of the body's speed...
@@ -98,7 +101,8 @@ def rate_finding(motion: Motion) -> str | None:
 
     Stride length and duty factor (the fraction of a stride in which a foot is in stance) do not depend on the frame
     rate. The duty factor distinguishes walks from runs. Only straight strides that move the body by at least 30 % of
-    leg length count; at least two are needed. Legs swing like pendulums, so stride rates f compare as f sqrt(leg / g).
+    leg length count; at least two are needed. Without them, strides of turns count that are at least as long as a leg,
+    if they are twice as fast as is plausible. Legs swing like pendulums, so stride rates f compare as f sqrt(leg / g).
     Values above 0.41 in a walk (1.4 per second on legs of 0.85 m) or 0.71 in a run (2.4) are implausible.
 
     Examples
@@ -144,13 +148,16 @@ def find_implausible_rate(strides: tuple[Stride, ...], motion: Motion) -> Implau
         return None
     leg, fps = mean_leg_length(motion.skeleton), motion.fps
     going = tuple(s for s in strides if abs(s.turn) <= _STRAIGHT and s.length >= _MIN_LENGTH * leg)
+    margin = 1.0
+    if len(going) < 2:
+        going, margin = tuple(s for s in strides if s.length >= _LONG * leg), _QUICKER
     rate = median_stride_rate(going, fps)
     if rate is None or len(going) < 2:
         return None
     gait = "walk" if _median([s.duty for s in going]) >= _RUN_DUTY else "run"
     speed = _median([s.length / (s.stop - s.start) for s in going]) * fps
     quickest = _QUICKEST[gait] * math.sqrt(_GRAVITY / leg)
-    if rate <= quickest:
+    if rate <= margin * quickest:
         return None
     slower = math.ceil(rate / quickest)
     file_fps = motion.source.fps or fps
