@@ -200,3 +200,18 @@ def test_joints_that_carry_what_still_jumps_are_repaired_before_good_frames_are(
     fixed = repair(tilt(zero_pose(clip("walk"), 40, 43), 4.0), level=False)
     (span,) = fixed.source.provenance[-1]["interpolated"]
     assert span[1] - span[0] < 12
+
+
+def test_a_recorded_leg_that_spins(data_folder):
+    """The foot neither jumps nor swings around while the leg no longer spins."""
+    motion = marey.load(data_folder / "cmu-hard" / "106_20.bvh", file_fps=60)
+    repaired = repair(motion)
+    (spin,) = (one for one in repaired.source.provenance[-1]["interpolated"] if one[0] > 600)
+    assert spin[:2] == [629, 650]
+    foot = motion.skeleton.roles["right_foot"]
+    before, after = (
+        np.linalg.norm(np.diff(m.world().positions[620:660, foot], axis=0), axis=1).max() * m.fps
+        for m in (motion, repaired)
+    )
+    assert before > 9.0
+    assert after < 2.0

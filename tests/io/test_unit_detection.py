@@ -133,6 +133,26 @@ def test_rare_axes_are_doubted_if_the_rest_pose_does_not_stand() -> None:
         assert unit_detection.is_doubtful(guess.evidence) is not is_sure
 
 
+def test_z_up_is_doubted_unless_something_but_the_posture_shows_it() -> None:
+    """A person who lies along Z looks like one who stands, in a rig whose rest pose does not stand."""
+    walk = straight_walk()
+    lay = quat.from_axis_angle(np.array([1.0, 0, 0]), np.pi / 2)
+
+    def guess(clip: Motion, root: np.ndarray) -> unit_detection.Guess:
+        rotations = clip.rotations.copy()
+        rotations[:, 0] = quat.mul(lay, rotations[:, 0])
+        return unit_detection.recognize_up(clip.skeleton, root, rotations, None, by_rest=False)
+
+    still = walk[:10]
+    assert guess(walk, quat.rotate(lay, walk.root_positions)).evidence.endswith("and it walks")
+    standing = guess(still, quat.rotate(lay, still.root_positions))
+    assert (standing.value, standing.is_sure, standing.warning) == ("z", True, "")
+    lying = guess(still, np.tile([0.0, 0.15, 0.0], (10, 1)))
+    assert (lying.value, lying.is_sure) == ("z", False)
+    assert "nor feet at height 0 confirm it: pass `up=`" in lying.warning
+    assert unit_detection.is_doubtful(lying.evidence)
+
+
 def with_rest_pose(walk: Motion) -> Motion:
     rest = quat.identity((1, len(walk.skeleton)))
     return replace(

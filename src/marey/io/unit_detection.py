@@ -36,6 +36,9 @@ _USUAL_UPS, _USUAL_POSITION_UPS = ("y", "z"), ("y", "z", "-y")
 # A body walks if it is upright in at least the fraction _MOSTLY of all frames, travels farther than _FAR times its leg
 # length, and a foot moves slower than _STILL times the hips in most frames in which these move.
 _MOSTLY, _FAR, _STILL = 0.9, 1.0, 0.4
+# Maximum height of ankles above 0 of a standing body, as a fraction of the distance from feet to head. Ankles are at
+# 4 % of stature (Winter), and floors of recordings are rarely more than a hand's width off.
+_NEAR_FLOOR = 0.12
 
 
 # Parts of sentences in `Source.evidence` that say that a guess may be wrong.
@@ -177,10 +180,16 @@ def recognize_up(
     evidence = f"{axis.upper()} up: the direction from feet to head, with a mean cosine of {cosine:.2f} over {seen}"
     usual = _USUAL_UPS if by_rest else _USUAL_POSITION_UPS
     if not by_rest or rest_cosine < _UPRIGHT or not _is_standing(rest):
-        if (axis == "y" and cosine >= _LEANING) or (axis in usual and cosine >= _UPRIGHT):
+        if axis == "y" and cosine >= _LEANING:
             return Guess(axis, evidence)
         if cosine >= _UPRIGHT and _walks(paths(slice(None)), axis):
             return Guess(axis, f"{evidence}, and it walks")
+        if axis in usual and cosine >= _UPRIGHT:
+            if axis != "z" or _is_on_floor(paths(frames), axis):
+                return Guess(axis, evidence)
+            evidence = f"{evidence} (not certain; Y would be up if the person lies)"
+            warning = f"{evidence}; neither a standing rest pose nor a walk nor feet at height 0 confirm it: pass `up=`"
+            return Guess(axis, evidence, is_sure=False, warning=warning)
         if cosine >= _LEANING:
             evidence = f"Y up assumed: from feet to head is along {axis.upper()}, with a mean cosine of {cosine:.2f}"
             warning = f"{evidence}; if the person does not lie, crawl or stand upside down, pass `up=`"
@@ -211,6 +220,14 @@ def _is_standing(rest: Floats) -> bool:
         :, None
     ]
     return all(float(head @ foot) < -_LEANING for foot in feet)
+
+
+def _is_on_floor(paths: Floats, axis: str) -> bool:
+    """Return whether the feet are mostly near height 0 along an axis; `paths` is (hips, head and feet; F; 3)."""
+    k, sign = "xyz".index(axis[-1]), -1.0 if axis.startswith("-") else 1.0
+    heights, tall = sign * paths[2:, :, k].min(axis=0), np.linalg.norm(paths[1] - paths[2:].mean(axis=0), axis=-1)
+    middle = len(heights) // 2
+    return bool(abs(np.sort(heights)[middle]) < _NEAR_FLOOR * np.sort(tall)[middle])
 
 
 def _walks(paths: Floats, axis: str) -> bool:
