@@ -122,10 +122,10 @@ def test_single_frames_are_refused_as_motions_are(root, rotations, message):
     ],
 )
 def test_bone_offsets_of_single_frames_are_refused_as_those_of_motions_are(bones, message):
-    for given in (bones, set_readonly(bones.copy())):
+    frame = set_readonly(GOOD.root_positions[0].copy()), set_readonly(GOOD.rotations[0].copy())
+    for offsets in (bones, set_readonly(bones.copy())):
         with pytest.raises(InvalidValue, match=message):
-            frame = set_readonly(GOOD.root_positions[0].copy()), set_readonly(GOOD.rotations[0].copy())
-            wrap_frame(SKELETON, *frame, 30.0, "", None, Labels(), Source(), given)
+            wrap_frame(SKELETON, *frame, 30.0, "", None, Labels(), Source(), offsets)
 
 
 def test_single_frames_are_apart_from_the_input():

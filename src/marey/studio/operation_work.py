@@ -262,8 +262,9 @@ def render_motion(
 def search_library(folder: str, settings: ClipSearchSettings) -> Found:
     """List the clips of a folder that match the settings."""
     from marey.store import MotionSet, search_clips
+    from marey.studio.places import choose_cache
 
-    clips = MotionSet.open(folder, cache=_choose_cache(folder)).summarize()
+    clips = MotionSet.open(folder, cache=str(choose_cache(Path(folder)))).summarize()
     found = search_clips(clips, settings=settings)
     rows = [
         [clip.file, f"{clip.duration:.1f} s", f"{clip.speed:.2f} m/s", f"{math.degrees(clip.turn):.0f}°",
@@ -279,8 +280,9 @@ def search_library(folder: str, settings: ClipSearchSettings) -> Found:
 def open_folder(folder: str, settings: OpenSettings) -> Found:
     """Open the clips of a folder at one rate."""
     from marey.store import MotionSet
+    from marey.studio.places import choose_cache
 
-    clips = MotionSet.open(folder, settings=settings, cache=_choose_cache(folder))
+    clips = MotionSet.open(folder, settings=settings, cache=str(choose_cache(Path(folder))))
     if len(clips.files) > MAX_MOTIONS:
         raise InvalidValue(
             f"pattern must choose at most {MAX_MOTIONS} files, not {len(clips.files)}", parameter="pattern",
@@ -289,13 +291,6 @@ def open_folder(folder: str, settings: OpenSettings) -> Found:
     motions = list(clips)
     notes = [f"{each.name}: {each.reason}" for each in clips.skipped]
     return {"motions": motions, "notes": [f"{len(motions)} clips opened", *notes]}
-
-
-def _choose_cache(folder: str) -> str:
-    """Return the folder of the library view's index, so that files are not read again."""
-    from marey.studio.places import choose_cache
-
-    return str(choose_cache(Path(folder)))
 
 
 def solve_positions(file: str, settings: SolveSettings) -> Found:
