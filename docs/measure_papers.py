@@ -158,8 +158,8 @@ def _kicks(folder: Path) -> Iterator[Row]:
         [sum(_is_hit(match, "144_05", middles) is is_true for match in matches) for matches in found]
         for is_true in (True, False)
     )
-    ours = f"{min(true)} to {max(true)} of {len(middles)}, {max(false)} false"
-    yield "K 6.2.4.2", "kicks found among walks, punches, lunges and reaches", "all, with labels", f"{ours}, without labels"
+    ours = f"{min(true)} to {max(true)} of {len(middles)}, {max(false)} false, without labels"
+    yield "K 6.2.4.2", "kicks found among walks, punches, lunges and reaches", "all, with labels", ours
 
 
 def _reaches(folder: Path) -> Iterator[Row]:
