@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, convert_array, set_readonly
+from marey.core.options import LARGEST
 from marey.errors import InvalidValue
 
 __all__ = ["WeightFunction", "Weighting", "keyed_weights", "limit_speed_weights", "sample_votes"]
@@ -29,6 +30,8 @@ _PARTS = 8
 _MIN_FLOW = 0.25
 # If the sum is this small relative to the weights, they cancel out, and normalized weights would be huge.
 _CANCEL = 1e-3
+# Minimum time between keys in seconds; the slope between keys that are closer can overflow.
+_MIN_STEP = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,10 +152,15 @@ def keyed_weights(seconds: ArrayLike, weights: ArrayLike) -> WeightFunction:
         raise InvalidValue(
             f"weights must have one row per time, not shape {rows.shape} for times of shape {times.shape}"
         )
-    if not (np.isfinite(times).all() and (np.diff(times) > 0.0).all()):
-        raise InvalidValue("weights must have finite times that increase from row to row", parameter="weights")
+    if not (np.isfinite(times).all() and (np.diff(times) >= _MIN_STEP).all()):
+        raise InvalidValue(
+            "weights must have finite times that increase from row to row, by 1 microsecond or more",
+            parameter="weights",
+        )
     for t, row in zip(times.tolist(), rows, strict=True):
         _normalize(row, rows.shape[1], f" at {t:g} s")
+    if np.abs(rows).max() > LARGEST:
+        raise InvalidValue(f"weights must be at most {LARGEST:g}, not {np.abs(rows).max():g}", parameter="weights")
     if len(times) == 1:
         return lambda t: rows[0]
     from scipy.interpolate import PchipInterpolator
