@@ -320,7 +320,7 @@ def test_blend_takes_motions():
     one = marey.blend([walk, run], [0.5, 0.5])
     two = blend(register([walk, run]), [0.5, 0.5])
     assert furthest(one, two) == 0.0
-    assert one.name == "0.5 walk+0.5 run"
+    assert one.name == "Blend of walk and run"
 
 
 def test_the_simpler_methods_are_there_after_importing_the_package_alone():

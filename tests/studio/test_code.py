@@ -154,7 +154,7 @@ def test_a_clip_that_code_cannot_make_must_be_saved(studio: Studio) -> None:
     assert session is not None
     name = session.motions.add_result(studio.motion(studio.first)[:20])
     shared = studio.page.do("share_code", motion=name)
-    assert shared["files"] == ["walk.npz"]
+    assert shared["files"] == ["walk_2.npz"]
     assert "put or save them there first" in shared["code"]
 
 

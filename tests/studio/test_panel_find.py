@@ -175,7 +175,7 @@ def test_targets_out_of_reach_are_reported_and_added_results_stay(found: tuple[F
     assert far["errors"]["m"] > 5.0
     saved = page.do("aim_keep")
     x, y, z = far["reached"]
-    assert saved["name"] == f"kick at {x:.2f} {y:.2f} {z:.2f}", "by where it gets, not by what was asked for"
+    assert saved["name"] == f"kick at {x:.2f}, {y:.2f}, {z:.2f} m #2", "by where it gets, not by what was asked for"
     assert saved["motion"] != far["motion"]["motion"]
     moved = page.do("aim", target=far["aimed"])
     assert page.do("motion", motion=saved["motion"]) == saved

@@ -59,7 +59,7 @@ def test_an_arm_is_transplanted_onto_any_motion(layers: tuple[FakePage, dict[str
     roles = info["roles"]
     np.testing.assert_array_equal(after[:, roles["left_foot"]], before[:, roles["left_foot"]])
     assert np.abs(after - before)[:, roles["right_hand"]].max() > 0.2
-    assert made["name"] == "walk + right arm of reach"
+    assert made["name"] == "walk with right arm of reach"
 
 
 def test_a_look_meets_its_point_and_is_made_again_in_place(layers: tuple[FakePage, dict[str, str]]) -> None:

@@ -19,6 +19,7 @@ from marey.core.arrays import Floats, Ints, check_frame_count, freeze_array, set
 from marey.core.feet import feet_from_flag
 from marey.core.joint_limits import JointLimits
 from marey.core.motion import Motion
+from marey.core.naming import blend_name
 from marey.core.placement import check_same_skeleton, find_placement
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
@@ -79,7 +80,7 @@ def blend(
     result = _place_at_start(result, settings.start)
     result = replace(
         result,
-        name=settings.name or _make_name(reg, weighting),
+        name=settings.name or _make_name(reg.motions, weighting),
         source=result.source.with_step(**_make_record(reg, weighting, track)),
     )
     return _finish(result, settings)
@@ -110,9 +111,10 @@ def blend_simply(clips: Sequence[Motion], weights: Any, settings: BlendSettings)
     """Blend clips with one of the simpler methods."""
     from marey.blend import baselines
 
+    name = settings.name or f"{_make_name(clips, Weighting.of(weights, len(clips)))} ({settings.method})"
     if settings.method == "linear":
-        return _place_at_start(baselines.linear_blend(clips, weights, name=settings.name), settings.start)
-    made = baselines.blend_along_path(clips, weights, settings.method, settings, settings.name)
+        return _place_at_start(baselines.linear_blend(clips, weights, name=name), settings.start)
+    made = baselines.blend_along_path(clips, weights, settings.method, settings, name)
     return _place_at_start(made, settings.start)
 
 
@@ -285,11 +287,9 @@ def _find_floors(reg: RegistrationCurve, weights: Floats) -> tuple[float | None,
     return level, level - levels
 
 
-def _make_name(reg: RegistrationCurve, weighting: Weighting) -> str:
-    if weighting.constant is None:
-        return "+".join(dict.fromkeys(motion.name for motion in reg.motions))
-    parts = zip(weighting.constant.tolist(), reg.motions, strict=True)
-    return "+".join(f"{weight:.3g} {motion.name}" for weight, motion in parts if weight != 0.0)
+def _make_name(motions: Sequence[Motion], weighting: Weighting) -> str:
+    constant = None if weighting.constant is None else weighting.constant.tolist()
+    return blend_name([motion.name for motion in motions], constant)
 
 
 def _make_record(reg: RegistrationCurve, weighting: Weighting, track: BlendTrack) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from marey.compare import distance_grid, local_minima
 from marey.core.arrays import set_readonly
 from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
+from marey.core.naming import transition_name
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters, warn_renamed
 from marey.edit.settings import OneSkeleton
@@ -75,11 +76,13 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
     ('run', 'walk')
     """
     (first, second), notes = _prepare_pair(a, b, settings.retarget)
+    left = None if settings.at is None else _check_moments(settings.at, first, second)[0] / max(first.duration, 1e-9)
+    name = settings.name or transition_name(a.name, b.name, left)
     if settings.method != "registered":
         from marey.blend.baselines import linear_transition, timewarp_transition
 
         at = settings.at or _find_candidates(first, second, settings)[0][:2]
-        name = settings.name or f"{a.name} to {b.name} ({settings.method})"
+        name = settings.name or f"{name} ({settings.method})"
         if settings.method == "linear":
             return linear_transition(first, second, at, settings.length, window=settings.search_window, name=name)
         return timewarp_transition(first, second, at, settings, name)
@@ -88,14 +91,14 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
             f"length must cover at least 2 frames, not {settings.length:g} s at {first.fps:g} fps", parameter="length"
         )
     if settings.at is not None:
-        point = TransitionPoint(*_check_moments(settings.at, first, second), np.nan)
+        point = TransitionPoint(*settings.at, np.nan)
         result, record = build_transition(first, second, point, settings)
     else:
         result, record = _build_best_transition(first, second, settings)
     source = replace(
         first.source, path="", fps=None, channel_values=None, evidence=(), floor=result.source.floor, provenance=()
     ).with_step(op="transition", **{**record, "notes": [*notes, *record["notes"]]})
-    result = replace(result, name=settings.name or f"{a.name} to {b.name}", source=source)
+    result = replace(result, name=name, source=source)
     return enforce_contacts(result) if settings.feet else result
 
 

@@ -13,6 +13,7 @@ from marey.core.contacts import Contacts
 from marey.core.kinematics import forward_kinematics
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
+from marey.core.naming import layer_name
 from marey.core.settings import operation
 from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue
@@ -207,7 +208,7 @@ def join_halves(
         bone_offsets=None if bones is None else set_readonly(bones),
         contacts=_merge_contacts(lower, upper, halves, found),
         labels=_merge_labels(lower, upper, found),
-        name=f"{lower.name}+{upper.name}" if lower.name != upper.name else lower.name,
+        name=layer_name(lower.name, "upper body", upper.name),
         source=replace(lower.source, channel_values=None),
     )
 

@@ -15,6 +15,7 @@ from marey.blend.blend import BlendTrack, compose, enforce_contacts, make_inputs
 from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, convert_array, freeze_array, set_readonly
 from marey.core.feet import Feet, feet_from_flag
 from marey.core.motion import Motion
+from marey.core.naming import target_name
 from marey.core.placement import find_placement
 from marey.core.settings import operation
 from marey.deprecation import renamed_fields, renamed_method, renamed_methods, renamed_parameters
@@ -409,7 +410,7 @@ class ParametricMotion(FrozenRecord):
         source = motion.source.with_step(
             op="parametric", parameters=list(self.names), target=given.tolist(), aimed=aimed.tolist(), refine=steps
         )
-        named = _format_name(self.features, given) if settings.name is None else settings.name
+        named = self._make_name(given) if settings.name is None else settings.name
         return _Blend(given, aimed, projected, weights, replace(motion, name=named, source=source), u)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -500,6 +501,11 @@ class ParametricMotion(FrozenRecord):
     def _format_names(self) -> list[str]:
         return [f"{name} in {unit}" if unit else name for name, unit in zip(self.names, self.units, strict=True)]
 
+    def _make_name(self, target: Floats) -> str:
+        example = self.registration.motions[0]
+        action = next((label.name for label in example.labels), example.name)
+        return target_name(action, self.names, self.units, target.tolist())
+
     def _describe_projection(self, target: Floats, aimed: Floats) -> str:
         requested, got = (", ".join(f"{value:.3g}" for value in values) for values in (target, aimed))
         away = " and ".join(
@@ -528,12 +534,3 @@ def _check_steps(refine: bool | int) -> int:
             f"refine must be True, False, or a number of steps from 0 to {_MAX_STEPS}, not {steps}", parameter="refine"
         )
     return steps
-
-
-def _format_name(features: tuple[Feature, ...], target: Floats) -> str:
-    parts, at = [], 0
-    for feature in features:
-        values = target[at : at + feature.n_dims].tolist()
-        parts.append(" ".join([feature.label, *(f"{value:.3g}" for value in values)]))
-        at += feature.n_dims
-    return ", ".join(parts)

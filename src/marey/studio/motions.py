@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnknownName
 from marey.io.files import GLTF_SUFFIXES
+from marey.io.folder import free_name
 from marey.studio.frames import MAX_JOINTS
 from marey.studio.messages import Binary, Where
 from marey.studio.places import suggest_file_name
@@ -166,7 +167,9 @@ class Motions:
 
     def add_result(self, motion: Motion, *made_from: str, recipe: Recipe | None = None) -> str:
         """Add a motion that was made from the motions with the given ids. Returns its id."""
-        return self.add(Opened(motion, made_from=made_from, recipe=recipe))
+        return self.add(
+            Opened(replace(motion, name=self._find_free_name(motion.name)), made_from=made_from, recipe=recipe)
+        )
 
     def recipe(self, name: str) -> Recipe:
         """Return how a motion, as it is now, was made."""
@@ -251,6 +254,8 @@ class Motions:
         merge_undo : merge with the previous step if it has the same name; both are then undone together.
         """
         opened = self.opened(name)
+        if after.name != before.name:
+            after = replace(after, name=self._find_free_name(after.name, name))
         with self._lock:
             if opened.now.recording is not before:
                 raise InvalidValue("the clip changed while this was running; try again")
@@ -322,6 +327,12 @@ class Motions:
         with self._lock:
             if opened.where == "folder":
                 opened.file, opened.path, opened.clips, opened.clip = "", None, (), None
+
+    def _find_free_name(self, name: str, own: str = "") -> str:
+        """Return a name that no open motion has, except the one with id `own`: the given one, or with a number."""
+        with self._lock:
+            taken = {opened.now.recording.name for each, opened in self._opened.items() if each != own}
+        return free_name(name, taken.__contains__, gap=" #")
 
     def _next_step(self) -> int:
         self._n_steps += 1

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marey.core.motion import Motion
+from marey.core.naming import layer_name
 from marey.errors import InvalidValue, collect_warnings
 from marey.studio.grades import grade_edit, tabulate
 from marey.studio.work import Progress
@@ -387,7 +388,7 @@ def transplant_part(base: Motion, donor: Motion, part: str, settings: Transplant
     result = transplant(base, donor, joints=part, settings=settings)
     notes = list(result.source.provenance[-1]["notes"])
     return {
-        "motions": [replace(result, name=f"{base.name} + {part.replace('_', ' ')} of {donor.name}")],
+        "motions": [replace(result, name=layer_name(base.name, part, donor.name))],
         "notes": notes,
     }
 

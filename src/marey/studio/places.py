@@ -158,8 +158,8 @@ def is_device(name: str) -> bool:
 
 
 def suggest_file_name(name: str) -> str:
-    """Return a file name without spaces and parentheses for a clip: ``walk_mirrored`` for ``walk (mirrored)``."""
-    return re.sub(r"[\s()]+", "_", fit_name(name)).strip("_.") or "motion"
+    """Return a file name without spaces and special characters: ``walk_mirrored`` for ``walk (mirrored)``."""
+    return re.sub(r"[\s()[\]{},;%&#…'`$!]+", "_", fit_name(name)).strip("_.") or "motion"
 
 
 def fit_name(name: str) -> str:

@@ -63,7 +63,7 @@ def test_a_transition_is_the_first_motion_then_the_second(method):
     assert quat.angle_between(made.rotations[stop:, 1:], SLOW.rotations[-rest:, 1:]).max() < 1e-6
     steps = np.linalg.norm(np.diff(made.world().positions, axis=0), axis=-1).max()
     assert steps < 1.6 * np.linalg.norm(np.diff(WALK.world().positions, axis=0), axis=-1).max()
-    assert made.name == f"walk to slow ({method})"
+    assert made.name == f"walk to slow at 48 % ({method})"
 
 
 def test_the_length_of_a_cubic_transition_can_be_chosen():

@@ -61,7 +61,7 @@ def test_blend_two_and_change_everything(tab: Tab) -> None:
         page.locator(".blend-list").get_by_text(name).click()
     tab.until("() => document.querySelector('.panel').textContent.includes('matching foot contacts')")
     page.get_by_role("button", name="Blend", exact=True).click()
-    tab.until("() => marey.selected.info.name === '0.5 slow+0.5 fast' && !!marey.selected.character.pose")
+    tab.until("() => marey.selected.info.name === 'Blend of slow and fast' && !!marey.selected.character.pose")
     assert tab.get("marey.playback.playing")
     result = tab.get("marey.selected.info.motion")
     hold_on_while_blends_arrive(tab)

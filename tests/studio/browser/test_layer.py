@@ -33,13 +33,13 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     page.locator(".opened button.item", has_text="walk").first.click()
     page.get_by_label("Other clip").select_option(label="carry_box")
     press(tab, "Combine")
-    tab.until("() => marey.motions.size === 3 && marey.selected.info.name === 'walk+carry_box'")
+    tab.until("() => marey.motions.size === 3 && marey.selected.info.name === 'walk with upper body of carry_box'")
     tab.until("() => marey.playback.playing && !!marey.selected.character.pose")
     page.keyboard.press(" ")
     page.evaluate("() => (marey.playback.seek(20), marey.focus())")
 
     press(tab, "Add gaze target")
-    tab.until("() => marey.selected.info.name === 'walk+carry_box (looking)' && !!marey.selected.character.pose")
+    tab.until("() => marey.selected.info.name === 'walk with upper body of carry_box (looking)' && !!marey.selected.character.pose")
     press(tab, "Add gaze target")
     tab.until("() => document.querySelectorAll('.looks li').length === 2")
     balls = "marey.stage.scene.children.filter((one) => one.geometry?.type === 'SphereGeometry')"

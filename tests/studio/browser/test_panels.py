@@ -54,7 +54,7 @@ def test_two_clips_are_blended(tab: Tab) -> None:
         tab.page.locator(".blend-list").get_by_text(name, exact=True).click()
     says(tab, "matching foot contacts")
     press(tab, "Blend")
-    shows(tab, "0.5 slow+0.5 fast")
+    shows(tab, "Blend of slow and fast")
     weight = tab.page.get_by_role("slider", name="A  slow")
     weight.press("ArrowRight")
     tab.until("() => marey.selected.info.undo === 1")

@@ -64,7 +64,7 @@ def test_a_demo_uses_only_its_own_clips(tab: Tab) -> None:
     tab.page.get_by_role("menuitem", name="Start page").click()
     tab.page.get_by_text("Blend a walk and a run").click()
     tab.until(f"() => marey.motions.size === {n} + 3 && !!marey.selected.character.pose")
-    assert tab.get("marey.selected.info.name") == "0.5 walk+0.5 run"
+    assert tab.get("marey.selected.info.name") == "Blend of walk and run"
     for _ in range(3):
         tab.page.locator(".opened button[aria-label^=Close]").last.click()
     tab.until(f"() => marey.motions.size === {n}")

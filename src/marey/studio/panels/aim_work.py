@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.core.arrays import Floats
+from marey.core.naming import target_name
 from marey.errors import InvalidValue
 from marey.studio.panels.find_sources import cut_matches
 from marey.studio.panels.find_work import run_search
@@ -156,13 +156,7 @@ def name_motion(space: ParametricMotion, reached: Sequence[float]) -> str:
     """Return a short name for a motion: the name of the first example and the reached parameters."""
     example = space.registration.motions[0]
     name = next((label.name for label in example.labels), _REST.sub("", example.name.rpartition("/")[2]))
-    if is_position(space):
-        return f"{name} at {' '.join(f'{value + 0.0:.2f}' for value in np.round(reached, 2))}"
-    parts = []
-    for quantity, unit, value in zip(space.names, space.units, reached, strict=True):
-        shown, sign = (math.degrees(value), unit.replace("rad", "°")) if unit.startswith("rad") else (value, f" {unit}")
-        parts.append(f"{quantity.replace('_', ' ')} {round(shown, 2) + 0.0:.2f}{sign}".rstrip())
-    return f"{name}, {', '.join(parts)}"
+    return target_name(name, space.names, space.units, reached)
 
 
 def is_position(space: ParametricMotion) -> bool:
