@@ -189,9 +189,11 @@ def test_joint_limits_are_a_file_of_the_folder(session: tuple[FakePage, str, str
 
 
 def test_different_skeletons_are_refused_with_one_remedy(session: tuple[FakePage, str, str]) -> None:
-    with pytest.raises(Failed, match="the Blend panel can retarget one to the other") as found:
+    with pytest.raises(Failed, match="turn on “Retarget” under Advanced") as found:
         run(session, "splice", other=None, file="tall.bvh")
-    assert found.value.text.count("retarget") == 1
+    assert found.value.text.lower().count("retarget") == 1
+    with pytest.raises(Failed, match="; retarget one first: Edit panel, Pose, Retarget$"):  # no such option there
+        run(session, "connect", other=None, file="tall.bvh")
 
 
 def test_a_file_is_never_overwritten(session: tuple[FakePage, str, str]) -> None:

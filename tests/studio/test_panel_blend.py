@@ -177,7 +177,7 @@ def test_another_skeleton_is_reported_and_fitted(page: FakePage, pair: list[str]
     tall = page.do("open", path="tall.bvh")["motion"]
     found = page.do("blend_study", motions=[pair[0], tall])
     assert (found["grid"], found["misfits"]) == (None, [1])
-    with pytest.raises(Failed, match="different proportions.*; the Blend panel can retarget one to the other$"):
+    with pytest.raises(Failed, match="different proportions.*; press “Retarget to A's skeleton”$"):
         page.do("blend", motions=[pair[0], tall])
     result = page.do("blend_fit", motion=tall, to=pair[0])["motion"]
     assert result["name"] == "tall as slow"

@@ -77,7 +77,7 @@ CASES: list[tuple[Callable[[], None], type[Message], str]] = [
     (blend_different_clips, BlendMotions, "or use “Blend even if very different” to accept this"),
     (blend_clips_that_share_nothing, BlendMotions, "crop the motions by hand and use “Trim to the common part” (off)"),
     (join_at_a_bad_place, JoinMotions, "or use “Blend even if very different” to accept it"),
-    (blend_two_skeletons, BlendMotions, "the Blend panel can retarget one to the other"),
+    (blend_two_skeletons, BlendMotions, "press “Retarget to A's skeleton”"),
     (splice_a_short_clip, SpliceMotions, "choose a longer clip"),
     (record_a_look_without_rest, AddLook, "mark the look on the timeline, or record a pause"),
     (mark_a_look_beyond_the_clip, AddLook, "mark the look on the timeline"),

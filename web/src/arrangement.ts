@@ -13,6 +13,10 @@ const WAYS: [Way, string, string][] = [
 const APART = 1.2;
 /** Clips that start closer to each other (meters) would stand inside each other. */
 const TOO_CLOSE = 0.6;
+/** Names that would lie on others are raised by as many rows as needed, at most these; then they are left out. */
+const MAX_ROWS = 4;
+/** A raised name comes down only where this much room (pixels) is left beside it, so that names stay put while playing. */
+const SLACK = 24;
 /** With more clips than this, the camera stays with the selected one. */
 const FEW = 6;
 
@@ -22,7 +26,7 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
   let way: Way | null = null;
   let framed = 0;
   let named = true;
-  const tags = new Map<Shot, HTMLElement>();
+  const tags = new Map<Shot, Tag>();
   const shots = () => [...app.motions.values()];
   const buttons = WAYS.map(([name, label, title]) => button(label, () => choose(name), title));
   const names = toggle("Names", named, (on) => {
@@ -101,22 +105,34 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
   };
   const placeTags = () => {
     const wanted = named && app.motions.size > 1 ? shots().filter(({ character }) => character.visible && character.posed) : [];
-    for (const [shot, tag] of tags) {
+    for (const [shot, { span }] of tags) {
       if (wanted.includes(shot)) continue;
-      tag.remove();
+      span.remove();
       tags.delete(shot);
     }
+    // The name of the selected clip has precedence, then those of the clips opened first.
+    wanted.sort((a, b) => Number(b === app.selected) - Number(a === app.selected));
+    const taken: Place[] = [];
     for (const shot of wanted) {
-      const tag = tags.get(shot) ?? el("span", { class: "clip-name" });
-      if (!tags.has(shot)) app.stage.overlay.append(tag);
-      if (tag.textContent !== shot.info.name) tag.textContent = shot.info.name;
+      const tag = tags.get(shot) ?? { span: el("span", { class: "clip-name" }), row: 0, width: 0, height: 0 };
+      if (!tags.has(shot)) app.stage.overlay.append(tag.span);
       tags.set(shot, tag);
-      tag.style.setProperty("--dot", shot.character.color);
-      tag.classList.toggle("selected", shot === app.selected);
+      const { span } = tag;
+      span.style.setProperty("--dot", shot.character.color);
+      const wasSelected = span.classList.contains("selected");
+      span.classList.toggle("selected", shot === app.selected);
+      if (span.textContent !== shot.info.name || !tag.width || wasSelected !== (shot === app.selected)) {
+        span.textContent = shot.info.name;
+        span.hidden = false;
+        [tag.width, tag.height] = [span.offsetWidth, span.offsetHeight];
+      }
       const box = shot.character.box();
       const at = box.isEmpty() ? null : app.stage.project(new THREE.Vector3((box.min.x + box.max.x) / 2, box.max.y + 0.18, (box.min.z + box.max.z) / 2));
-      tag.hidden = !at;
-      if (at) tag.style.transform = `translate(-50%, -100%) translate(${at.x.toFixed(1)}px, ${at.y.toFixed(1)}px)`;
+      const place = at && findRoom(tag, at, taken);
+      span.hidden = !place;
+      if (!place) continue;
+      taken.push(place);
+      span.style.transform = `translate(-50%, -100%) translate(${place.x.toFixed(1)}px, ${place.y.toFixed(1)}px)`;
     }
   };
   // The last button of the bar is Follow.
@@ -142,4 +158,35 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
       default: return false;
     }
   };
+}
+
+/** A name over a character: its size in pixels, and the number of rows by which it is raised. */
+interface Tag {
+  span: HTMLElement;
+  row: number;
+  width: number;
+  height: number;
+}
+
+/** The middle of the lower edge of a name, and its size, in pixels. */
+interface Place {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** Find the lowest row above a point where a name lies on no other; null if there is none. */
+function findRoom(tag: Tag, at: { x: number; y: number }, taken: Place[]): Place | null {
+  const { width, height } = tag;
+  for (let row = 0; row <= MAX_ROWS; row++) {
+    const slack = row < tag.row ? SLACK : 0;
+    const y = at.y - row * height;
+    const hits = taken.some((other) => Math.abs(other.x - at.x) < (other.width + width + slack) / 2 + 2
+      && y - height < other.y + slack / 2 && other.y - other.height < y + slack / 2);
+    if (hits) continue;
+    tag.row = row;
+    return { x: at.x, y, width, height };
+  }
+  return null;
 }

@@ -20,6 +20,10 @@ from marey.studio.object_options import find_form, has_control, write_text
 # Unit on the page, and factor from the library's unit to it.
 _SHOWN = {"rad": ("°", 180.0 / math.pi), "fraction": ("%", 100.0), "1/s": ("Hz", 1.0)}
 
+# Remedies for different skeletons, with and without an option of the form that retargets.
+_RETARGET = "turn on “Retarget” under Advanced"
+_RETARGET_FIRST = "retarget one first: Edit panel, Pose, Retarget"
+
 
 def describe_controls(kind: type[Settings]) -> list[dict[str, Any]]:
     """Return the controls of all options that can be typed, JSON-ready; numbers in the page's units."""
@@ -56,12 +60,16 @@ def find_settings(message: type[Message]) -> list[type[Settings]]:
 def word_failure(error: MareyError, kinds: Iterable[type[Settings]], remedies: Mapping[str, str]) -> WorkFailed:
     """Return an operation's error in the words of the page: labels of controls, and the page's remedy if it has one."""
     kind = getattr(error, "kind", type(error).__name__)
-    text = error.word(_name_control_of(kinds), _find_remedy(error, remedies))
+    kinds = tuple(kinds)
+    text = error.word(_name_control_of(kinds), _find_remedy(error, kinds, remedies))
     return WorkFailed(kind, text, error.parameter, is_worded=True)
 
 
-def _find_remedy(error: MareyError, remedies: Mapping[str, str]) -> str | None:
+def _find_remedy(error: MareyError, kinds: Iterable[type[Settings]], remedies: Mapping[str, str]) -> str | None:
+    """Return the page's remedy, if there is one. That for different skeletons names a control of the same form."""
     keys = (error.parameter or "", getattr(error, "kind", type(error).__name__))
+    can_retarget = any(each.name == "retarget" for kind in kinds for each in options_of(kind))
+    remedies = {"DifferentSkeletons": _RETARGET if can_retarget else _RETARGET_FIRST, **remedies}
     return next((remedies[key] for key in keys if key in remedies), None)
 
 
@@ -74,7 +82,7 @@ def word_error(error: MareyError, message: type[Message]) -> str:
     """Return the text of an error for the page, with the labels of controls for parameters, and the page's remedy."""
     if isinstance(error, WorkFailed) and error.is_worded:
         return error.message
-    return error.word(_name_control(message), _find_remedy(error, message.remedies))
+    return error.word(_name_control(message), _find_remedy(error, find_settings(message), message.remedies))
 
 
 def word_text(text: str, message: type[Message]) -> str:

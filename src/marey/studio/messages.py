@@ -44,7 +44,7 @@ class Message(Value):
 
     do: ClassVar[str]
     control_labels: ClassVar[Mapping[str, str]] = {}
-    remedies: ClassVar[Mapping[str, str]] = {"DifferentSkeletons": "the Blend panel can retarget one to the other"}
+    remedies: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(
         cls,

@@ -39,7 +39,9 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     page.evaluate("() => (marey.playback.seek(20), marey.focus())")
 
     press(tab, "Add gaze target")
-    tab.until("() => marey.selected.info.name === 'walk with upper body of carry_box (looking)' && !!marey.selected.character.pose")
+    tab.until(
+        "() => marey.selected.info.name === 'walk with upper body of carry_box (looking)' && !!marey.selected.character.pose"
+    )
     press(tab, "Add gaze target")
     tab.until("() => document.querySelectorAll('.looks li').length === 2")
     balls = "marey.stage.scene.children.filter((one) => one.geometry?.type === 'SphereGeometry')"

@@ -196,6 +196,18 @@ def test_a_click_selects_a_clip_and_a_joint(tab: Tab) -> None:
     tab.until("() => marey.selected.info.name === 'kick'")
     assert "rotation" in tab.page.locator(".joint-values").inner_text()
     tab.page.get_by_role("button", name="Close joint values").click()
+    # Characters in one place: their names stay apart.
+    tab.page.get_by_role("button", name="As recorded", exact=True).click()
+    settle(tab)
+    boxes = tab.get(
+        "[...document.querySelectorAll('.clip-name:not([hidden])')].map((tag) => tag.getBoundingClientRect().toJSON())"
+    )
+    assert len(boxes) == tab.get("marey.motions.size")
+    for k, a in enumerate(boxes):
+        for b in boxes[k + 1 :]:
+            assert (
+                a["right"] <= b["left"] or b["right"] <= a["left"] or a["bottom"] <= b["top"] or b["bottom"] <= a["top"]
+            )
     tab.page.get_by_role("button", name="Solo", exact=True).click()
     assert tab.get("[...marey.motions.values()].filter(({ character }) => character.visible).length") == 1
     tab.page.get_by_role("button", name="As recorded", exact=True).click()

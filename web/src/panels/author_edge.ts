@@ -56,6 +56,7 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
     costs.hidden = false;
     histogram.draw();
     await attempt();
+    compare.scrollIntoView({ block: "start" });
   };
   /** Preview the thresholds. Replies to older requests are ignored. */
   const attempt = async () => {

@@ -10,10 +10,11 @@ from marey.studio.messages import Message, MotionCommand, MotionInfo, MotionWith
 from marey.studio.panels.compare_messages import Placed
 
 BlendMethod = Literal["registered", "linear", "discrete", "cubic"]
+_FIT = {"DifferentSkeletons": "press “Retarget to A's skeleton”"}
 _STAND = "go to a frame where both feet are flat on the floor, then try again"
 
 
-class StudyBlend(Message, do="blend_study"):
+class StudyBlend(Message, do="blend_study", remedies=_FIT):
     """Register motions, and compare all frames of the first with all frames of another.
 
     `other` is the index of that motion in `motions`. `window` is the length, in seconds, over which two frames are
@@ -106,7 +107,7 @@ class FramesPlaced(Placed):
     """A floor-plane transform: theta in radians, x and z in meters. `distance` is the residual in meters."""
 
 
-class BlendMotions(Message, do="blend"):
+class BlendMotions(Message, do="blend", remedies=_FIT):
     """Blend motions. The blend replaces the motion with id `result`, an earlier blend, if that is open.
 
     `weights` has one blend weight per motion. Alternatively, `curves` has for each motion its points (time, weight):
@@ -123,7 +124,7 @@ class BlendMotions(Message, do="blend"):
     merge_undo: bool = False
 
 
-class JoinMotions(Message, do="blend_transition"):
+class JoinMotions(Message, do="blend_transition", remedies=_FIT):
     """Make a transition from the first to the second motion.
 
     `at` are the times in both motions, in seconds, that coincide at the middle of the transition; null for the best
@@ -145,7 +146,7 @@ class Blended(Value):
     notes: tuple[str, ...]
 
 
-class CompareBlends(Message, do="blend_statistics"):
+class CompareBlends(Message, do="blend_statistics", remedies=_FIT):
     """Align and blend two motions with every method, and measure the results."""
 
     motions: tuple[str, ...]
