@@ -16,7 +16,9 @@ from unittest.mock import AsyncMock
 import numpy as np
 import pytest
 
-from marey.control import BlendTree, BlendTreeSettings, FollowDirection, MatchingData, MatchingSettings
+from marey.control import (
+    BlendTree, BlendTreeSettings, FollowDirection, GoTo, GoToSettings, MatchingData, MatchingSettings, get_planner,
+)  # fmt: skip
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
 from marey.core.skeleton import Skeleton
@@ -52,7 +54,7 @@ from marey.studio.panels.drive_source import (
     make_upper,
     measure_turns,
 )
-from marey.studio.panels.drive_steering import Steering
+from marey.studio.panels.drive_steering import Steering, find_turning
 from marey.studio.session import PanelState, Session
 from tests.pmg.characters import small_walker
 from tests.pmg.recipes import small_character
@@ -660,3 +662,39 @@ def test_plans_on_disk_spare_the_computation(
     assert cached_characters.read_plans(again, path) is None
     cached_characters.remove("walking")
     assert cached_characters.find_cached("walking") is None
+
+
+def test_a_character_turns_to_a_point_until_walks_there_are_planned(
+    character: ParametricMotionGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    character.save(tmp_path / "walker.json")
+    graph = ParametricMotionGraph.load(tmp_path / "walker.json")
+    driver = CharacterDriver(graph, "lock", waits=False)
+    planner = get_planner(graph, find_turning(graph), GoToSettings().short_way)
+    source = DriveSource(driver, Record())
+    source.request(DriveRequest(point=(30.0, 0.0)))
+    for _ in range(90):
+        source.frame()
+    assert not planner.has_table("point")
+    planner.table("point")
+    asked: list[GoTo] = []
+    choose = GoTo.choose
+    monkeypatch.setattr(GoTo, "choose", lambda one, state: asked.append(one) or choose(one, state))
+    for _ in range(90):
+        source.frame()
+    assert asked
+
+
+def test_plans_are_made_while_a_character_walks(
+    page: FakePage, character: ParametricMotionGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    (tmp_path / "built").mkdir()
+    character.save(tmp_path / "built" / "shared.json")
+    path = cached_characters.store("walking", tmp_path / "built" / "shared.json")
+    page.do("drive_start", way="character", source="recipe", name="walking")
+    end = time.monotonic() + 120.0
+    while not (path.parent / "drive.npz").is_file() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert cached_characters.read_plans(ParametricMotionGraph.load(path), path) == describe_limits(character)
+    page.do("live_stop")

@@ -38,7 +38,7 @@ def test_what_two_pages_need_at_once_is_made_once(tmp_path: Path) -> None:
         assert first == second == await shared.file("a", jobs, make)
         assert first.read_text() == "whole"
         assert await shared.file("b", jobs, make) != first
-        shared.close()
+        await shared.close()
         assert shared.own is not None
         assert not shared.own.exists()
 
@@ -65,7 +65,7 @@ def test_a_failed_job_is_tried_again_by_a_waiting_page(tmp_path: Path) -> None:
         assert isinstance(first, InvalidValue)
         assert second == tries[1]
         assert not tries[0].parent.exists()
-        shared.close()
+        await shared.close()
 
     asyncio.run(run())
 
@@ -92,7 +92,7 @@ def test_a_page_waiting_for_another_page_can_cancel(tmp_path: Path) -> None:
             await second
         may_end.set()
         assert (await first).read_text() == "whole"
-        shared.close()
+        await shared.close()
 
     asyncio.run(run())
 

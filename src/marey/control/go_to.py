@@ -78,8 +78,16 @@ class GoTo:
     def prepare(self, graph: ParametricMotionGraph) -> Planner:
         """Compute the tables of a character now, so no later choice has to wait for them; return its planner."""
         planner = get_planner(graph, self._nodes, self._short_way)
-        planner.table("point" if self._heading is None else "pose")
+        planner.table(self._goal_kind)
         return planner
+
+    def is_prepared(self, graph: ParametricMotionGraph) -> bool:
+        """Return whether the tables of a character are known, so that a choice need not wait for them."""
+        return get_planner(graph, self._nodes, self._short_way).has_table(self._goal_kind)
+
+    @property
+    def _goal_kind(self) -> str:
+        return "point" if self._heading is None else "pose"
 
     def choose(self, state: ControlState) -> Choice:
         """Choose the first clip of the fastest plan."""

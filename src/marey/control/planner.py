@@ -125,6 +125,10 @@ class Planner:
             self._tables[kind] = build_table(self.model, kind, self.nodes)
         return self._tables[kind]
 
+    def has_table(self, kind: str) -> bool:
+        """Return whether a table is known, so that it need not be computed."""
+        return kind in self._tables
+
     def put_tables(self, tables: dict[str, ValueTable]) -> None:
         """Use tables that were computed before."""
         self._tables |= tables

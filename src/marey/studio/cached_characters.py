@@ -29,6 +29,8 @@ from marey.studio.panels.drive_steering import find_turning
 
 # Packages whose code does not change a character.
 _OTHERS = ("bench", "cli", "plot", "studio")
+# Maximum number of other versions of the code whose characters stay on disk.
+_MAX_OTHERS = 2
 
 
 def find_cached(recipe: str) -> Path | None:
@@ -45,9 +47,9 @@ def store(recipe: str, file: Path) -> Path:
     folder = _folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.parent.iterdir():  # characters built by other versions of the code
-            if old != folder:
-                shutil.rmtree(old, ignore_errors=True)
+        others = (old for old in folder.parent.iterdir() if old != folder)  # of other versions of the code
+        for old in sorted(others, key=os.path.getmtime, reverse=True)[_MAX_OTHERS:]:
+            shutil.rmtree(old, ignore_errors=True)
         new = Path(tempfile.mkdtemp(dir=folder, prefix=f"{recipe}.new"))
         shutil.copytree(file.parent, new, dirs_exist_ok=True)
         try:

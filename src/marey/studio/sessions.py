@@ -81,7 +81,7 @@ class Sessions:
             await self._drop(name)
         for library in self.shared.libraries.values():
             await library.close()
-        self.shared.close()
+        await self.shared.close()
 
     async def _expire(self, session: Session, closed: bool) -> None:
         if closed:

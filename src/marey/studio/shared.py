@@ -1,17 +1,19 @@
-"""Files shared by all sessions of a server, created on first use and removed with the server."""
+"""Files shared by all sessions of a server, created on first use and removed with the server; work for later."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from marey.errors import MareyError
 from marey.io.temporary import new_folder
+from marey.studio.jobs import Jobs
 
 if TYPE_CHECKING:
-    from marey.studio.jobs import Jobs
     from marey.studio.library import Library
 
 
@@ -19,6 +21,7 @@ class Shared:
     """Shared files, keyed by name. Use only in the server's event loop.
 
     libraries : what the files of each open folder contain, keyed by folder.
+    later : jobs that no page waits for.
     """
 
     def __init__(self) -> None:
@@ -27,6 +30,19 @@ class Shared:
         self._files: dict[str, Path] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._count = 0
+        self.later = Jobs(lambda *_: None)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def run_later(self, work: Coroutine[Any, Any, object]) -> None:
+        """Run something that no page waits for. Errors are ignored: whoever needs the result computes it then."""
+
+        async def run() -> None:
+            with suppress(MareyError):
+                await work
+
+        task = asyncio.get_running_loop().create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def file(self, name: str, jobs: Jobs, make: Callable[[Path], Awaitable[object]]) -> Path:
         """Return the file stored under a name, creating it if necessary.
@@ -62,7 +78,11 @@ class Shared:
             raise
         return folder / "shared.json"
 
-    def close(self) -> None:
-        """Remove all files."""
+    async def close(self) -> None:
+        """Stop all work, and remove all files."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.later.close()
         if self.own is not None:
             shutil.rmtree(self.own, ignore_errors=True)

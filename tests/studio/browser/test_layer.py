@@ -40,7 +40,8 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
 
     press(tab, "Add gaze target")
     tab.until(
-        "() => marey.selected.info.name === 'walk with upper body of carry_box (looking)' && !!marey.selected.character.pose"
+        "() => marey.selected.info.name === 'walk with upper body of carry_box (looking)'"
+        " && !!marey.selected.character.pose"
     )
     press(tab, "Add gaze target")
     tab.until("() => document.querySelectorAll('.looks li').length === 2")

@@ -20,8 +20,12 @@ from marey.studio.registry import command
 from marey.studio.threads import to_thread
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from marey.control import OneShot
     from marey.core.motion import Motion
+    from marey.pmg import ParametricMotionGraph
+    from marey.studio.jobs import Jobs
     from marey.studio.panels.author_state import Draft
     from marey.studio.panels.drive_controllers import Driver
     from marey.studio.panels.drive_source import BodyState, DriveSource, Record
@@ -34,10 +38,11 @@ _SPACING = 1.0
 
 
 class LoadedCharacter(NamedTuple):
-    """A character, and its limits if they are known."""
+    """A character, its limits if they are known, and whether walks to points are planned in the background."""
 
     graph: Any
     limits: tuple[str, ...] | None = None
+    is_being_planned: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -238,8 +243,10 @@ async def _make_driver(session: Session, state: DriveState, message: messages.St
 
     if message.way == "character":
         loaded = await _load_character(session, state, message)
+        # Plans are those of the default settings.
+        waits = not loaded.is_being_planned or message.character != type(message.character)()
         walker: Driver = await session.jobs.run_in_thread(
-            controllers.CharacterDriver, loaded.graph, message.feet, message.character, loaded.limits
+            controllers.CharacterDriver, loaded.graph, message.feet, message.character, loaded.limits, waits
         )
         return walker
     if len(message.motions) > _MAX_MOTIONS:
@@ -332,7 +339,10 @@ async def _load_character(session: Session, state: DriveState, message: messages
 
 
 async def _load_recipe(session: Session, recipe: str) -> LoadedCharacter:
-    """Load a built-in character with its plans. Both are computed once and stored on disk."""
+    """Load a built-in character with its plans. Both are computed once and stored on disk.
+
+    The first time it starts without plans: directions take a moment, and points are planned while it walks.
+    """
     from marey.pmg import ParametricMotionGraph
     from marey.studio.cached_characters import read_plans, remove
 
@@ -345,6 +355,14 @@ async def _load_recipe(session: Session, recipe: str) -> LoadedCharacter:
         graph = await to_thread(ParametricMotionGraph.load, path)
     limits = await to_thread(read_plans, graph, path)
     if limits is None:
-        await session.jobs.run(f"{WORK}:plan", path=str(path))
-        limits = await to_thread(read_plans, graph, path)
-    return LoadedCharacter(graph, limits)
+        session.shared.run_later(_plan(session.shared.later, graph, path))
+    return LoadedCharacter(graph, limits, limits is None)
+
+
+async def _plan(jobs: Jobs, graph: ParametricMotionGraph, path: Path) -> None:
+    """Write the plans of a character next to its file, and let the character use them."""
+    from marey.studio.cached_characters import read_plans
+
+    if await to_thread(read_plans, graph, path) is None:
+        await jobs.run(f"{WORK}:plan", path=str(path))
+        await to_thread(read_plans, graph, path)

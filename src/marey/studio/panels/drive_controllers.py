@@ -150,7 +150,11 @@ def describe_limits(graph: ParametricMotionGraph) -> tuple[str, ...]:
 
 
 class CharacterDriver:
-    """Controls a parametric motion graph. `limits` are texts from `describe_limits`; None computes them."""
+    """Controls a parametric motion graph.
+
+    limits : texts from `describe_limits`; None computes them.
+    waits : see `marey.studio.panels.drive_steering.Steering`.
+    """
 
     def __init__(
         self,
@@ -158,8 +162,9 @@ class CharacterDriver:
         feet: Feet,
         settings: GoToSettings | None = None,
         limits: tuple[str, ...] | None = None,
+        waits: bool = True,
     ) -> None:
-        self._steering = Steering(graph, settings)
+        self._steering = Steering(graph, settings, waits)
         self.stream = graph.stream(self._steering, feet=FEET[feet])
         self.nodes = tuple(
             DriveNode(

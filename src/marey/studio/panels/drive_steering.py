@@ -24,6 +24,8 @@ class Steering:
     If no node is requested, it chooses one that fits the request: a node that can turn, for a direction or a floor
     point, and a node with the requested speed.
 
+    waits : whether `prepare` computes the tables for going to points. Otherwise the character turns toward a point
+        until they are there.
     reach : outlines (n, 2), x and z, of where the character can be at the end of the next clip, in the stream's
         coordinates.
     count : number of choices so far.
@@ -32,7 +34,8 @@ class Steering:
     changes_clips = True
     stops = True
 
-    def __init__(self, graph: ParametricMotionGraph, settings: GoToSettings | None = None) -> None:
+    def __init__(self, graph: ParametricMotionGraph, settings: GoToSettings | None = None, waits: bool = True) -> None:
+        self._waits = waits
         self._follow = FollowDirection()
         self._turning = turning = find_turning(graph)
         self._steered = self._turning or tuple(name for name, node in graph.nodes.items() if "turn" in node.names)
@@ -42,9 +45,9 @@ class Steering:
         self.count = 0
 
     def prepare(self, graph: ParametricMotionGraph) -> None:
-        """Build all lookup tables in advance."""
+        """Build lookup tables in advance."""
         self._follow.prepare(graph)
-        if self._go_to is not None:
+        if self._go_to is not None and self._waits:
             self._go_to.prepare(graph)
 
     def request(self, **command: Any) -> None:
@@ -64,7 +67,14 @@ class Steering:
         is_stopping = bool(self._follow.command.get("stop") and get_planner(state.graph).rests)
         node = named or (None if is_stopping else self._fit(state))
         can_go = any(option.node.name in self._turning for option in state.options)
-        if self._point is not None and self._go_to is not None and can_go and node in (None, *self._turning):
+        is_ready = self._go_to is not None and (self._waits or self._go_to.is_prepared(state.graph))
+        if (
+            self._point is not None
+            and self._go_to is not None
+            and is_ready
+            and can_go
+            and node in (None, *self._turning)
+        ):
             return self._go_to.choose(state)
         if self._point is not None:
             # Turn toward the point as far as the current node can, until a locomotion node can follow.
