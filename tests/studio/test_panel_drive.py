@@ -17,7 +17,14 @@ import numpy as np
 import pytest
 
 from marey.control import (
-    BlendTree, BlendTreeSettings, FollowDirection, GoTo, GoToSettings, MatchingData, MatchingSettings, get_planner,
+    BlendTree,
+    BlendTreeSettings,
+    FollowDirection,
+    GoTo,
+    GoToSettings,
+    MatchingData,
+    MatchingSettings,
+    get_planner,
 )  # fmt: skip
 from marey.core.motion import Motion
 from marey.core.protocols import Stream
