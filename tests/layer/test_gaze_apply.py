@@ -148,6 +148,12 @@ def test_neck_and_trunk_follow_a_goal_outside_the_map(gaze, goal):
     assert np.array_equal(track.motion.rotations[:, legs], still.rotations[:, legs])
 
 
+def test_a_look_that_begins_before_the_first_frame_is_held():
+    raw = np.full((30, 4, 3), 0.2)
+    held = gaze_follow._hold_between(raw, np.zeros(30, dtype=np.int64), np.ones(30), 30.0)
+    np.testing.assert_allclose(held, raw, atol=1e-12)
+
+
 def test_a_goal_beyond_what_the_body_can_do_is_reported(gaze, monkeypatch):
     for part in ("_NECK", "_TRUNK"):
         monkeypatch.setattr(gaze_follow, part, np.radians([50.0, 20.0]))

@@ -140,7 +140,6 @@ def _hold_between(raw: Floats, latest: Ints, progress: Floats, fps: float) -> Fl
     """
     total = raw.copy()
     begins: Sequence[int] = (np.flatnonzero(np.diff(latest) > 0) + 1).tolist()
-    for start, stop in zip(begins, [*begins[1:], len(raw)], strict=True):
-        if start > 0:
-            total[start:stop] += (1.0 - progress[start:stop, None, None]) * total[start - 1]
+    for start, stop in zip(begins, [*begins, len(raw)][1:], strict=True):
+        total[start:stop] += (1.0 - progress[start:stop, None, None]) * total[start - 1]
     return smooth_series(total, _SMOOTH * fps)

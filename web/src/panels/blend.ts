@@ -482,6 +482,7 @@ class BlendPanel {
   private showMetrics(of: typeof this.metricsOf, elements: HTMLElement[]): void {
     this.metricsOf = of;
     this.results.replaceChildren(...elements);
+    if (of === "methods") this.results.scrollIntoView({ block: "start" });
     this.outdate(false);
   }
 
@@ -493,8 +494,7 @@ class BlendPanel {
   private async export(format: "glb" | "bvh"): Promise<void> {
     const info = this.app.motions.get(this.result ?? "")?.info;
     if (!info) return;
-    const fields = { operation: "save", motion: info.motion, settings: { format, target: "download" } };
-    const done = await this.app.run("Writing the file", "operate", fields).catch(() => null);
-    if (done) for (const { url, name } of done.files.slice(0, 1)) download(url, name);
+    const { files = [] } = (await this.app.run("Writing the file", "operate", { operation: "save", motion: info.motion, settings: { format, target: "download" } }).catch(() => null)) ?? {};
+    for (const { url, name } of files.slice(0, 1)) download(url, name);
   }
 }

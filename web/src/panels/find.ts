@@ -276,6 +276,7 @@ class FindPanel {
     this.curveBox.hidden = false;
     this.view.show(curve);
     this.draw();
+    this.offer.scrollIntoView({ block: "nearest" });
   }
 
   private choose(threshold: number): void {

@@ -3,6 +3,8 @@ import { button, el, visible } from "../dom";
 
 const ERROR_MS = 9000;
 const INFO_MS = 4000;
+/** Milliseconds per character of a text. */
+const READING_MS = 80;
 const MAX_SHOWN = 4;
 
 export interface JobNotice {
@@ -99,7 +101,8 @@ export class Notices {
     this.host.append(box);
     const shown = this.host.querySelectorAll(".notice:not(.job)");
     for (const old of [...shown].slice(0, Math.max(0, shown.length - MAX_SHOWN))) old.remove();
-    setTimeout(() => box.remove(), milliseconds);
+    // Long texts take longer to read.
+    setTimeout(() => box.remove(), Math.max(milliseconds, READING_MS * text.length));
     return box;
   }
 }

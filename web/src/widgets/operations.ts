@@ -116,6 +116,7 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
   const fail = (text: string, parameter = "") => {
     failure.textContent = text;
     failure.hidden = !text;
+    failed = app.selected?.info.motion;
     // The error stands below the control that it is about.
     const wrong = form.mark(text ? parameter : "");
     if (wrong) wrong.after(failure);
@@ -131,6 +132,7 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
     go.disabled = operation.takes.some((take) => take === "motion" || take === "recording") && (!app.selected || (operation.takes[0] === "motion" && app.selected.info.kind !== "motion"));
   };
   let made: string[] = [];
+  let failed: string | undefined;
   const go = button(operation.button, () => void run(), operation.about, "primary");
   const run = async () => {
     fail("");
@@ -159,6 +161,9 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
   };
   for (const signal of [app.motionsChanged, app.selectionChanged]) signal.on(() => element.isConnected && drawInputs());
   // What is said about clips goes away with them.
+  app.selectionChanged.on(() => {
+    if (!failure.hidden && app.selected?.info.motion !== failed) fail("");
+  });
   app.motionsChanged.on(() => {
     if (!made.length || made.some((id) => app.motions.has(id))) return;
     made = [];
