@@ -150,6 +150,7 @@ export class Timeline {
       pen.fillStyle = cssVariable("--accent-soft");
       pen.fillRect(Math.max(GUTTER, start), 0, Math.max(1, stop - Math.max(GUTTER, start)), height);
     }
+    if (!this.info) return;
     const { frames, text } = tickStep(70 * scale.perPixel, playback.fps, scale.frames);
     pen.strokeStyle = cssVariable("--line");
     pen.fillStyle = cssVariable("--dim");
@@ -226,7 +227,7 @@ export class Timeline {
 
   private drawHead(pen: CanvasRenderingContext2D, height: number): void {
     const x = this.scale.x(this.playback.frame + 0.5);
-    if (x < GUTTER - 1) return;
+    if (x < GUTTER - 1 || !this.info) return;
     pen.fillStyle = cssVariable("--accent");
     pen.fillRect(x - 0.75, 0, 1.5, height);
     pen.beginPath();

@@ -35,7 +35,7 @@ export function statistics(table: BlendTable, how: string): HTMLElement[] {
     sheet(["", "difference (m)", "% of best", "time (ms)"], paths),
     el("h4", { text: "Blends" }),
     el("p", { class: "dim", text: how }),
-    choice("Metric", names, "0", (value) => show(Number(value))),
+    el("div", { class: "metric" }, choice("Metric", names, "0", (value) => show(Number(value)))),
     blends,
     ...table.notes.map((text) => el("p", { class: "dim", text })),
   ];

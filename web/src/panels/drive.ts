@@ -91,7 +91,7 @@ class Driving {
   private readonly about = el("p", { class: "dim drive-about", hidden: true });
   private readonly abouts = new Map<string, string>();
   /** What the character cannot do after some of its clips. */
-  private readonly limits = el("ul", { class: "dim", hidden: true, aria: { label: "What this character cannot do" } });
+  private readonly limits = el("ul", { class: "dim sentences", hidden: true, aria: { label: "What this character cannot do" } });
   private look = false;
   private readonly carry = choice("Upper body", [["", "its own"]], "", () => this.restart(), "Arms and trunk of another clip, such as one that carries a box");
   private readonly choices = [this.wayChoice, this.character, this.clips, this.feet, this.carry];

@@ -145,7 +145,8 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
       const done = await app.run(operation.title, "operate", fields, undefined, () => undefined);
       showResult(app, operation, done, result);
       made = done.motions.map((each) => each.motion);
-      result.scrollIntoView({ block: "nearest" });
+      // The timeline of the new clip may take room from the panel.
+      requestAnimationFrame(() => requestAnimationFrame(() => result.scrollIntoView({ block: "nearest" })));
       finished?.(done, motion);
       if (done.graph) void refresh();
     } catch (error) {
