@@ -386,11 +386,8 @@ def transplant_part(base: Motion, donor: Motion, part: str, settings: Transplant
     from marey.layer.transplanting import transplant
 
     result = transplant(base, donor, joints=part, settings=settings)
-    notes = list(result.source.provenance[-1]["notes"])
-    return {
-        "motions": [replace(result, name=layer_name(base.name, part, donor.name))],
-        "notes": notes,
-    }
+    named = replace(result, name=layer_name(base.name, part, donor.name))
+    return {"motions": [named], "notes": list(result.source.provenance[-1]["notes"])}
 
 
 # --- Graphs
