@@ -66,23 +66,18 @@ def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Ou
                 position += 1
             first_digit = position
             mantissa = 0
-            digit = int(data[position]) - 48
-            while 0 <= digit <= 9:
-                mantissa = mantissa * 10 + digit
-                position += 1
+            fraction = -1  # where the digits after the point begin
+            while True:
                 digit = int(data[position]) - 48
-            n_digits = position - first_digit
-            exponent = 0
-            if digit == 46 - 48:  # the point
-                position += 1
-                point = position
-                digit = int(data[position]) - 48
-                while 0 <= digit <= 9:
+                if 0 <= digit <= 9:
                     mantissa = mantissa * 10 + digit
-                    position += 1
-                    digit = int(data[position]) - 48
-                exponent = point - position
-                n_digits -= exponent
+                elif digit == 46 - 48 and fraction < 0:
+                    fraction = position + 1
+                else:
+                    break
+                position += 1
+            exponent = 0 if fraction < 0 else fraction - position
+            n_digits = position - first_digit - (0 if fraction < 0 else 1)
             if n_digits == 0:
                 return n_rows, row_start
             if n_digits > 18:  # more digits than 64 bits can hold

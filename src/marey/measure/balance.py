@@ -37,9 +37,9 @@ _SEGMENTS: tuple[tuple[str, str, float, float], ...] = (
 as a fraction of its length from the proximal end (Winter, Biomechanics and Motor Control of Human Movement, table of
 segments)."""
 
-_GRAVITY = 9.81
+GRAVITY = 9.81
 # Seconds: standard deviation of the Gaussian by which the path of the center of mass is smoothed.
-_SMOOTH = 0.04
+SMOOTHING = 0.04
 # Meters, for a body of average height: points at most this far above the lowest point support the body; first for
 # soles, then for other points.
 _SUPPORT, _SUPPORT_BODY = 0.06, 0.12
@@ -96,7 +96,7 @@ def is_unsupported(subject: Subject) -> bool:
     soles, fps, standing = subject.paths(contacts.points)[::step], fps / step, standing[::step]
     world = World(subject.world.positions[::step], subject.world.rotations[::step])
     lowest = soles[..., 1].min(axis=1)
-    center = filters.gaussian(find_center_of_mass(subject.motion.skeleton, world), _SMOOTH * fps)
+    center = filters.gaussian(find_center_of_mass(subject.motion.skeleton, world), SMOOTHING * fps)
     push = np.gradient(np.gradient(center, axis=0), axis=0)
     body = _Body(soles, world.positions, subject.joints, lowest, center, push, standing, size)
     outside = _measure_outside(body, fps)
@@ -132,7 +132,7 @@ def _measure_outside(body: _Body, fps: float) -> float | None:
 
     It is negative inside. None if the body does not stand on its feet for long enough.
     """
-    height, weight = body.center[:, 1] - body.lowest, _GRAVITY + body.push[:, 1] * fps**2
+    height, weight = body.center[:, 1] - body.lowest, GRAVITY + body.push[:, 1] * fps**2
     frames = np.flatnonzero(body.standing & (weight > _LIGHT) & (height > _STANDING * body.size))
     if len(frames) < _MIN_SECONDS * fps:
         return None

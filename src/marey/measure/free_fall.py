@@ -16,21 +16,16 @@ from marey.core.kinematics import World
 from marey.errors import MareyError
 from marey.io.unit_detection import STATURE, stature
 from marey.maths import filters
-from marey.measure.balance import find_center_of_mass
+from marey.measure.balance import GRAVITY, SMOOTHING, find_center_of_mass
 from marey.measure.subject import Subject
 
-_GRAVITY = 9.81
-# Seconds: standard deviation of the Gaussian by which the path of the center of mass is smoothed.
-_SMOOTH = 0.04
 # Seconds around broken frames that do not count, and minimum time that counts.
 _AROUND, _MIN_SECONDS = 0.2, 1.5
 # Multiple of gravity by which no center of mass accelerates downward. The masses and lengths of body segments are those
 # of an average body, so that measured accelerations are off by up to a third.
 _TOO_FAST = 1.5
-# Fraction of frames that may be faster, because of noise or a push with the hands.
-_FEW = 0.02
-# Frames per second that are enough.
-_RATE = 100.0
+# Fraction of frames that may be faster, because of noise or a push with the hands; frames per second that are enough.
+_FEW, _RATE = 0.02, 100.0
 # Meters, for a body of average height, by which everything is above the floor in a flight.
 _ABOVE = 0.05
 # Minimum number of flights, and of frames in one.
@@ -73,13 +68,13 @@ def find_fall_rate(subject: Subject) -> tuple[float, float] | None:
     if len(falls) >= _N_FLIGHTS and falls.max() < _ALIKE * falls.min():
         fall = float(np.sort(falls)[len(falls) // 2])
         for factor in _FACTORS:
-            if max(fall / (_GRAVITY * factor**2), _GRAVITY * factor**2 / fall) < _NEAR:
+            if max(fall / (GRAVITY * factor**2), GRAVITY * factor**2 / fall) < _NEAR:
                 return factor, fall
-    smooth = filters.gaussian(center, _SMOOTH * fps)[:, 1]
+    smooth = filters.gaussian(center, SMOOTHING * fps)[:, 1]
     down = np.sort(-np.gradient(np.gradient(smooth))[is_good]) * fps**2
     fastest = float(down[len(down) - 1 - math.ceil(_FEW * len(down))])
-    if fastest > _TOO_FAST * _GRAVITY:
-        return (2.0 if fastest < 4.0 * _TOO_FAST * _GRAVITY else 4.0), fastest
+    if fastest > _TOO_FAST * GRAVITY:
+        return (2.0 if fastest < 4.0 * _TOO_FAST * GRAVITY else 4.0), fastest
     return None
 
 
