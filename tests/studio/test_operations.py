@@ -88,7 +88,8 @@ def test_every_operation_gives_a_result(session: tuple[FakePage, str, str], row:
     done = run(session, row.name, **more)
     if row.gives == "motion":
         assert len(done["motions"]) == 1
-        assert done["motions"][0]["name"] == f"walk ({row.done})"
+        # Two operations change the pose; the name of the later result gets a number.
+        assert done["motions"][0]["name"].split(" #")[0] == f"walk ({row.done})"
     assert done["motions"] or done["rows"] or done["files"] or done["notes"]
     assert len(done["links"]) in (0, len(done["rows"]))
     assert all(len(each) == len(done["columns"]) for each in done["rows"])

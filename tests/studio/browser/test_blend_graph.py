@@ -68,12 +68,13 @@ def test_blend_two_and_change_everything(tab: Tab) -> None:
     for name, weight in (("slow", "0.5"), ("fast", "0.1")):
         page.locator(".panel").get_by_label(f"{name}, number").fill(weight)
         page.keyboard.press("Enter")
-    tab.until("() => marey.selected.info.name.includes('0.833 slow')")
-    for method, name in (("linear", "linear blend"), ("discrete", "discrete timewarp"), ("registered", "0.833 slow")):
+    blended = "Blend of slow and fast"
+    tab.until(f"() => marey.selected.info.name === '{blended} at 17 %'")
+    for method, ending in (("linear", " (linear)"), ("discrete", " (discrete)"), ("registered", "")):
         page.locator(".panel").get_by_label("Method").select_option(method)
-        tab.until(f"() => marey.selected.info.name.startsWith('{name}')")
+        tab.until(f"() => marey.selected.info.name === '{blended} at 17 %{ending}'")
     page.locator(".panel").get_by_label("Mode").select_option("curves")
-    tab.until("() => marey.selected.info.name === 'slow+fast'")
+    tab.until(f"() => marey.selected.info.name === '{blended}'")
     revision = tab.get("marey.selected.info.revision")
     page.get_by_label("Weight of B: curve").focus()
     page.keyboard.press("ArrowUp")

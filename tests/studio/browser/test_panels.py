@@ -196,7 +196,7 @@ def test_an_upper_body_is_put_on(tab: Tab) -> None:
     select(tab, "slow")
     tab.page.get_by_label("Other clip").select_option(label="fast")
     press(tab, "Combine")
-    shows(tab, "slow+fast")
+    shows(tab, "slow with upper body of fast")
 
 
 def test_a_node_of_a_character_is_built(tab: Tab) -> None:
