@@ -69,6 +69,18 @@ def test_cleans_a_folder(clip: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "apply to a single file" in capsys.readouterr().err
 
 
+def test_broken_recordings_of_a_folder_are_counted(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = clip.parent / "takes"
+    folder.mkdir()
+    motion = marey.load(clip)
+    roots = motion.root_positions.copy()
+    roots[60:62] += [4.0, 0.0, 0.0]
+    marey.save(replace(motion, root_positions=roots), folder / "jump.bvh")
+    marey.save(motion, folder / "walk.bvh")
+    cli.main(["clean", str(folder), str(clip.parent / "cleaned")])
+    assert "1 recording with broken frames: run marey check first" in capsys.readouterr().out
+
+
 def test_a_target_out_of_reach_exits_with_1(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wanted = ["--target", "right_hand=1.2:80f@0,9,0"]
     assert cli.main(["clean", str(clip), str(clip.with_name("far.bvh")), *wanted]) == 1

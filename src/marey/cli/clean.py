@@ -193,7 +193,9 @@ def _folder_text(report: dict[str, Any]) -> str:
         rows.append([file["file"], f"{file['frames']}", f"{file['plants']}", slide, f"{file['written']}{missed}"])
     statuses = [file["status"] for file in report["files"]]
     counts = ", ".join(f"{statuses.count(status)} {status}" for status in ("cleaned", "skipped", "failed"))
-    return "\n".join([*format_table(rows), f"{report['folder']}: {counts}"])
+    n_broken = sum(bool(file.get("broken")) for file in report["files"])
+    hint = [f"{plural(n_broken, 'recording')} with broken frames: run marey check first"] if n_broken else []
+    return "\n".join([*format_table(rows), f"{report['folder']}: {counts}", *hint])
 
 
 def _make_plant(stay: Stay, motion: Motion) -> PlantAt:

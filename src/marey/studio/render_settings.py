@@ -44,7 +44,7 @@ class RenderSettings(ProgressSettings):
     @property
     def pixels(self) -> tuple[int, int]:
         """Width and height as numbers; even, as video formats need them."""
-        match = re.fullmatch(r"(\d{1,5})x(\d{1,5})", self.size)
+        match = re.fullmatch(r"(\d{1,9})x(\d{1,9})", self.size)
         if match is None:
             raise InvalidValue(f"size must be WIDTHxHEIGHT, such as 640x360, not {self.size!r}", parameter="size")
         return int(match[1]) // 2 * 2, int(match[2]) // 2 * 2
