@@ -1,4 +1,4 @@
-"""Limb IK for edits: move hands and feet to targets."""
+"""Limb IK for edits and cleanup: move hands and feet to targets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whether a body falls as bodies fall, at a clip's frame rate: with the acceleration of gravity, and never faster.
+"""Test whether a body falls with the acceleration of gravity at a clip's frame rate, and never faster.
 
-Feet push, and do not pull: the center of mass accelerates downward by at most 9.81 m/s^2, and by just that while the
-body is in the air. Accelerations grow with the square of the frame rate, so a rate that is twice the true one gives
+Feet push, and do not pull: the center of mass accelerates downward by at most 9.81 m/s^2, and by exactly that while
+the body is in the air. Accelerations grow with the square of the frame rate, so a rate that is twice the true one gives
 four times as much. Both tests hold for any motion of a person, with or without gait.
 """
 
@@ -34,7 +34,7 @@ _N_FLIGHTS, _FEWEST = 3, 6
 _ARC, _DEVIATION = 0.008, 0.08
 # Maximum horizontal acceleration in a flight, as a fraction of the vertical one: nothing pushes the body sideways.
 _SIDEWAYS = 0.3
-# The largest acceleration in a flight is at most this multiple of the smallest: otherwise, they are no flights.
+# The largest acceleration in a flight is at most this multiple of the smallest; otherwise the body was not in the air.
 _ALIKE = 2.0
 # Rates of files relative to true ones that are reported, and the maximum factor between accelerations and theirs.
 _FACTORS, _NEAR = (0.25, 0.5, 2.0, 4.0), 1.7
@@ -44,7 +44,7 @@ def find_fall_rate(subject: Subject) -> tuple[float, float] | None:
     """Return the frame rate relative to the true one, and the acceleration in m/s^2 that shows it; None if it is right.
 
     Rates that are too high show in any jump, run or fast movement of the whole body. Rates that are too low show only
-    in at least three flights, as in a run: a person may move as slowly as she likes on her feet.
+    in at least three flights, as in a run: on their feet, people may move as slowly as they like.
     """
     motion = subject.motion
     try:

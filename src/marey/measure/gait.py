@@ -28,8 +28,8 @@ _EVEN = 0.4
 # Radians: a stride in which the hips turn more than this is part of a turn, whose quick, small steps say nothing about
 # the frame rate.
 _STRAIGHT = math.radians(15.0)
-# Without straight strides, those of at least this many leg lengths count, which are no steps on the spot; they may be
-# quicker than straight ones by this factor.
+# If there are no straight strides, strides of at least this many leg lengths count: shorter ones may be steps on the
+# spot. They may be quicker than straight ones by this factor.
 _LONG, _QUICKER = 1.0, 2.0
 # Seconds before and after the ankles pass over which the movements of the feet are compared.
 _NEAR = 0.03

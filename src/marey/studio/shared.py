@@ -34,7 +34,7 @@ class Shared:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def run_later(self, work: Coroutine[Any, Any, object]) -> None:
-        """Run something that no page waits for. Errors are ignored: whoever needs the result computes it then."""
+        """Run something that no page waits for. Errors are ignored: a page that needs the result computes it itself."""
 
         async def run() -> None:
             with suppress(MareyError):
