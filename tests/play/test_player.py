@@ -86,7 +86,9 @@ def test_signs_are_continuous(kind, feet):
 
 @every_source
 @every_mode
-def test_the_delay_is_the_lag_behind_the_source(kind, feet):
+def test_the_delay_is_the_lag_behind_the_source(kind, feet, monkeypatch):
+    # Frames taken together come earlier from the source but, as another test shows, answer no later.
+    monkeypatch.setattr(GraphStream, "n_chosen", 0)
     stream = STREAMS[kind](feet)
     inner = innermost(stream)
     pulled, next_frame = [], inner.next_frame
@@ -165,6 +167,27 @@ def test_a_locked_stream_is_the_stream_with_locked_feet(kind):
     np.testing.assert_array_equal(wrapped.record(2.0).rotations, locked.record(2.0).rotations)
     late = LockedStream(STREAMS[kind]("clean"))
     assert late.player.delay == late.stream.player.delay > 0.0
+
+
+def test_frames_cleaned_together_equal_frames_cleaned_singly_and_answer_at_the_same_frame():
+    class Single(GraphStream):
+        n_chosen = 0
+
+    together, single = (each(graph(), direction=0.0, feet="clean") for each in (GraphStream, Single))
+    for k in range(150):
+        if k == 70:
+            together.request(direction=2.0)
+            single.request(direction=2.0)
+        one, other = together.frame(), single.frame()
+        assert together.edges == single.edges
+        assert_equal_motion(one, other)
+
+
+def assert_equal_motion(one: Motion, other: Motion) -> None:
+    assert one.root_positions.tobytes() == other.root_positions.tobytes()
+    assert one.rotations.tobytes() == other.rotations.tobytes()
+    assert one.contacts.mask.tobytes() == other.contacts.mask.tobytes()
+    assert one.labels == other.labels
 
 
 def test_signs_follow_the_frame_before_and_at_first_the_given_ones():

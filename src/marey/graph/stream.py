@@ -117,6 +117,11 @@ class GraphStream(PlayedStream):
             )
         return self._tables[key]
 
+    @property
+    def n_chosen(self) -> int:
+        """Number of frames left on the edge that is playing; no command changes them anymore."""
+        return 0 if self._played is None else len(self._played) - self._next
+
     def next_frame(self) -> SourceFrame:
         """Return the next frame, with the labels of its clip; choose the next edge if the current one has ended."""
         if self._played is None or self._next == len(self._played):

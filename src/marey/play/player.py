@@ -12,7 +12,7 @@ import numpy as np
 from marey.clean.foot_lock import FootLock
 from marey.clean.settings import CleanSettings
 from marey.clean.stream import CleanStream, clean_stream
-from marey.core.arrays import Floats, check_frame_count, check_index, set_readonly
+from marey.core.arrays import Bools, Floats, check_frame_count, check_index, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.feet import LiveFeet, check_feet
 from marey.core.motion import Motion
@@ -22,6 +22,9 @@ from marey.errors import InvalidValue
 from marey.play.frames import SourceFrame, stack_frames
 
 __all__ = ["FrameSource", "Player"]
+
+# The largest number of frames cleaned together. More would save little time and make single frames late.
+_MAX_TOGETHER = 16
 
 
 class FrameSource(Protocol):
@@ -63,7 +66,9 @@ class Player:
 
     Parameters
     ----------
-    source : yields the frames. If it has an attribute ``input_delay``, that many seconds are added to `delay`.
+    source : yields the frames. If it has an attribute ``input_delay``, that many seconds are added to `delay`. If it
+        has an attribute ``n_chosen``, the number of next frames that no command changes anymore, the cleanup takes
+        these frames together, which is faster.
     feet : ``"clean"`` removes foot skate; frames then come out `delay` seconds after the source yielded them.
         ``"lock"`` locks planted feet at once by rotating the legs. ``"auto"`` is "clean" if `record` is called before
         any frame was taken, else "lock". None leaves the feet as they are.
@@ -171,15 +176,25 @@ class Player:
         if self._cleaner is None:
             return self._lock_feet(self._pull())
         while not self._ready:
-            frame = self._pull()
-            flags = np.zeros(len(self.source.points), dtype=bool) if frame.contacts is None else frame.contacts
-            self._waiting.append(frame)
-            for done in self._cleaner.push(frame.root, frame.rotations, flags, frame.bones):
-                _, root, rotations, bones = done
+            frames = [self._pull()]
+            while len(frames) < _MAX_TOGETHER and getattr(self.source, "n_chosen", 0) > 0:
+                frames.append(self._pull())
+            self._waiting += frames
+            for _, root, rotations, bones in self._cleaner.push(*self._stack(frames)):
                 _, _, contacts, _, labels, origin = self._waiting.popleft()
                 cleaned = (set_readonly(root), set_readonly(rotations), contacts, set_readonly(bones), labels, origin)
                 self._ready.append(SourceFrame(*cleaned))
         return self._ready.popleft()
+
+    def _stack(self, frames: list[SourceFrame]) -> tuple[Floats, Floats, Bools, Floats | None]:
+        """Return root positions, rotations, contact flags and bone offsets, as the cleanup takes them."""
+        roots, rotations, contacts, bones, _, _ = zip(*frames, strict=True)
+        none = np.zeros(len(self.source.points), dtype=bool)
+        offsets = None
+        if any(each is not None for each in bones):
+            offsets = np.array([self.source.skeleton.offsets if each is None else each for each in bones])
+        flags = np.array([none if each is None else each for each in contacts])
+        return np.array(roots), np.array(rotations), flags, offsets
 
     def _pull(self) -> SourceFrame:
         """Return the next frame of the source, with the signs of the frame before.
