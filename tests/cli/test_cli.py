@@ -57,6 +57,7 @@ def test_info_reports_what_is_in_a_file(clip: Path, capsys: pytest.CaptureFixtur
     assert "BVH, 61 frames at 60 Hz, 1.00 s" in out
     assert "unit centimeters" in out
     assert "Y up" in out
+    assert "\n  name      walk\n" in out
     assert "left_heel" in out
     assert "LeftForeArm" in out
     assert "left_forearm" in out
@@ -67,7 +68,7 @@ def test_info_as_json(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     reports = json.loads(capsys.readouterr().out)
     assert len(reports) == 2
     report = reports[0]
-    assert report["frames"] == 61
+    assert (report["name"], report["frames"]) == ("walk", 61)
     assert report["unit"] == "cm"
     assert report["speed_mps"] == pytest.approx(1.3, rel=0.05)
     assert report["roles_missing"] == []
@@ -215,7 +216,8 @@ def test_warnings_go_to_stderr_as_one_line(clip: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "marey", "convert", str(clip), str(tmp_path / "out.glb")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines() == [
-        f"marey: warning: {clip}: the header announces 99 frames, but there are 61 rows; all rows are read"
+        f"marey: warning: {clip}: the header announces 99 frames, but there are 61 rows; all rows are read; "
+        "the file is probably cut off"
     ]
 
 

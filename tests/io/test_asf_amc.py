@@ -417,7 +417,10 @@ def test_a_last_frame_that_is_cut_off_is_left_out(cut):
     assert len(raw.rotations) == 2
     assert np.array_equal(raw.rotations, motion().rotations[:2])
     assert len(raw.warnings) == 1
-    assert "the last frame, which begins on line 14, is cut off; it is left out" in raw.warnings[0]
+    assert (
+        "the last frame, which begins on line 14, is incomplete; it is left out; the file is probably cut off"
+        in raw.warnings[0]
+    )
 
 
 def test_frame_numbers_that_do_not_count_up():

@@ -350,7 +350,7 @@ def test_parameters_may_come_before_their_group_and_after_the_data(read):
 def test_frames_that_are_there_are_kept(read):
     data = c3d_bytes()
     with pytest.warns(
-        MareyWarning, match=r"trial\.c3d: the file ends after 15 of 20 frames; it is truncated or its header is "
+        MareyWarning, match=r"trial\.c3d: the file ends after 15 of 20 frames and is probably cut off, or its header "
     ):
         markers = read(data[: 1024 + 128 * 15 + 127])
     assert np.allclose(markers.positions, ours(standing())[:15], atol=2e-7)

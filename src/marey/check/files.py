@@ -19,6 +19,7 @@ from marey.errors import MareyError, UnreadableFile, collect_warnings
 from marey.io.files import MARKER_SUFFIXES, MOTION_SUFFIXES, split_name
 from marey.io.folder import CLIP_SUFFIXES, describe_other, walk_files
 from marey.io.loading import clip_names, load_markers, load_motion
+from marey.io.raw import CUT_OFF
 from marey.io.settings import LoadSettings
 
 StrPath = str | os.PathLike[str]
@@ -127,8 +128,9 @@ def _check_clip(path: str, name: str, how: LoadSettings) -> tuple[CheckedFile, C
     is_ours = isinstance(value, Motion) and bool(value.source.provenance)
     known = [reference for kind, reference in (("unit", "`unit="), ("axis", "`up=")) if is_ours or kind in report.kinds]
     doubts = tuple(
-        Finding("file", "mild", 0, len(value), 0.0, "", text, "see whether the file was exported completely")
+        Finding("file", severity, 0, len(value), 0.0, "", text, "see whether the file was exported completely")
         for text in texts
+        for severity in ["severe" if CUT_OFF in text else "mild"]
         if not any(reference in text for reference in known)
     )
     file = CheckedFile(path, name, report.extend(doubts))

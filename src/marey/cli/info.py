@@ -83,6 +83,7 @@ def _format_report(report: dict[str, Any], full: bool) -> str:
     def row(title: str, text: str) -> None:
         lines.append(f"  {title:<9} {text}")
 
+    row("name", report["name"])
     if kind == "markers":
         row("markers", f"{len(report['markers'])}: {', '.join(report['markers'])}")
         row("visible", f"{100 * report['seen']:.1f} % of all marker positions")

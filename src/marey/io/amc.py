@@ -38,7 +38,7 @@ from marey.io.asf import (
 )
 from marey.io.files import decode_text
 from marey.io.rate import check_rate
-from marey.io.raw import RawMotion
+from marey.io.raw import CUT_OFF, RawMotion
 from marey.maths import quat
 
 __all__ = ["asf_motion", "find_asf", "read_amc"]
@@ -272,7 +272,9 @@ def _read_lines(
         if f == 0:
             order = given
         elif is_last and given == order[: len(given)] and len(given) < len(order):
-            warnings.append(f"the last frame, which begins on line {start + 1}, is cut off; it is left out")
+            warnings.append(
+                f"the last frame, which begins on line {start + 1}, is incomplete; it is left out; the file {CUT_OFF}"
+            )
             values = values[:-1]
             break
         for i in needed - seen.keys():

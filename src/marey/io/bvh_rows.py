@@ -17,6 +17,7 @@ from marey.errors import ParseError
 from marey.io import limits
 from marey.io.bvh_header import line_number
 from marey.io.bvh_kernels import parse_rows
+from marey.io.raw import CUT_OFF
 from marey.io.text_numbers import LARGEST, complaint, number_fault, parse_numbers, quote
 from marey.io.threads import run_in_halves
 
@@ -71,7 +72,7 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
         values, is_complete = _careful_rows(section, at, values)
     if is_complete and _ends_within_number(section):
         values = values[:-1]
-        warnings.append("the file ends within a number; its last row was dropped")
+        warnings.append(f"the file ends within a number and {CUT_OFF}; its last row was dropped")
     n_frames = len(values)
     if n_frames == 0:
         raise section.error("expected rows of numbers in the MOTION section, got no complete row", start)
@@ -82,6 +83,8 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
         frames = "1 frame" if n_announced == 1 else f"{n_announced} frames"
         are = "is" if n_frames == 1 else "are"
         message = f"the header announces {frames}, but there {are} {_rows(n_frames)}; all rows are read"
+        if n_announced > n_frames + 1:  # some programs count one frame too many
+            message += f"; the file {CUT_OFF}"
         if n_announced > n_frames and section.stop == len(data):
             message += " (the file ends without a line end, so its last number may be cut off)"
         warnings.append(message)
@@ -211,7 +214,9 @@ def _careful_rows(section: _Section, at: int, done: Floats) -> tuple[Floats, boo
             f"expected {section.n_columns} numbers in each row, got {odd[1]}; add or remove numbers in this row", odd[0]
         )
     if over:
-        section.warnings.append(f"the last row is cut short ({over} of {section.n_columns} numbers) and was dropped")
+        section.warnings.append(
+            f"the last row is cut short ({over} of {section.n_columns} numbers) and was dropped; the file {CUT_OFF}"
+        )
     if n_rows > 0:
         rows = np.frombuffer(numbers, count=n_rows * section.n_columns).reshape(n_rows, section.n_columns)
         done = np.concatenate([done, rows])

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from marey.core.arrays import Floats
 from marey.errors import ParseError, warn_user
 from marey.io import limits
+from marey.io.raw import CUT_OFF
 
 BLOCK = 512
 _KEY = 0x50
@@ -189,8 +190,8 @@ def read_layout(data: bytes, path: str) -> tuple[Layout, Parameters]:
         )
     if layout.n_frames < stated:
         warn_user(
-            f"{path}: the file ends after {layout.n_frames} of {stated:.7g} frames; it is truncated or its header is "
-            "wrong, and the complete frames were kept"
+            f"{path}: the file ends after {layout.n_frames} of {stated:.7g} frames and {CUT_OFF}, or its header is "
+            "wrong; the complete frames were kept"
         )
     return layout, parameters
 

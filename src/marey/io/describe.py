@@ -33,6 +33,7 @@ def describe(value: Motion | Markers, path: str | os.PathLike[str]) -> dict[str,
     report: dict[str, Any] = {
         "file": os.fspath(path),
         "kind": "markers" if isinstance(value, Markers) else "motion",
+        "name": value.name,
         "format": _FORMATS[value.source.format],
         "frames": len(value),
         "fps": value.fps,

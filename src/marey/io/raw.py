@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from marey.core.arrays import Floats, Ints
 from marey.core.source import Source
 
+# Readers warn with these words if the end of a file is missing.
+CUT_OFF = "is probably cut off"
+
 
 @dataclass(slots=True, eq=False, repr=False)
 class RawMotion:
