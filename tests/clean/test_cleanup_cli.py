@@ -12,6 +12,7 @@ import pytest
 import marey
 from marey.clean import point_paths
 from marey.cli import main as cli
+from marey.samples import sample
 from tests.clean.floored import displaced, kneel
 from tests.clean.skated import skated, walk
 
@@ -229,3 +230,29 @@ def test_the_plant_of_a_stretched_bone_is_named() -> None:
     bones[start + 3, motion.skeleton.roles["left_foot"]] *= 1.1
     note = marey.measure(replace(motion, bone_offsets=bones))["limb_change_max"].note
     assert note.endswith(f"frame {start + 3}, while left_heel is planted in frames {start}-{stop - 1}")
+
+
+def test_a_folder_is_not_written_to_a_file(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = clip.parent / "out.bvh"
+    assert cli.main(["clean", str(clip.parent), str(out)]) == 2
+    assert "has the name of a file, but a folder of motions needs one; name a folder" in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("command", [["clean"], ["convert", "--to", "bvh"]])
+def test_edited_clips_are_not_replaced_by_unedited_ones(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As after repairing takes to a folder, and cleaning the takes, not the repaired ones, to the same folder."""
+    takes, fixed = tmp_path / "takes", tmp_path / "takes_fixed"
+    takes.mkdir()
+    fixed.mkdir()
+    marey.save(sample("walk", seconds=3.0).motion, takes / "walk.bvh")
+    assert cli.main(["edit", "repair", str(takes / "walk.bvh"), str(fixed / "walk.bvh")]) == 0
+    before = (fixed / "walk.bvh").read_bytes()
+    arguments = [*command, str(takes), str(fixed)]
+    assert cli.main(arguments) == 1
+    assert "has edits that would be lost (repair); choose another folder, or" in capsys.readouterr().out
+    assert (fixed / "walk.bvh").read_bytes() == before
+    assert cli.main([*arguments, "--overwrite"]) == 0
+    assert cli.main(arguments) == 0  # its own result

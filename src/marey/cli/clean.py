@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_plot, check_replaced, print_report, warn_of_rate
+from marey.cli.files import ReplaceGuard, check_output, check_plot, print_report, warn_of_rate
 from marey.cli.options import (
     add_reading_options,
     joint_limits_option,
@@ -150,6 +150,7 @@ def _clean_folder(
     from marey.io import SaveSettings, convert_folder
 
     cleaned: dict[str, list[dict[str, Any]]] = {}
+    guard = ReplaceGuard()
 
     def clean(motion: Motion) -> Motion:
         path = motion.source.path
@@ -157,10 +158,10 @@ def _clean_folder(
         warn_of_rate(path, motion)
         result = clean_with_report(motion, settings=settings)
         cleaned.setdefault(path, []).append(_report(path, "", _annotate_input(motion, result), result, settings))
-        return result.motion
+        return guard.remember(result.motion)
 
     done = convert_folder(
-        folder, output, None, reading=how, saving=SaveSettings(rigid=rigid), edit=clean, check_existing=check_replaced
+        folder, output, None, reading=how, saving=SaveSettings(rigid=rigid), edit=clean, check_existing=guard.check
     )
     files: list[dict[str, Any]] = []
     for file in done.files:
@@ -281,9 +282,9 @@ def _format_report(report: dict[str, Any]) -> str:
     lines = [
         f"{report['file']}: {plural(report['frames'], 'frame')} at {report['fps']:.6g} Hz, floor at "
         f"{report['floor_m']:.3f} m, {plural(report['plants'], 'plant')}",
-        f"  limbs scaled by {100 * scaling['mean']:.2f} % on average, {100 * scaling['p99']:.2f} % at the 99th "
-        f"percentile, {100 * scaling['max']:.2f} % at most; the body moved by at most "
-        f"{1000 * report['shift_max_m']:.0f} mm",
+        f"  limbs scaled by {100 * scaling['mean']:.2f} % of their length in the input on average, "
+        f"{100 * scaling['p99']:.2f} % at the 99th percentile, {100 * scaling['max']:.2f} % at most; the body "
+        f"moved by at most {1000 * report['shift_max_m']:.0f} mm",
     ]
     if report["residue_max_m"] > _HELD:
         misses = ", ".join(f"{name} by {1000 * m:.1f} mm" for name, m in report["residues_m"].items() if m > _HELD)

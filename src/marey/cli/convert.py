@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import check_output, check_replaced, print_json, print_report
+from marey.cli.files import ReplaceGuard, check_output, print_json, print_report
 from marey.cli.options import (
     add_reading_options,
     output_option,
@@ -117,7 +117,10 @@ def _fit_smpl(motion: Motion, body_model: str | None) -> Motion:
 def _convert_folder(folder: str, output: str, to: str, how: LoadSettings, saving: SaveSettings, as_json: bool) -> int:
     from marey.io import convert_folder
 
-    report = convert_folder(folder, output, to, reading=how, saving=saving, check_existing=check_replaced)
+    guard = ReplaceGuard()
+    report = convert_folder(
+        folder, output, to, reading=how, saving=saving, edit=guard.remember, check_existing=guard.check
+    )
     print_report(report.to_dict(), as_json, lambda _: _describe(report, output))
     return 1 if report.count("failed") else 0
 

@@ -96,6 +96,40 @@ def check_replaced(path: str | os.PathLike[str], form: str = "marey.motion") -> 
     raise UnwritableFile(f"{what}; choose another name, or replace it with --overwrite", path=os.fspath(path))
 
 
+class ReplaceGuard:
+    """Checks the files that a command for folders would replace: one made by more steps must stay.
+
+    Otherwise, cleaning a folder into that of its repaired clips would undo their repair.
+    """
+
+    def __init__(self) -> None:
+        self._steps: tuple[str, ...] = ()
+
+    def remember(self, motion: Motion) -> Motion:
+        """Store the steps by which the motion to write was made, and return it."""
+        self._steps = tuple(str(step.get("op")) for step in motion.source.provenance)
+        return motion
+
+    def check(self, path: Path) -> None:
+        """Raise an error if the file must stay; see `check_replaced`."""
+        from marey.errors import collect_warnings
+        from marey.io import load_motion
+
+        check_replaced(path)
+        if is_overwriting():
+            return
+        lost: list[str] = []
+        with suppress(MareyError), collect_warnings():
+            steps = load_motion(path, clip=0 if path.suffix.lower() == ".glb" else None).source.provenance
+            lost = [op for step in steps if (op := str(step.get("op"))) not in self._steps]
+        if lost:
+            raise UnwritableFile(
+                f"a file with this name has edits that would be lost ({', '.join(dict.fromkeys(lost))}); choose "
+                "another folder, or replace it with --overwrite",
+                path=path,
+            )
+
+
 def is_overwriting() -> bool:
     """Return whether the running command has the option --overwrite."""
     context = click.get_current_context(silent=True)

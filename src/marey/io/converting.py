@@ -100,6 +100,8 @@ def convert_folder(
     source, target = Path(folder), Path(output)
     if not source.is_dir():
         raise UnreadableFile("no such folder" if not source.exists() else "is a file, expected a folder", path=folder)
+    if split_name(target)[1] in (*CLIP_SUFFIXES, *SAVE_SUFFIXES) and not target.is_dir():
+        raise UnwritableFile("has the name of a file, but a folder of motions needs one; name a folder", path=output)
     if target.exists() and (not target.is_dir() or target.samefile(source)):
         raise UnwritableFile("is the folder to read, or a file; choose another folder to write", path=output)
     done: list[ConvertedFile] = []
