@@ -10,6 +10,7 @@ import pytest
 from marey.cli.main import main
 from marey.core.placement import find_placement
 from marey.io import load_motion, save
+from marey.samples import sample
 from tests.graph.clips import sneaks, walks
 
 
@@ -66,10 +67,20 @@ def test_a_graph_that_uses_little_of_its_clips_has_a_hint(folder, tmp_path, caps
     main(arguments)
     out = capsys.readouterr().out
     assert ("hint:" in out) == (hint is not None)
-    assert hint is None or f"only a small part of the clips; {hint}" in out
+    assert hint is None or f"to use more of the clips, {hint}" in out
+    assert ("or add mirrored clips with --mirrored" in out) == (hint is not None)
     main([*arguments, "--json"])
     used = json.loads(capsys.readouterr().out)
-    assert (used["seconds_kept"] < used["seconds"] / 3.0) == (hint is not None)
+    assert (bool(used["clips_left_out"]) or used["seconds_kept"] < used["seconds"] / 3.0) == (hint is not None)
+
+
+def test_a_graph_that_drops_a_clip_has_a_hint(folder, tmp_path, capsys):
+    """Even if it uses most of the others."""
+    save(sample("kick").motion[:40], tmp_path / "kick.bvh")
+    main(["graph", "build", str(folder), str(tmp_path / "kick.bvh"), "-o", str(tmp_path / "g.npz"), "--threshold=0.2"])
+    out = capsys.readouterr().out
+    assert "kick" in out.partition("not used, because")[2].splitlines()[0]
+    assert "hint: to use more of the clips, try a --threshold larger than 0.2 m, or add mirrored clips with" in out
 
 
 def test_findings_of_one_kind_are_grouped(folder, tmp_path, capsys):
@@ -159,7 +170,7 @@ def test_places_and_clips_are_reached(built, tmp_path, capsys):
     np.testing.assert_allclose(load_motion(out).travel[-1, [0, 2]], [2.0, 5.0], atol=1e-6)
     printed = capsys.readouterr().out
     assert "exactly at the target" in printed
-    assert "limbs stretched by at most" in printed
+    assert "limbs scaled by at most" in printed
     assert main([*arguments, "--from", "walk0", "--clip", "sneak1", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert set(report["cleanup"]) == {"limb_scaling_max", "residue_max"}
@@ -371,6 +382,11 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
             ["search", "GRAPH", "-o", "OUT", "--speed", "1", "--seconds", "0"],
             2,
             "--seconds must be greater than 0, not",
+        ),
+        (
+            ["path", "CLIPS/walk0.bvh", "-o", "OUT", "--word", "no"],
+            2,
+            "a motion graph is saved as .npz, got .bvh (a motion); name a file that holds a motion graph",
         ),
         (["search", "GRAPH", "-o", "OUT", "--clip", "walk0"], 2, "--clip needs a position and direction"),
         (["search", "GRAPH", "-o", "OUT", "--speed", "1", "--step", "3"], 2, "--step must be at most the --window"),

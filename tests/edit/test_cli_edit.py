@@ -159,7 +159,7 @@ def test_bvh_and_glb_are_written():
         (["retarget", "walk.npz", "out.npz", "--onto", "sample", "--onto-pose", "0f"], "omit --onto-pose"),
         (
             ["retarget", "walk.npz", "out.npz", "--map", "path.csv"],
-            "a retarget map is saved as .json, got .csv; change the file name",
+            "a retarget map is saved as .json, got .csv; name a file that holds a retarget map",
         ),
         (["deseam", "walk.npz", "out.npz", "--at", "0f"], "--at must be from 1"),
         (

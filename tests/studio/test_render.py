@@ -189,7 +189,7 @@ def test_the_command_draws_a_part(tmp_path, capsys):
     assert main(["render", file, "-o", str(tmp_path / "a.gif"), "--size", SMALL, "--from", "0.5", "--to", "1"]) == 0
     assert open_image(tmp_path / "a.gif").n_frames == round((15 - 1) / 30 * 25) + 1
     assert main(["render", file, "-o", str(tmp_path / "a.png"), "--size", SMALL, "--at", "9"]) == 2
-    assert "--at must be from 0 to 60 (2.00 s), not 270" in capsys.readouterr().err
+    assert "--at must be from 0 to 2.00 s (frame 60) of 'walk', not 9 s" in capsys.readouterr().err
     assert main(["render", file, "-o", file]) == 2
 
 

@@ -109,6 +109,8 @@ def build(ctx: click.Context, /, files: tuple[str, ...], output: str, as_json: b
         hint = f"try a --threshold larger than {graph.build_info.threshold:.3g} m"
     else:
         hint = f"try a --similarity smaller than {options['similarity']:g}"
+    if not ctx.params["mirrored"]:
+        hint += ", or add mirrored clips with --mirrored"
     if graph.build_info.skipped:
         click.echo(f"marey: {100 * graph.build_info.skipped:.0f} % of the frame pairs were skipped", err=True)
     print_graph(graph, as_json, written=output, seconds=seconds, hint=hint)

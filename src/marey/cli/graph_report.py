@@ -63,7 +63,7 @@ def print_graph(
     """Print what is in a graph, the file it was written to, and the seconds it took to build.
 
     response : also measure the response time to a new direction.
-    hint : what to try if the graph uses only a small part of the clips; not part of JSON.
+    hint : what to try if the graph leaves out clips, or uses only a small part of them; not part of JSON.
     """
     found = graph.statistics()
     answer = _response(graph) if response else None
@@ -83,8 +83,8 @@ def print_graph(
     click.echo(f"the graph uses {found.seconds_kept:.1f} of {found.seconds:.1f} s of {clips} at {graph.fps:g} Hz")
     if found.left_out:
         click.echo(f"  not used, because no transitions lead there and away again: {_format_names(found.left_out)}")
-    if hint and found.seconds_kept < _LITTLE * found.seconds:
-        click.echo(f"  hint: this is only a small part of the clips; {hint}")
+    if hint and (found.left_out or found.seconds_kept < _LITTLE * found.seconds):
+        click.echo(f"  hint: to use more of the clips, {hint}")
     click.echo(
         f"{plural(found.nodes, 'node')}, {plural(found.edges, 'edge')} (mean length {found.mean_edge:.2f} s), "
         f"{plural(found.transitions, 'transition')} (mean distance {100 * found.mean_distance:.1f} cm)"
@@ -293,8 +293,8 @@ def _describe_cleanup(cleanup: dict[str, float] | None) -> Iterator[str]:
         return
     stretch, residue = cleanup["limb_scaling_max"], cleanup["residue_max"]
     yield (
-        f"limbs stretched by at most {100 * stretch:.1f} %; planted feet miss their place by at most "
-        f"{1000 * residue:.0f} mm"
+        f"limbs scaled by at most {100 * stretch:.1f} % relative to the clips; planted feet miss their place by at "
+        f"most {1000 * residue:.0f} mm"
     )
     if stretch > _STRETCHED or residue > _MISSED:
         yield "  ! the cleanup had to change the motion a lot; look at it, or build the graph with a lower --threshold"

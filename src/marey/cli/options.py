@@ -65,6 +65,18 @@ def frames_between(
     return start, stop
 
 
+def find_frame(motion: Motion, moment: float | int, option: str) -> int:
+    """Convert a moment to a frame of the motion. Raises an error if it is beyond the end, or negative."""
+    frame = to_frame(moment, motion.fps)
+    if not 0 <= frame < len(motion):
+        given = f"{moment}f" if isinstance(moment, int) else f"{moment:g} s"
+        raise InvalidValue(
+            f"{option} must be from 0 to {motion.duration:.2f} s (frame {len(motion) - 1}) of {motion.name!r}, not "
+            f"{given}"
+        )
+    return frame
+
+
 def markers_option(kinds: str = "roles or joints") -> Callable[[Command], Command]:
     """Add the option --markers. `kinds` are the kinds of names that it takes besides sets."""
     text = f"Points to compare: {', '.join(MarkerNames.SETS)}, or {kinds}, separated by commas."

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from marey.cli.files import check_output
-from marey.cli.options import Moment, add_reading_options, frames_between, read_motion, take_reading_options
+from marey.cli.options import Moment, add_reading_options, find_frame, frames_between, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
-from marey.cli.values import to_frame
 
 
 @click.command("render", cls=SettingsCommand)
@@ -49,7 +48,8 @@ def command(
     motions = [read_motion(path, how) for path in files]
     if begin is not None or end is not None:
         motions = [motion[slice(*frames_between(motion, begin, end))] for motion in motions]
+    frame = None if at is None else find_frame(motions[0], at, "--at")
     with bar("drawing") as progress:
         settings = read_settings(RenderSettings, options, progress=progress)
-        render(motions, output, frame=None if at is None else to_frame(at, motions[0].fps), settings=settings)
+        render(motions, output, frame=frame, settings=settings)
     click.echo(f"wrote {output}: {os.path.getsize(output) / 2**20:.2f} MB")
