@@ -37,6 +37,7 @@ RECORDS = {
     "clean.StretchedPart": "clean.clean_with_report",
     "compare.GridBlock": "compare.grid_blocks",
     "control.ClipLengths": "control.clip_lengths",
+    "check.Fix": "check.plan_fixes",
     "control.GaitMetrics": "control.gait_metrics",
     "control.Hit": "control.HitPoint",
     "control.KeyPress": "control.parse_keys",

@@ -8,6 +8,7 @@ import shlex
 import shutil
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import marey
@@ -237,3 +238,70 @@ def test_following_all_fixes_ends_without_severe_findings(data_folder, tmp_path,
     capsys.readouterr()
     main(["check", f"../{tmp_path.name}_fixed/clip.npz", "--severity", "severe"])
     assert "no findings" in capsys.readouterr().out
+
+
+def test_fix_runs_the_commands_and_writes_new_files(folder, capsys):
+    """What it writes is what the printed commands write."""
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    fixed = folder.with_name(f"{folder.name}_out")
+    assert main(["check", str(folder), "--fix", str(fixed)]) == 0
+    shown = capsys.readouterr().out
+    assert f"{folder / 'broken.bvh'}: edit repair; wrote {fixed / 'broken.bvh'}\n" in shown
+    assert f"{folder / 'fast.bvh'}: convert --file-fps 60; wrote {fixed / 'fast.bvh'}\n" in shown
+    assert f"{fixed}: 2 fixed clips; 1 clip without fixes is not copied\n" in shown
+    assert sorted(path.name for path in fixed.glob("*.bvh")) == ["broken.bvh", "fast.bvh"]
+    assert main(["check", str(fixed)]) == 0
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    for words in (["edit", "repair", "broken.bvh"], ["convert", "--file-fps", "60", "fast.bvh"]):
+        name = words.pop()
+        assert main([*words, str(folder / name), str(fixed / f"2{name}")]) == 0
+        one, two = marey.load(fixed / name), marey.load(fixed / f"2{name}")
+        assert one.fps == two.fps
+        np.testing.assert_allclose(one.world().positions, two.world().positions, atol=1e-5)
+    again = ["check", str(folder), "--fix", str(fixed)]
+    assert main(again) == 2
+    assert "exists already; name another folder" in capsys.readouterr().err
+
+
+def test_fix_reports_what_is_left(folder, capsys):
+    text = (folder / "fast.bvh").read_text().splitlines()
+    (folder / "fast.bvh").write_text("\n".join(text[:-40]) + "\n")
+    (folder / "fast.marey.json").unlink(missing_ok=True)
+    fixed = folder.with_name(f"{folder.name}_out")
+    assert main(["check", str(folder), "--fix", str(fixed), "--json"]) == 1
+    reports = {report["name"]: report.get("fixed") for report in json.loads(capsys.readouterr().out)}
+    assert reports == {
+        "broken": {"steps": ["edit repair"], "written": f"{fixed}/broken.bvh", "left": []},
+        "fast": {"steps": ["convert --file-fps 60"], "written": f"{fixed}/fast.bvh", "left": ["file"]},
+        "walk": None,
+    }
+    for bad, words in (
+        (folder / "in", "is in the folder that is checked"),
+        (folder / "x.bvh", "has the name of a file"),
+    ):
+        assert main(["check", str(folder), "--fix", str(bad)]) == 2
+        assert words in capsys.readouterr().err
+    (folder / "bad.bvh").write_text("HIERARCHY\nnonsense")
+    assert main(["check", str(folder), "--fix", str(folder.with_name(f"{folder.name}_more"))]) == 2
+
+
+def test_a_cut_off_file_is_severe(folder, capsys):
+    walk = folder / "walk.bvh"
+    walk.write_bytes(walk.read_bytes()[:-20_000])
+    walk.with_suffix(".marey.json").unlink(missing_ok=True)
+    assert main(["check", str(walk), "--severity", "severe", "--full"]) == 1
+    assert "the file is probably cut off" in capsys.readouterr().out
+
+
+def test_bones_that_change_can_be_made_rigid(folder, capsys):
+    """As in a cleaned GLB file without its sidecar, which says that it was cleaned."""
+    walk = clip("walk")
+    bones = np.tile(walk.skeleton.offsets, (len(walk), 1, 1))
+    bones[40:60, walk.skeleton.roles["left_lower_leg"]] *= 1.04
+    stretched = folder / "stretched.glb"
+    marey.save(replace(walk, bone_offsets=bones), stretched)
+    stretched.with_suffix(".marey.json").unlink(missing_ok=True)
+    assert main(["check", str(stretched)]) == 1
+    assert "marey convert IN OUT --rigid" in capsys.readouterr().out
+    assert main(["check", str(stretched), "--fix", str(folder.with_name(f"{folder.name}_out"))]) == 0
+    assert marey.load(folder.with_name(f"{folder.name}_out") / "stretched.glb").bone_offsets is None

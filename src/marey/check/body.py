@@ -67,10 +67,10 @@ def check_bones(subject: Subject) -> Iterator[Finding]:
         remedy = "if that shows, clean the recording without this plant, or with a lower `max_stretch=`"
     else:
         message = size
-        remedy = "export the capture with a rigid skeleton"
+        remedy = "export the capture with a rigid skeleton, or keep bone lengths constant with `rigid=True`"
     yield Finding(
         "bone_lengths", "severe" if worst > _LARGE_CHANGE else "mild", int(rows[0]), int(rows[-1]) + 1, worst,
-        "fraction", message, remedy, names,
+        "fraction", message, remedy, names, "" if is_cleaned else "convert", {} if is_cleaned else {"rigid": True},
     )  # fmt: skip
 
 

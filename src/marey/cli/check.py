@@ -5,21 +5,24 @@ from __future__ import annotations
 import math
 import os
 import shlex
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marey.cli.files import print_json
+from marey.cli.files import make_folder, print_json
 from marey.cli.options import add_reading_options, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings, word_options
 from marey.cli.tables import format_table
-from marey.errors import format_list, plural
+from marey.errors import MareyError, collect_warnings, format_list, plural
 from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from marey.check import CheckedFile, CheckReport, Finding
+    from marey.check import CheckedFile, CheckSettings, Finding
+    from marey.io import LoadSettings
 
 # Bytes below which one process is faster than starting several.
 _SMALL = 2**25
@@ -27,10 +30,6 @@ _SMALL = 2**25
 _BETWEEN = ".steps"
 # Parameters that are frames, and their options.
 _FRAMES = {"frame": "--at", "start": "--from", "stop": "--to"}
-# The order in which commands fix a clip. Commands that refer to frames come before those that renumber the frames.
-_ORDER = (
-    "convert", "edit repair", "edit deseam", "edit crop", "edit resample", "edit level", "edit smooth", "clean",
-)  # fmt: skip
 
 
 @click.command("check", cls=SettingsCommand)
@@ -38,20 +37,28 @@ _ORDER = (
 @add_settings("marey.check.settings:CheckSettings")
 @add_reading_options
 @click.option("--full", is_flag=True, help="Explain each finding, and print the commands that fix a clip, in order.")
+@click.option(
+    "--fix", "fixed", metavar="FOLDER",
+    help="Run the commands that --full prints, and write the fixed clips to FOLDER. No file is replaced.",
+)  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), help="Number of processes.  [default: all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per clip.")
-def command(paths: tuple[str, ...], full: bool, jobs: int | None, as_json: bool, **options: Any) -> int:
+def command(
+    paths: tuple[str, ...], full: bool, fixed: str | None, jobs: int | None, as_json: bool, **options: Any
+) -> int:
     """Find everything that is wrong or suspicious in a capture, and the command that fixes it.
 
     Finds broken frames, jumps, flips, frozen stretches, wrong frame rates, uncertain units and axes, bones that change
     length, a tilted floor, sliding feet, jitter, gaps in markers, and duplicate clips.
 
-    The exit code is 1 if there are findings, and 2 if a file cannot be read.
+    The exit code is 1 if there are findings, and 2 if a file cannot be read. With --fix, only findings count that are
+    left in the fixed clips, or that no command fixes.
 
     \b
     Example:
       marey check walk.bvh
       marey check captures/ --severity severe
+      marey check captures/ --fix captures_fixed/
     """
 
     from marey.check import CheckSettings, check_files
@@ -66,17 +73,92 @@ def command(paths: tuple[str, ...], full: bool, jobs: int | None, as_json: bool,
         checked = check_files(
             files, reading=how, run=run_on(1 if is_small else jobs), progress=progress, settings=settings
         )
-    if as_json:
-        print_json([_to_json(file, paths) for file in checked])
-    else:
+    outputs = {} if fixed is None else _name_fixed(checked, paths, fixed)
+    if not as_json:
         _print_table(checked, paths, full)
+    results: list[_FixedFile | None] = [None] * len(checked)
+    with bar("fixing") as progress:
+        for k, (i, output) in enumerate(outputs.items(), start=1):
+            results[i] = _fix_file(checked[i], output, how, settings)
+            if progress is not None:
+                progress(k / len(outputs))
+    if as_json:
+        print_json([_to_json(file, paths, result) for file, result in zip(checked, results, strict=True)])
+    elif fixed is not None:
+        _print_fixed(checked, results, fixed)
     if any("unreadable" in file.report.kinds for file in checked):
         return 2
-    return 1 if any(file.report for file in checked) else 0
+    is_left = (file.report if result is None else result.left for file, result in zip(checked, results, strict=True))
+    return 1 if any(is_left) else 0
 
 
-def _to_json(file: CheckedFile, paths: tuple[str, ...]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _FixedFile:
+    """Result of fixing a clip: the steps as commands, the file ("" if it failed), and what is still wrong."""
+
+    steps: list[str]
+    written: str
+    left: list[str]
+
+
+def _name_fixed(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], fixed: str) -> dict[int, str]:
+    """Return the file to write for each clip that can be fixed, by its index. Raises an error if one exists."""
+    from marey.check import plan_fixes
+    from marey.errors import UnwritableFile
+
+    target = Path(fixed)
+    if target.suffix.lower() in SAVE_SUFFIXES or target.is_file():
+        raise UnwritableFile("has the name of a file; name a folder for the fixed clips", path=fixed)
+    if any(Path(path).resolve() in (target.resolve(), *target.resolve().parents) for path in paths):
+        raise UnwritableFile("is in the folder that is checked, which would then hold takes twice", path=fixed)
+    outputs: dict[int, str] = {}
+    for i, file in enumerate(checked):
+        if plan_fixes(file.report):
+            output = os.path.join(fixed, _name_inside(file, paths))
+            if os.path.exists(output):
+                raise UnwritableFile("exists already; name another folder", path=output)
+            if output in outputs.values():
+                raise UnwritableFile("two clips would have this name; check their folders one by one", path=output)
+            outputs[i] = output
+    return outputs
+
+
+def _fix_file(file: CheckedFile, output: str, how: LoadSettings, settings: CheckSettings) -> _FixedFile:
+    """Fix a clip, write it, and check the result."""
+    from marey.check import check, fix_findings, plan_fixes
+    from marey.io import LoadSettings, load_motion, save
+
+    steps = [" ".join([step.operation, *_word_step(step.options)]) for step in plan_fixes(file.report)]
+    try:
+        with collect_warnings():  # they were reported as findings
+            motion = load_motion(file.path, settings=LoadSettings(settings=how, clip=file.clip or how.clip))
+        motion = fix_findings(motion, file.report)
+        make_folder(os.path.dirname(output))
+        save(motion, output)
+    except MareyError as error:
+        return _FixedFile(steps, "", [error.word(name_option)])
+    unfixed = [finding for finding in file.report if not finding.operation]
+    kinds = (finding.kind.replace("_", " ") for finding in (*unfixed, *check(motion, settings=settings)))
+    return _FixedFile(steps, output, list(dict.fromkeys(kinds)))
+
+
+def _print_fixed(checked: tuple[CheckedFile, ...], results: list[_FixedFile | None], fixed: str) -> None:
+    for file, result in zip(checked, results, strict=True):
+        if result is not None and not result.written:
+            click.echo(f"{file.label}: not fixed: {result.left[0]}")
+        elif result is not None:
+            left = f"; still found: {', '.join(result.left)}" if result.left else ""
+            click.echo(f"{file.label}: {', '.join(result.steps)}; wrote {result.written}{left}")
+    n_written = sum(result is not None and bool(result.written) for result in results)
+    n_others = len(checked) - n_written
+    others = f"; {plural(n_others, 'clip')} without fixes {'is' if n_others == 1 else 'are'} not copied"
+    click.echo(f"{fixed}: {plural(n_written, 'fixed clip')}{others if n_others else ''}")
+
+
+def _to_json(file: CheckedFile, paths: tuple[str, ...], result: _FixedFile | None) -> dict[str, Any]:
     out = file.to_dict()
+    if result is not None:
+        out["fixed"] = asdict(result)
     for row, finding in zip(out["findings"], file.report, strict=True):
         row["command"] = suggest_commands(finding, file.path, name_output(file.path, paths))
     return out
@@ -121,14 +203,25 @@ def name_output(path: str, paths: tuple[str, ...] = ()) -> str:
 
     paths : the files and folders that were given. ``captures/a/walk.bvh`` becomes ``captures_fixed/a/walk.bvh``.
     """
-    folder = next((each for each in paths if os.path.isdir(each) and path.startswith(os.path.join(each, ""))), "")
-    folder = folder or os.path.dirname(path)
-    inner, suffix = os.path.splitext(os.path.relpath(path, folder or "."))
+    folder, inner = _split_path(path, paths)
     folder = os.path.normpath(folder or ".")
     if os.path.basename(folder) in ("", ".", ".."):
         folder = os.path.join(folder, os.pardir, os.path.basename(os.path.abspath(folder)))
-    suffix = suffix if suffix.lower() in SAVE_SUFFIXES else ".bvh"
-    return os.path.join(os.path.normpath(f"{folder}_fixed"), inner + suffix)
+    return os.path.join(os.path.normpath(f"{folder}_fixed"), inner)
+
+
+def _split_path(path: str, paths: tuple[str, ...]) -> tuple[str, str]:
+    """Return the given folder of a file, else its own one, and the name of its fixed copy relative to this folder."""
+    folder = next((each for each in paths if os.path.isdir(each) and path.startswith(os.path.join(each, ""))), "")
+    folder = folder or os.path.dirname(path)
+    inner, suffix = os.path.splitext(os.path.relpath(path, folder or "."))
+    return folder, inner + (suffix if suffix.lower() in SAVE_SUFFIXES else ".bvh")
+
+
+def _name_inside(file: CheckedFile, paths: tuple[str, ...]) -> str:
+    """Return the name of a clip's fixed copy relative to its folder."""
+    base, suffix = os.path.splitext(_split_path(file.path, paths)[1])
+    return base + (f"_{file.clip.replace(os.sep, '_')}" if file.clip else "") + suffix
 
 
 def chain_commands(file: CheckedFile, output: str = "") -> list[str]:
@@ -137,30 +230,9 @@ def chain_commands(file: CheckedFile, output: str = "") -> list[str]:
     output : the last file; by default that of `name_output`. The first command creates its folder, with a hidden folder
         for intermediate files, which motion sets do not read.
     """
-    findings = sorted(
-        (finding for finding in file.report if finding.operation),
-        key=lambda finding: (_ORDER.index(finding.operation), finding.start),
-    )
-    crops = [finding.options for finding in findings if finding.operation == "edit crop"]
-    first = max((options.get("start", 0) for options in crops), default=0)
-    stop = min((options.get("stop", file.report.n_frames) for options in crops), default=file.report.n_frames)
-    # A jump at the end of a stretch that is cut off needs no other fix.
-    findings = [f for f in findings if f.kind != "jump" or first < f.options["frame"] < stop]
-    n_trimmed = _count_trimmed(file.report)
-    steps: list[tuple[str, dict[str, Any]]] = []
-    for finding in findings:
-        options = {
-            name: max(value - n_trimmed, 0) if name in _FRAMES else value for name, value in finding.options.items()
-        }
-        if finding.operation == "edit crop" and steps and steps[-1][0] == "edit crop":  # use the stricter values
-            kept = steps[-1][1]
-            for name, choose in (("start", max), ("stop", min)):
-                if name in options:
-                    kept[name] = choose(options[name], kept.get(name, options[name]))
-        elif finding.operation == "clean" and steps and steps[-1][0] == "clean":  # one cleanup does both
-            steps[-1][1].update(options)
-        elif (finding.operation, options) not in steps:
-            steps.append((finding.operation, options))
+    from marey.check import plan_fixes
+
+    steps = plan_fixes(file.report)
     if not steps:
         return []
     folder, name = os.path.split(output or name_output(file.path))
@@ -169,19 +241,10 @@ def chain_commands(file: CheckedFile, output: str = "") -> list[str]:
     between = os.path.join(folder, _BETWEEN)
     numbered = [os.path.join(between, f"{base}_{k}{suffix}") for k in range(1, len(steps))]
     files = [file.path, *numbered, os.path.join(folder, base + suffix)]
-    commands = [_word_command(*step, files[k], files[k + 1]) for k, step in enumerate(steps)]
+    commands = [_word_command(step.operation, step.options, files[k], files[k + 1]) for k, step in enumerate(steps)]
     if file.clip:
         commands[0] += f" --clip {shlex.quote(file.clip)}"
     return [shlex.join(["mkdir", "-p", between if numbered else folder]), *commands]
-
-
-def _count_trimmed(report: CheckReport) -> int:
-    """Return the number of frames that repair removes at the start: a rest pose and broken frames."""
-    first = 0
-    for finding in sorted(report, key=lambda finding: finding.start):
-        if finding.kind in ("rest_pose", "broken_frames") and finding.start == first and finding.stop < report.n_frames:
-            first = finding.stop
-    return first
 
 
 def describe_finding(finding: dict[str, Any], n_frames: int) -> str:
@@ -225,7 +288,12 @@ def suggest_commands(finding: Finding, path: str, output: str = "") -> str:
 
 
 def _word_command(operation: str, options: Mapping[str, Any], source: str, output: str) -> str:
-    words = ["marey", *operation.split(), source, output]
+    return shlex.join(["marey", *operation.split(), source, output, *_word_step(options)])
+
+
+def _word_step(options: Mapping[str, Any]) -> list[str]:
+    """Return the options of a step as the command line writes them."""
+    words: list[str] = []
     for name, value in options.items():
         if value is True:
             words.append(name_option(name))
@@ -233,4 +301,4 @@ def _word_command(operation: str, options: Mapping[str, Any], source: str, outpu
             words += [_FRAMES[name], f"{value}f"]
         else:
             words += [name_option(name), f"{value:g}"]
-    return shlex.join(words)
+    return words
