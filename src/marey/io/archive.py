@@ -106,25 +106,20 @@ _JSON_FORMAT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"([a-z_.]{1
 _DTYPE = re.compile(r"[<>|=]?[biufU][0-9]{1,9}")
 
 
-def check_suffix(
-    path: str | os.PathLike[str], suffix: str | tuple[str, ...], kind: str, *, is_input: bool = False
-) -> None:
+def check_suffix(path: str | os.PathLike[str], suffix: str | tuple[str, ...], kind: str, reads: bool = False) -> None:
     """Raise UnknownFormat if a file name does not have the suffix of its kind.
 
-    Parameters
-    ----------
-    path : the file to read or write; the case of the suffix does not matter.
+    path : the file to read (`reads`) or write; the case of the suffix does not matter.
     suffix : the required suffix, such as ``".npz"``, or a tuple of allowed ones.
     kind : what the file holds, with its article, such as ``"a motion graph"``.
-    is_input : whether the file is read; then another file is needed, not another name.
     """
     allowed = (suffix,) if isinstance(suffix, str) else suffix
     if not os.path.basename(os.fspath(path)).lower().endswith(allowed):
         known = " or ".join(filter(None, (", ".join(allowed[:-1]), allowed[-1])))
         got = split_name(path)[1] or "no suffix"
-        what = " (a motion)" if is_input and got in MOTION_SUFFIXES else ""
-        remedy = f"name a file that holds {kind}" if is_input else "change the file name"
-        raise UnknownFormat(f"{kind} is saved as {known}, got {got}{what}", path=os.fspath(path), remedy=remedy)
+        what = " (a motion)" if reads and got in MOTION_SUFFIXES else ""
+        remedy = f"name a file that holds {kind}" if reads else "change the file name"
+        raise UnknownFormat(f"{kind} is saved as {known}, got {got}{what}; {remedy}", path=os.fspath(path))
 
 
 @contextmanager
@@ -176,7 +171,7 @@ def read_json(path: str | os.PathLike[str], form: str, version: int, *, required
     With `required` False, files written by hand may leave out both.
     """
     kind = KINDS[form]
-    check_suffix(path, ".json", kind, is_input=True)
+    check_suffix(path, ".json", kind, reads=True)
     try:
         content = json.loads(read_bytes(path).decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -293,7 +288,7 @@ def read_arrays(
     """
     wanted, name = tuple(required), os.fspath(path)
     if data is None:
-        check_suffix(path, ".npz", KINDS[form], is_input=True)
+        check_suffix(path, ".npz", KINDS[form], reads=True)
         data = read_bytes(path)
     with _open_archive(data, name) as archive:
         heads = _read_heads(archive, ("format", "version", *wanted, *optional), name)
