@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import EllipseCollection, LineCollection
+from matplotlib.collections import EllipseCollection, LineCollection, PathCollection
 from matplotlib.figure import Figure
+from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from marey.core.arrays import Floats
@@ -56,19 +57,24 @@ class Scene:
         self._contacts = list(contacts) or [None] * len(bodies)
         self._figure = Figure(figsize=(size[0] / _DPI, size[1] / _DPI), dpi=_DPI, facecolor=background)
         self._canvas: Any = FigureCanvasAgg(self._figure)  # not typed
+        with style.settings():  # the same axes for all pictures: to make them takes longer than to draw
+            self._axes = self._figure.add_axes((0.0, 0.0, 1.0, 1.0))
+            self._axes.set_axis_off()
+            self._axes.set(xlim=(-size[0] / 2, size[0] / 2), ylim=(-size[1] / 2, size[1] / 2))
         self._floor = min(body.floor for body in bodies)
 
     def draw(self, frames: Sequence[int], eye: Floats, target: Floats) -> NDArray[np.uint8]:
         """Draw one frame of each body as seen from `eye`; return the image (height, width, 3)."""
-        width, height = self._size
         with style.settings():
-            self._figure.clear()
-            axes = self._figure.add_axes((0.0, 0.0, 1.0, 1.0))
-            axes.set_axis_off()
-            axes.set(xlim=(-width / 2, width / 2), ylim=(-height / 2, height / 2))
-            axes.add_collection(LineCollection(self._floor_lines(eye, target), colors=self._lines, linewidths=0.8))
+            for drawn in list(self._axes.collections):
+                drawn.remove()
+            # One path for all lines, as each path takes time.
+            ends = self._floor_lines(eye, target).reshape(-1, 2)
+            floor = Path(ends, np.tile([Path.MOVETO, Path.LINETO], len(ends) // 2))
+            lines = PathCollection([floor], facecolors="none", edgecolors=self._lines, linewidths=0.8)
+            self._axes.add_collection(lines, autolim=False)
             for k in range(len(self._bodies)):
-                self._draw_body(axes, k, frames[k], eye, target)
+                self._draw_body(self._axes, k, frames[k], eye, target)
             self._canvas.draw()
         return np.asarray(self._canvas.buffer_rgba())[..., :3].copy()
 
@@ -80,8 +86,8 @@ class Scene:
         scale = self._size[1] / 2 / math.tan(FIELD_OF_VIEW / 2) / np.where(depth > _NEAR, depth, np.nan)
         return np.stack([seen @ right, seen @ up], axis=-1) * scale[..., None], scale
 
-    def _floor_lines(self, eye: Floats, target: Floats) -> list[Floats]:
-        """Return the lines of the floor around the target, cut into pieces, without those behind the eye."""
+    def _floor_lines(self, eye: Floats, target: Floats) -> Floats:
+        """Return the lines of the floor around the target, cut into pieces (N, 2, 2), without those behind the eye."""
         x, z = np.round(target[[0, 2]] / _STEP) * _STEP
         ticks = np.arange(-_FLOOR, _FLOOR + _STEP / 2, _STEP)
         pieces = []
@@ -94,7 +100,7 @@ class Scene:
                     np.stack([np.stack([x + u, np.full(len(u), self._floor), z + v], -1) for u, v in ends], 1)
                 )
         flat, _ = self._project(np.concatenate(pieces), eye, target)
-        return list(flat[np.isfinite(flat).all(axis=(1, 2))])
+        return np.asarray(flat[np.isfinite(flat).all(axis=(1, 2))])
 
     def _draw_body(self, axes: Axes, k: int, frame: int, eye: Floats, target: Floats) -> None:
         body, lift = self._bodies[k], self._bodies[k].floor * UP
@@ -102,19 +108,22 @@ class Scene:
         if self._paths:
             path = body.travel * np.array([1.0, 0.0, 1.0]) + lift
             flat, _ = self._project(path, eye, target)
-            axes.add_collection(LineCollection([flat], colors=style.NOTE, linewidths=1.2))
+            axes.add_collection(LineCollection([flat], colors=style.NOTE, linewidths=1.2), autolim=False)
         bones = np.flatnonzero(~body.in_head)
         ends = body.positions[frame][body.bones[bones]] + lift
         shadow, _ = self._project(ends * np.array([1.0, 0.0, 1.0]) + lift, eye, target)
         flat, scale = self._project(ends, eye, target)
         order = np.argsort(scale.mean(axis=1), kind="stable")
         thickness = pixel * _LIMB * body.size * scale.mean(axis=1)
-        axes.add_collection(LineCollection(list(shadow), colors=self._lines, linewidths=thickness, capstyle="round"))
+        axes.add_collection(
+            LineCollection(list(shadow), colors=self._lines, linewidths=thickness, capstyle="round"), autolim=False
+        )
         color = [style.SIDES[body.sides[bone]] for bone in bones]
         axes.add_collection(
             LineCollection(
                 list(flat[order]), colors=[color[b] for b in order], linewidths=thickness[order], capstyle="round"
-            )
+            ),
+            autolim=False,
         )
         balls = []
         if body.head is not None:
@@ -129,5 +138,6 @@ class Scene:
             axes.add_collection(
                 EllipseCollection(
                     [size], [size], [0.0], units="xy", offsets=[at], transOffset=axes.transData, facecolors=fill
-                )
+                ),
+                autolim=False,
             )
