@@ -1,7 +1,8 @@
 """Runs the main operations with kernels that are checked: what the library gives must be what the Python form gives.
 
-``python -m tests.compiled.both_forms`` prints a JSON object: for each kernel the number of calls, of calls compared
-with the Python form, the differences, and the blocks of memory that many calls leave.
+``python -m tests.compiled.both_forms`` prints a JSON object. "kernels" has for each kernel the number of calls, of
+calls compared with the Python form, the differences, and the blocks of memory that many calls leave. "results" has what
+tests/compiled/operations.py prints.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from marey import compiled
 from marey.compiled import Forms, LibraryForms
 
 FIRST = 4  # calls of each kernel that are kept, then the 8th, the 16th and so on
-PATIENCE = 0.7  # seconds of Python for each kernel
+PATIENCE = 0.3  # seconds of Python for each kernel
 LONGEST = 20.0  # seconds for the smallest of its calls
 REPEATS = 10_000
-REPEATING = float(os.environ.get("MAREY_REPEATING", "0.05"))  # seconds for each kernel
+REPEATING = float(os.environ.get("MAREY_REPEATING", "0.02"))  # seconds for each kernel
 
 
 class Call(NamedTuple):
@@ -163,24 +164,23 @@ def main() -> None:
         sys.exit("the library of compiled kernels is not there")
     recording = RecordingForms(forms)
     compiled.use_forms(recording)
-    from tests.compiled.operations import load_kernels, operations
+    from tests.compiled.operations import hash_results, load_kernels, operations
 
     load_kernels()
-    for _ in operations():
-        pass
+    results = hash_results(operations())
     signal.signal(signal.SIGVTALRM, stop)
-    out = {}
+    kernels = {}
     # Callers before the kernels that they call, as some are called by the Python forms of others only.
     for name, record in reversed(list(recording.records.items())):
         compare(record)
         stored = count_kept_blocks(record) if record.calls else None
-        out[name] = {
+        kernels[name] = {
             "calls": record.n_calls,
             "compared": record.n_compared,
             "differences": record.differences,
             "kept_blocks": stored,
         }
-    print(json.dumps(out))
+    print(json.dumps({"kernels": kernels, "results": results}))
 
 
 if __name__ == "__main__":

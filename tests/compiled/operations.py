@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -396,16 +397,19 @@ def operations() -> Results:
     yield from stream_clips()
 
 
+def hash_results(results: Results) -> dict[str, list[str]]:
+    hashes: dict[str, list[str]] = {}
+    for name, value in results:
+        hashes.setdefault(name, []).append(digest(value))
+    return hashes
+
+
 def main() -> None:
     groups = [globals()[name.removeprefix("--only=")] for name in sys.argv[1:] if name.startswith("--only=")]
     for name in sys.argv[1:]:
         if not name.startswith("--only="):
             importlib.import_module(name)
-    hashes: dict[str, list[str]] = {}
-    for group in groups or [operations]:
-        for name, value in group():
-            hashes.setdefault(name, []).append(digest(value))
-    print(json.dumps(hashes))
+    print(json.dumps(hash_results(chain.from_iterable(group() for group in groups or [operations]))))
 
 
 if __name__ == "__main__":

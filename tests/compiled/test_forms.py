@@ -54,7 +54,17 @@ def results(*modules: str, **environment: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.slow("runs all operations in two new processes")
+@cache
+def both_forms() -> dict[str, Any]:
+    done = run("-m", "tests.compiled.both_forms")
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: dict[str, Any] = json.loads(done.stdout)
+    # Only tiles with many undecided cells are swept in float64; tests/compare/test_sweep.py has such clips.
+    found["kernels"].pop("marey.compare.sweep_kernels.sweep_rows", None)
+    return found
+
+
+@pytest.mark.slow("runs all operations in a new process")
 @needs_library
 def test_results_depend_neither_on_imports_nor_on_the_number_of_threads() -> None:
     modules = "numba", "scipy.optimize", "matplotlib.pyplot", "marey.studio.app", "marey.pmg", "marey.layer"
@@ -63,7 +73,7 @@ def test_results_depend_neither_on_imports_nor_on_the_number_of_threads() -> Non
     start = "runpy.run_module('tests.compiled.operations', run_name='__main__', alter_sys=True)"
     done = run("-c", f"import os, runpy; {bind}{start}", *modules, **single)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert json.loads(done.stdout) == results()
+    assert json.loads(done.stdout) == both_forms()["results"]
 
 
 @pytest.mark.slow("compiles kernels again")
@@ -75,20 +85,10 @@ def test_kernels_compiled_at_first_use_give_the_same_bytes(tmp_path: Path) -> No
     assert results(*groups, MAREY_JIT="1", XDG_CACHE_HOME=str(tmp_path)) == results(*groups)
 
 
-@cache
-def both_forms() -> dict[str, Any]:
-    done = run("-m", "tests.compiled.both_forms")
-    assert done.returncode == 0, done.stderr[-2000:]
-    found: dict[str, Any] = json.loads(done.stdout)
-    # Only tiles with many undecided cells are swept in float64; tests/compare/test_sweep.py has such clips.
-    found.pop("marey.compare.sweep_kernels.sweep_rows", None)
-    return found
-
-
 @pytest.mark.slow("runs every kernel as a Python function, too")
 @needs_library
 def test_every_kernel_is_called_and_compared() -> None:
-    kernels = both_forms()
+    kernels = both_forms()["kernels"]
     assert len(kernels) > 80
     assert {name for name, each in kernels.items() if not each["calls"] or not each["compared"]} == set()
 
@@ -96,14 +96,16 @@ def test_every_kernel_is_called_and_compared() -> None:
 @pytest.mark.slow("runs every kernel as a Python function, too")
 @needs_library
 def test_the_library_does_what_the_python_functions_do() -> None:
-    differ = {name: each["differences"] for name, each in both_forms().items() if each["differences"]}
+    differ = {name: each["differences"] for name, each in both_forms()["kernels"].items() if each["differences"]}
     assert differ == {}
 
 
 @pytest.mark.slow("runs every kernel as a Python function, too")
 @needs_library
 def test_no_kernel_keeps_memory() -> None:
-    assert {name: each["kept_blocks"] for name, each in both_forms().items() if each["kept_blocks"] != 0} == {}
+    assert {
+        name: each["kept_blocks"] for name, each in both_forms()["kernels"].items() if each["kept_blocks"] != 0
+    } == {}
 
 
 @needs_library
