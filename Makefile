@@ -52,7 +52,7 @@ test-all: check pytest browser
 pytest: $(DEV) $(KERNELS) $(VALIDATOR) $(PAGE)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore=$(BROWSER) $(TIER)
 
-# Prints what it found when all is known: a second row of dots would mix with the first.
+# Prints what it found when all is known, as does test-lowest: a second row of dots would mix with the first.
 browser: $(DEV) $(KERNELS) $(PAGE)
 	@$(BIN)/python -m pytest -p no:cacheprovider $(BROWSER) $(TIER) > $(VENV)/browser.log 2>&1; failed=$$?; \
 	  echo "$(BROWSER):"; cat $(VENV)/browser.log; exit $$failed
@@ -68,7 +68,8 @@ test-jit: $(DEV) $(KERNELS)
 
 # Tests the lower bounds in pyproject.toml, in an environment that has exactly these versions.
 test-lowest: $(KERNELS) $(PAGE)
-	$(BIN)/python tests/lowest_versions.py
+	@$(BIN)/python tests/lowest_versions.py > $(VENV)/lowest.log 2>&1; failed=$$?; \
+	  echo "$@:"; cat $(VENV)/lowest.log; exit $$failed
 
 FUZZ ?= 2000
 SEED ?=
