@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,14 +23,17 @@ POSIX_MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", 
 POSIX_CALLS = {"fork", "forkpty", "getuid", "geteuid", "getpgid", "killpg", "mkfifo", "sched_getaffinity", "setsid"}
 
 
+@cache
+def list_nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def list_posix(path: Path) -> list[str]:
     """Return the POSIX-only imports and unguarded calls of a module."""
     source = path.read_text(encoding="utf-8")
-    tree, out = ast.parse(source), []
-    tried = [
-        inner for node in ast.walk(tree) if isinstance(node, ast.Try) for part in node.body for inner in ast.walk(part)
-    ]
-    for node in ast.walk(tree):
+    nodes, out = list_nodes(path), []
+    tried = {inner for node in nodes if isinstance(node, ast.Try) for part in node.body for inner in ast.walk(part)}
+    for node in nodes:
         if node in tried:
             continue
         if isinstance(node, ast.Import):
@@ -57,7 +61,7 @@ def test_the_check_finds_such_calls(tmp_path):
 def test_paths_are_never_put_together_by_hand():
     """No '/' between folder and name of a file that is opened: os.path and pathlib know the separator."""
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in list_nodes(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open" and node.args:
                 assert not isinstance(node.args[0], ast.JoinedStr), f"{path.name}, line {node.lineno}"
 

@@ -44,7 +44,7 @@ def made(name: str, seed: int, fps: float) -> Motion:
 
 @pytest.mark.parametrize(
     ("fps", "seed"),
-    mostly_slow([(30.0, 0), (30.0, 1), (60.0, 0), (120.0, 2)], "other rates and seeds", n_fast=1),
+    mostly_slow([(30.0, 0), (30.0, 1), (60.0, 0), (120.0, 0)], "other rates and seeds", n_fast=1),
 )
 @pytest.mark.parametrize("name", sample_names())
 def test_samples_agree_with_their_truth(name, fps, seed):

@@ -28,7 +28,7 @@ def arrived(char, point, heading, seconds, **options):
 @pytest.mark.parametrize("make", mostly_slow([small_walker, two_speed_walker], "plays another character", n_fast=1))
 def test_points_are_reached_with_a_heading(make):
     rng = np.random.default_rng(5)
-    for _ in range(6):
+    for _ in range(4):
         angle, away, heading = rng.uniform(-np.pi, np.pi), 6.0 * np.sqrt(rng.random()), rng.uniform(-np.pi, np.pi)
         assert arrived(make(), (away * np.sin(angle), away * np.cos(angle)), heading, 36.0)
 

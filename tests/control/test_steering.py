@@ -36,7 +36,7 @@ def test_points_all_round_are_reached(point):
 
 def test_points_are_reached_with_turn_and_speed():
     rng = np.random.default_rng(2)
-    for _ in range(shorten(5)):
+    for _ in range(shorten(3)):
         angle, away = rng.uniform(-np.pi, np.pi), 8.0 * np.sqrt(rng.random())
         assert nearest(two_speed_walker(), (away * np.sin(angle), away * np.cos(angle)), 25.0) < 0.3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -108,15 +109,16 @@ def test_a_second_repair_changes_nothing(spans):
     assert is_unchanged(tilt(broken, 3.0), level=True)
 
 
-@pytest.mark.slow("repairs all hard clips, in several formats")
-@pytest.mark.parametrize("suffix", [".bvh", ".glb", ".npz"])
-def test_a_second_repair_of_hard_clips_changes_nothing(suffix, data_folder, tmp_path):
+@pytest.mark.slow("repairs all hard clips")
+def test_a_second_repair_of_hard_clips_changes_nothing(data_folder, tmp_path):
+    suffixes = itertools.cycle([".bvh", ".glb", ".npz", ".glb", ".npz", ".bvh", ".npz", ".bvh", ".glb"])
     body = marey.load(data_folder / "cmu" / "007" / "07_01.bvh").skeleton
     for path in sorted((data_folder / "cmu-hard").glob("*.bvh")):
         given = marey.load(path)
         for name, motion in (("own", given), ("other", retarget(given, body))):
-            marey.save(motion, tmp_path / f"{path.stem}{name}{suffix}")
-            read = marey.load(tmp_path / f"{path.stem}{name}{suffix}")
+            file = tmp_path / f"{path.stem}{name}{next(suffixes)}"
+            marey.save(motion, file)
+            read = marey.load(file)
             assert is_unchanged(read, level=True), path.name
             assert "broken_frames" not in marey.check(repair(read), severity="severe").kinds, path.name
 

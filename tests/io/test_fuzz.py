@@ -28,6 +28,10 @@ N_MUTATIONS = 10
 MANY = {
     "gaze_map": 4,
     "values_csv": 4,
+    "trc": 4,
+    "sampled_character": 4,
+    "humanml3d": 4,
+    "plan": 4,
     "bvh": 25,
     "amc": 25,
     "asf": 25,

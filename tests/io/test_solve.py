@@ -23,6 +23,7 @@ from marey.samples import sample
 
 KINDS = ("walk", "run", "kick", "reach")
 CLIPS = ("cmu/016/16_15.bvh", "cmu/049/49_06.bvh", "bandai-namco/dataset-1_punch_normal_001.bvh")
+MORE_CLIPS = (*CLIPS, "cmu/016/16_45.bvh", "cmu/143/143_18.bvh")
 
 
 def joint_positions(motion: Motion) -> tuple[list[str], np.ndarray]:
@@ -161,8 +162,11 @@ def make_set(name: str, motion: Motion) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize("path", [*CLIPS, "cmu/016/16_45.bvh", "cmu/143/143_18.bvh"])
-@pytest.mark.parametrize("name", [*POINT_SETS, "markers"])
+@pytest.mark.parametrize(
+    ("name", "path"),
+    # Two clips for each set, and each clip with two sets.
+    [(name, MORE_CLIPS[(k + j) % 5]) for k, name in enumerate([*POINT_SETS, "markers"]) for j in (0, 2)],
+)
 def test_sets_of_real_clips(data_folder, name: str, path: str) -> None:
     """Trunks bend, shoulders and heads move: missing points in between do not make the rest inexact."""
     motion = marey.load(data_folder / path, fps=30.0)[:120]

@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import marey.plot
 from marey.errors import InvalidValue, UnknownFormat, UnwritableFile
@@ -18,7 +19,7 @@ from tests.plot.pictures import KINDS, WALK, bare, in_place, png_size, svg_size,
 from tests.tiers import mostly_slow
 
 
-@pytest.mark.parametrize("kind", mostly_slow(KINDS, "writes four files of another kind", n_fast=1))
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, "writes three files of another kind", n_fast=1))
 def test_plots_are_complete_have_their_size_ignore_user_settings_and_are_freed(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -31,27 +32,30 @@ def test_plots_are_complete_have_their_size_ignore_user_settings_and_are_freed(
         write_figure(figure, path)
 
     monkeypatch.setattr(style, "write_figure", spy)
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)  # the next test has the arranged ones
     write = getattr(marey.plot, kind)
-    first, again = ([tmp_path / f"{name}.{suffix}" for suffix in ("png", "SVG")] for name in ("first", "again"))
+    first = [tmp_path / "first.SVG", tmp_path / "first.png"]
+    # An SVG file has all that settings change; pixels need a second look for one kind only.
+    again = [tmp_path / "again.SVG", tmp_path / "again.png"][: 2 if kind == KINDS[0] else 1]
     for path in first:
         write(WALK, path)
     width, height = sizes[0]
     assert width == WIDTH
     assert 2.0 <= height <= 6.6
-    assert png_size(first[0]) == (1800, pytest.approx(height * DPI, abs=1.0))
-    assert svg_size(first[1]) == pytest.approx((72 * width, 72 * height), abs=0.1)
+    assert png_size(first[1]) == (1800, pytest.approx(height * DPI, abs=1.0))
+    assert svg_size(first[0]) == pytest.approx((72 * width, 72 * height), abs=0.1)
     with matplotlib.rc_context({"font.size": 20.0, "lines.linewidth": 7.0, "svg.hashsalt": "x", "axes.grid": True}):
         for path in again:
             write(WALK, path)
         assert matplotlib.rcParams["font.size"] == 20.0
-    for one, other in zip(first, again, strict=True):
+    for one, other in zip(first, again, strict=False):
         data = one.read_bytes()
         assert data == other.read_bytes()
         assert matplotlib.__version__.encode() not in data
         assert not re.search(rb"<dc:date>|20\d\d-\d\d-\d\dT", data)
     assert sorted(tmp_path.iterdir()) == sorted((*first, *again))
     gc.collect()
-    assert [figure() for figure in seen] == 4 * [None]
+    assert [figure() for figure in seen] == len(sizes) * [None]
     assert len(set(sizes)) == 1
 
 

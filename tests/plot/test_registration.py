@@ -87,7 +87,7 @@ def write(kind: str, path: Path) -> None:
 KINDS = ("matches", "blend_paths", "foot_heights", "timewarp")
 
 
-@pytest.mark.parametrize("kind", mostly_slow(KINDS, "writes three files of another kind", n_fast=1))
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, "writes two files of another kind", n_fast=1))
 def test_plots_are_complete_have_their_size_are_reproducible_and_freed(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,13 +102,15 @@ def test_plots_are_complete_have_their_size_are_reproducible_and_freed(
         inner(figure, path)
 
     monkeypatch.setattr(style, "write_figure", spy)
-    for name in ("a.png", "b.png", "a.svg"):
+    names = ("a.svg", "b.svg", "a.png")[: 3 if kind == KINDS[0] else 2]
+    for name in names:
         write(kind, tmp_path / name)
     gc.collect()
-    assert [each() for each in seen] == 3 * [None]
-    assert png_size(tmp_path / "a.png") == (1800, pytest.approx(height * DPI, abs=1.0))
+    assert [each() for each in seen] == len(names) * [None]
+    if "a.png" in names:
+        assert png_size(tmp_path / "a.png") == (1800, pytest.approx(height * DPI, abs=1.0))
     assert svg_size(tmp_path / "a.svg") == pytest.approx((72 * width, 72 * height), abs=0.1)
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     with pytest.raises(UnknownFormat, match="a plot is saved as .png or .svg"):
         write(kind, tmp_path / "a.gif")
 

@@ -122,7 +122,7 @@ def test_cartwheels_go_left_by_two_turns_to_the_right():
 )
 def test_random_walks_never_enter_a_bad_transition(name):
     stream = small_character(name).stream(RandomWalk(1), feet=None)
-    played = stream.record(90.0)
+    played = stream.record(45.0)
     assert all(each.cost <= each.bad for each in stream.transitions)
     assert np.isfinite(played.root_positions).all()
 

@@ -41,7 +41,7 @@ def test_punches_and_saved_targets_become_nodes_and_recipes_are_saved(tab: Tab, 
     page.get_by_label("Start from").select_option("space:jab.npz")
     tab.until("() => [...document.querySelectorAll('.panel .item')].some(b => b.textContent === 'jab')")
     assert "controlled by a target point" in _open_node(tab, "jab")
-    page.get_by_label("Start from").select_option("recipe:walking")
+    page.get_by_label("Start from").select_option("recipe:right-turner")
     tab.until("() => [...document.querySelectorAll('.panel .item')].some(b => b.textContent === 'walk → walk')")
     page.get_by_label("Character name").fill("mine")
     page.get_by_role("button", name="Save recipe").click()
