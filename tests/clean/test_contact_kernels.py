@@ -198,3 +198,14 @@ def test_noise_alone_ends_no_plant():
     mask[3:55] = True
     contact_kernels.refine_edges(path, 0.003, 7, 2, 6.0, mask)
     assert mask.all()
+
+
+def test_stands_are_the_long_still_runs():
+    rng = np.random.default_rng(4)
+    still, paths = rng.random((60, 3)) < 0.8, rng.normal(size=(60, 3, 3))
+    table = np.empty((2 * (60 // 4 + 1), 5))
+    n = floor_kernels.find_stands(still, paths, np.array([2, 0]), 4, table)
+    runs = [(k, *run) for k in (2, 0) for run in twin.runs_of(still[:, k]) if run[1] - run[0] >= 4]
+    expected = [[*paths[start:stop, k].mean(axis=0), 0.5 * (start + stop), k] for k, start, stop in runs]
+    assert n > 5
+    np.testing.assert_array_equal(table[:n], expected)

@@ -8,7 +8,7 @@ import numpy as np
 
 from marey.clean import point_paths
 from marey.core import ContactPoint, Contacts
-from marey.core.placement import make_hips_root
+from marey.core.placement import find_left_axis, make_hips_root
 from marey.samples import sample
 from tests.control.clips import below_a_stand
 
@@ -33,3 +33,17 @@ def test_the_hips_become_the_root() -> None:
     np.testing.assert_allclose(
         point_paths(freed, freed.contacts.points), point_paths(carried, points)[:, 1:], atol=1e-12
     )
+
+
+def test_left_is_the_mean_direction_of_hips_and_shoulders() -> None:
+    walk = sample("walk", seconds=1.0).motion
+    roles, positions = walk.skeleton.roles, walk.world().positions.copy()
+    sides = [(roles[f"left_{part}"], roles[f"right_{part}"]) for part in ("upper_leg", "upper_arm")]
+    for left, right in sides:
+        positions[0, left], positions[0, right] = [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]
+    across = [(positions[:, left] - positions[:, right]) * [1.0, 0.0, 1.0] for left, right in sides]
+    mean = sum(each[1:] / np.linalg.norm(each[1:], axis=1, keepdims=True) for each in across)
+    found = find_left_axis(walk.skeleton, positions)
+    np.testing.assert_allclose(found[1:], mean / np.linalg.norm(mean, axis=1, keepdims=True), atol=1e-12)
+    np.testing.assert_array_equal(found[0], [1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(find_left_axis(walk.skeleton, positions[3]), found[3])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from marey.measure import gait_kernels, glitch_kernels
+from marey.maths import quat
+from marey.measure import balance_kernels, gait_kernels, glitch_kernels
 from tests.twins import glitches as twin
 
 
@@ -22,6 +23,30 @@ def test_joints_that_jump_and_flip(n: int) -> None:
         assert found.tolist() == twin.moving_joints(positions, joints, 0.2).tolist()
         glitch_kernels.find_flipping_joints(rotations, joints, 0.8, found)
         assert found.tolist() == twin.flipping_joints(rotations, joints, 0.8).tolist()
+
+
+def test_twist() -> None:
+    rng, axis = np.random.default_rng(1), np.array([0.0, 0.6, -0.8])
+    for size in (0.01, 0.3):
+        angles, joint = np.cumsum(rng.normal(0.0, size, 50)), 1
+        rotations = np.zeros((50, 2, 4))
+        rotations[:, 0, 0] = 1.0
+        rotations[:, joint] = quat.mul(quat.exp(angles[:, None] * axis), quat.exp(rng.normal(0.0, size, (50, 3))))
+        rotations[::3] *= -1.0
+        found = glitch_kernels.measure_twist(rotations, joint, axis)
+        assert found == pytest.approx(twin.twist(rotations, joint, axis), abs=1e-9)
+    assert glitch_kernels.measure_twist(rotations, 0, axis) == 0.0
+
+
+def test_distance_outside() -> None:
+    rng, angles = np.random.default_rng(2), np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
+    points, tops, point = rng.normal(size=(20, 9, 3)), np.full((20, 9), 0.3), rng.normal(size=(20, 2))
+    directions, found = np.stack([np.cos(angles), np.sin(angles)]), np.empty(20)
+    balance_kernels.measure_outside(points, tops, point, directions, found)
+    expected = [twin.distance_outside(*each, directions) for each in zip(points, tops, point, strict=True)]
+    assert found == pytest.approx(expected)
+    assert (found < 0.0).any()
+    assert (found > 0.0).any()
 
 
 @pytest.mark.parametrize("n", [0, 1, 5, 200])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from marey.maths import quat
+
 
 def moving_joints(positions, joints, distance):
     """Which joints change their velocity by more than `distance` both before and after a step."""
@@ -15,6 +17,18 @@ def moving_joints(positions, joints, distance):
 def flipping_joints(rotations, joints, cosine):
     dots = np.einsum("fjk,fjk->fj", rotations[1:, joints], rotations[:-1, joints])
     return (np.abs(dots) < cosine).any(axis=0)
+
+
+def twist(rotations, joint, axis):
+    """The range of the angle by which a joint rotates about an axis, summed over the frames."""
+    steps = quat.log(quat.inv_mul(rotations[:-1, joint], rotations[1:, joint]))
+    return np.ptp(np.cumsum([0.0, *(steps @ axis)]))
+
+
+def distance_outside(points, tops, point, directions):
+    """How far a point on the floor is outside the area between those points that are below their tops."""
+    supports = points[points[:, 1] < tops][:, [0, 2]]
+    return (point @ directions - (supports @ directions).max(axis=0)).max()
 
 
 def extremes(values, swing):

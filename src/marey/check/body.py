@@ -108,12 +108,10 @@ def check_sides(subject: Subject) -> Iterator[Finding]:
     if not len(positions):
         return
     left = find_left_axis(skeleton, positions)
-    forward = np.cross(left, [0.0, 1.0, 0.0])
     cosines = []
     for heel, toes in feet:
-        foot = (positions[:, toes] - positions[:, heel]) * [1.0, 0.0, 1.0]
-        length = np.linalg.norm(foot, axis=1)
-        cosines.append(np.einsum("fk,fk->f", foot, forward) / np.maximum(length, 1e-9))
+        x, _, z = (positions[:, toes] - positions[:, heel]).T
+        cosines.append((z * left[:, 0] - x * left[:, 2]) / np.maximum(np.sqrt(x * x + z * z), 1e-9))
     worst = float(max(np.mean(each) for each in cosines))
     if worst < _BACKWARD:
         yield Finding(

@@ -60,12 +60,17 @@ def _check_slide(subject: Subject) -> Iterator[Finding]:
     """Find feet that slide: the median, over all plants of the balls of the feet, of how far they move on the floor."""
     contacts, _ = subject.foot_contacts
     paths = subject.paths(contacts.points)[..., [0, 2]]
-    slides, worst = [], (0.0, 0, 0, "")
+    paths = np.concatenate([paths, paths[-1:]])  # for runs that end with the clip
+    slides, worst = list[float](), (0.0, 0, 0, "")
     for k, point in enumerate(contacts.points):
-        for start, stop in find_runs(contacts.mask[:, k]):
-            moved = float(np.hypot(*np.ptp(paths[start:stop, k], axis=0)))
-            slides.append(moved)
-            worst = max(worst, (moved, start, stop, point.name))
+        runs = find_runs(contacts.mask[:, k])
+        if not runs:
+            continue
+        edges = np.ravel(runs)
+        low, high = (reduce.reduceat(paths[:, k], edges)[::2] for reduce in (np.minimum, np.maximum))
+        moves = np.hypot(*(high - low).T).tolist()
+        slides += moves
+        worst = max(worst, *((moved, *run, point.name) for moved, run in zip(moves, runs, strict=True)))
     slides.sort()
     usual = slides[len(slides) // 2] if slides else 0.0
     if usual > _SLIDE:
@@ -80,8 +85,7 @@ def _check_depth(subject: Subject) -> Iterator[Finding]:
     """Find the part of the body that is deepest below the floor. Cleanup moves parts other than feet only on
     request."""
     skeleton, points = subject.motion.skeleton, subject.foot_points
-    heights = subject.world.positions[:, subject.joints, 1]
-    depth = subject.floor - np.concatenate([heights, subject.paths(points)[..., 1]], axis=1)
+    depth = subject.floor - np.concatenate([subject.heights, subject.paths(points)[..., 1]], axis=1)
     for glitch in subject.glitches:
         depth[glitch.start : glitch.stop] = 0.0
     deepest = float(depth.max())

@@ -1,10 +1,10 @@
-"""Floor detection kernels: levels among sorted heights."""
+"""Floor detection kernels: levels among sorted heights, and where feet stand."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from marey.compiled import Floats1D, Out, helper, kernel
+from marey.compiled import Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
 
 
 @kernel
@@ -62,3 +62,29 @@ def measure_level(
     for i in range(3):
         quantiles[i] = near[start + (stop - start) * (2, 5, 10)[i] // 20]
     return True
+
+
+@kernel
+def find_stands(still: Bools2D, paths: Floats3D, columns: Ints1D, shortest: int, stands: Out[Floats2D]) -> int:
+    """Write the stands of points: runs of at least `shortest` frames in which a point is `still` (F, K).
+
+    paths : (F, K, 3). columns : the points that count. stands : rows of the mean position, the time in frames and the
+    point; needs ``len(columns) * (F // shortest + 1)`` rows. Returns the number of stands.
+    """
+    n_frames, n = still.shape[0], 0
+    for c in range(len(columns)):
+        k, start = columns[c], -1
+        for f in range(n_frames + 1):
+            if f < n_frames and still[f, k]:
+                start = f if start < 0 else start
+                continue
+            if start >= 0 and f - start >= shortest:
+                for axis in range(3):
+                    total = paths[start, k, axis]
+                    for i in range(start + 1, f):
+                        total += paths[i, k, axis]
+                    stands[n, axis] = total / (f - start)
+                stands[n, 3], stands[n, 4] = 0.5 * (start + f), k
+                n += 1
+            start = -1
+    return n

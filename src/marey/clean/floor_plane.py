@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from marey.clean import floor_kernels
 from marey.clean.points import SIDES
 from marey.clean.track import PointTrack, choose_points, track_points
-from marey.core.arrays import Bools, Floats, find_runs
+from marey.core.arrays import Bools, Floats
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NoResult
@@ -143,12 +144,9 @@ def _find_stands(track: PointTrack, contacts: Contacts | None) -> tuple[Floats, 
                 still[:, k] = contacts.mask[:, contacts.index(point.name)]
     else:
         _drop_raised(track, still)
-    rows = []
-    for k in track.foot_columns:
-        for start, stop in find_runs(still[:, k]):
-            if stop - start >= shortest:
-                rows.append([*track.paths[start:stop, k].mean(axis=0).tolist(), 0.5 * (start + stop), k])
-    table = np.array(rows).reshape(-1, 5)
+    columns = np.array(track.foot_columns, dtype=np.int64)
+    table = np.empty((len(columns) * (len(still) // shortest + 1), 5))
+    table = table[: floor_kernels.find_stands(still, track.paths, columns, shortest, table)]
     return table[:, :3], table[:, 3], table[:, 4]
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from marey.core import placement_kernels
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.motion import Motion
@@ -27,18 +28,11 @@ def find_left_axis(skeleton: Skeleton, positions: Floats) -> Floats:
     """
     roles = skeleton.roles
     pairs = [pair for pair in _ACROSS if pair[0] in roles and pair[1] in roles] or _ACROSS[:1]
-    left = np.zeros((*positions.shape[:-2], 3))
-    for pair in pairs:
-        left += _unit(positions[..., roles[pair[0]], :] - positions[..., roles[pair[1]], :])
-    left = _unit(left)
-    return np.where(np.any(left, axis=-1, keepdims=True), left, np.array([1.0, 0.0, 0.0]))
-
-
-def _unit(across: Floats) -> Floats:
-    """Return the normalized horizontal part; zero if there is none."""
-    level = across * np.array([1.0, 0.0, 1.0])
-    size = np.linalg.norm(level, axis=-1, keepdims=True)
-    return np.where(size > 1e-9, level / np.maximum(size, 1e-9), 0.0)
+    joints = np.array([(roles[left], roles[right]) for left, right in pairs])
+    flat = np.ascontiguousarray(positions).reshape(-1, *positions.shape[-2:])
+    out = np.empty((len(flat), 3))
+    placement_kernels.find_left_axes(flat, joints, out)
+    return out.reshape(*positions.shape[:-2], 3)
 
 
 def find_facing(skeleton: Skeleton, positions: Floats) -> Floats:
@@ -65,6 +59,8 @@ def _find_upright(skeleton: Skeleton, positions: Floats) -> Bools:
         return np.ones(len(positions), dtype=bool)
     trunk = positions[:, top] - positions[:, roles["hips"]]
     height = trunk[:, 1] / np.maximum(np.linalg.norm(trunk, axis=1), 1e-9)
+    if not (height < 0.0).any():
+        return np.ones(len(positions), dtype=bool)
     steep = height < _STEEP
     runs = np.cumsum(np.diff(steep, prepend=False))
     upside_down = np.unique(runs[height < 0.0])

@@ -42,6 +42,8 @@ class Skeleton(FrozenRecord):
     role_map: Mapping[str, str] = field(default_factory=dict)
     _roles: Roles | None = field(default=None, init=False, repr=False)
     _end_sites: Bools | None = field(default=None, init=False, repr=False)
+    _rest_positions: Floats | None = field(default=None, init=False, repr=False)
+    _bone_lengths: Floats | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         names = check_names(self.names, "joint")
@@ -131,18 +133,24 @@ class Skeleton(FrozenRecord):
     @property
     def rest_positions(self) -> Floats:
         """Joint positions (J, 3) in the rest pose, in meters, with joint 0 at the origin."""
-        positions = self.offsets.copy()
-        positions[0] = 0.0
-        for j, parent in enumerate(self.parents[1:].tolist(), start=1):
-            positions[j] += positions[parent]
-        return set_readonly(positions)
+        if self._rest_positions is None:
+            positions = self.offsets.copy()
+            positions[0] = 0.0
+            for j, parent in enumerate(self.parents[1:].tolist(), start=1):
+                positions[j] += positions[parent]
+            self._put(_rest_positions=set_readonly(positions))
+            return positions
+        return self._rest_positions
 
     @property
     def bone_lengths(self) -> Floats:
         """Distance (J,) from each joint to its parent, in meters; 0 for the root."""
-        lengths: Floats = np.linalg.norm(self.offsets, axis=1)
-        lengths[0] = 0.0
-        return set_readonly(lengths)
+        if self._bone_lengths is None:
+            lengths: Floats = np.linalg.norm(self.offsets, axis=1)
+            lengths[0] = 0.0
+            self._put(_bone_lengths=set_readonly(lengths))
+            return lengths
+        return self._bone_lengths
 
     def chain(self, joint: int) -> tuple[int, ...]:
         """Return the joints from the root down to `joint`, both included.

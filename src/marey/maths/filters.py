@@ -11,6 +11,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from marey.errors import InvalidValue
+from marey.maths import filter_kernels
 from marey.maths._arrays import FloatArray, as_floats, axis_index
 
 __all__ = ["gaussian", "median"]
@@ -97,14 +98,10 @@ def _from_columns(columns: FloatArray, shape: tuple[int, ...], axis: int) -> Flo
 def _gaussian_kernel(x: FloatArray, sigma: float, radius: int) -> FloatArray:
     n = len(x)
     taps = _taps(sigma, radius)
-    out = np.empty_like(x)
+    out = np.empty(x.shape)
     first, stop = min(radius, n), max(n - radius, min(radius, n))
     if first < stop:
-        middle = out[first:stop]
-        np.multiply(x[first:stop], taps[0], out=middle)
-        for k in range(1, radius + 1):
-            middle += taps[k] * (x[first - k : stop - k] + x[first + k : stop + k])
-        middle /= taps[0] + 2.0 * taps[1:].sum()
+        filter_kernels.smooth_middle(np.ascontiguousarray(x), taps, taps[0] + 2.0 * taps[1:].sum(), out)
     line_weights: Callable[..., FloatArray] = (
         _line_weights if radius <= _MAX_CACHED_RADIUS else _line_weights.__wrapped__
     )

@@ -18,6 +18,7 @@ from marey.core.skeleton import Skeleton
 from marey.errors import MareyError
 from marey.io.unit_detection import STATURE, stature
 from marey.maths import filters
+from marey.measure import balance_kernels
 from marey.measure.subject import Subject
 
 _LIMBS = (
@@ -94,11 +95,10 @@ def is_unsupported(subject: Subject) -> bool:
         return False
     step = max(int(fps / _RATE), 1)
     soles, fps, standing = subject.paths(contacts.points)[::step], fps / step, standing[::step]
-    world = World(subject.world.positions[::step], subject.world.rotations[::step])
     lowest = soles[..., 1].min(axis=1)
-    center = filters.gaussian(find_center_of_mass(subject.motion.skeleton, world), SMOOTHING * fps)
+    center = filters.gaussian(subject.center_of_mass[::step], SMOOTHING * fps)
     push = np.gradient(np.gradient(center, axis=0), axis=0)
-    body = _Body(soles, world.positions, subject.joints, lowest, center, push, standing, size)
+    body = _Body(soles, subject.world.positions[::step], subject.joints, lowest, center, push, standing, size)
     outside = _measure_outside(body, fps)
     if outside is None or outside <= _OUTSIDE * size:
         return False
@@ -137,17 +137,13 @@ def _measure_outside(body: _Body, fps: float) -> float | None:
     if len(frames) < _MIN_SECONDS * fps:
         return None
     frames = frames[:: max(len(frames) // _ENOUGH, 1)]
-    points = np.concatenate([body.soles[frames], body.positions[frames][:, body.joints]], axis=1)
+    points = np.concatenate([body.soles[frames], body.positions[frames[:, None], body.joints]], axis=1)
     reach = np.full(points.shape[1], _SUPPORT_BODY * body.size)
     reach[: body.soles.shape[1]] = _SUPPORT * body.size
-    supports: Bools = points[:, :, 1] < body.lowest[frames, None] + reach
-    columns = supports.any(axis=0)
-    points, supports = points[:, columns], supports[:, columns]
     lever = (height[frames] / weight[frames])[:, None] * fps**2
     point = body.center[frames][:, ::2] - lever * body.push[frames][:, ::2]
     angles = np.linspace(0.0, 2.0 * np.pi, _N_DIRECTIONS, endpoint=False)
-    directions = np.stack([np.cos(angles), np.sin(angles)])
-    edge = np.where(supports[:, :, None], points[:, :, ::2] @ directions, -np.inf).max(axis=1)
-    distance = (point @ directions - edge).max(axis=1)
+    directions, distance = np.stack([np.cos(angles), np.sin(angles)]), np.empty(len(frames))
+    balance_kernels.measure_outside(points, body.lowest[frames, None] + reach, point, directions, distance)
     ordered, n = np.sort(distance), len(distance)  # np.median would import numpy.ma, which takes longer
     return float(0.5 * (ordered[(n - 1) // 2] + ordered[n // 2]))

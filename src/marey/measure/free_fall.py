@@ -12,11 +12,10 @@ import math
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, find_runs
-from marey.core.kinematics import World
 from marey.errors import MareyError
 from marey.io.unit_detection import STATURE, stature
 from marey.maths import filters
-from marey.measure.balance import GRAVITY, SMOOTHING, find_center_of_mass
+from marey.measure.balance import GRAVITY, SMOOTHING
 from marey.measure.subject import Subject
 
 # Seconds around broken frames that do not count, and minimum time that counts.
@@ -60,17 +59,16 @@ def find_fall_rate(subject: Subject) -> tuple[float, float] | None:
     is_good = is_good[::step]
     if is_good.sum() < _MIN_SECONDS * fps:
         return None
-    world = World(subject.world.positions[::step], subject.world.rotations[::step])
-    center = find_center_of_mass(motion.skeleton, world)
+    center = subject.center_of_mass[::step]
     lowest = subject.paths(points)[::step, :, 1].min(axis=1)
-    lowest = np.minimum(lowest, world.positions[:, subject.joints, 1].min(axis=1))
+    lowest = np.minimum(lowest, subject.heights[::step].min(axis=1))
     falls = _measure_flights(center, lowest, is_good, (stature(motion.skeleton) or STATURE) / STATURE) * fps**2
     if len(falls) >= _N_FLIGHTS and falls.max() < _ALIKE * falls.min():
         fall = float(np.sort(falls)[len(falls) // 2])
         for factor in _FACTORS:
             if max(fall / (GRAVITY * factor**2), GRAVITY * factor**2 / fall) < _NEAR:
                 return factor, fall
-    smooth = filters.gaussian(center, SMOOTHING * fps)[:, 1]
+    smooth = filters.gaussian(center[:, 1], SMOOTHING * fps)
     down = np.sort(-np.gradient(np.gradient(smooth))[is_good]) * fps**2
     fastest = float(down[len(down) - 1 - math.ceil(_FEW * len(down))])
     if fastest > _TOO_FAST * GRAVITY:

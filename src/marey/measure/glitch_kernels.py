@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from marey.compiled import Bools1D, Floats3D, Ints1D, Out, kernel
+from marey.compiled import Bools1D, Floats1D, Floats3D, Ints1D, Out, kernel
 from marey.maths import vector_kernels as vec
 
 
@@ -50,3 +50,22 @@ def find_flipping_joints(rotations: Floats3D, joints: Ints1D, cosine: float, fli
             dot = vec.dot_quat(vec.get_quat(rotations[f, j], 0), vec.get_quat(rotations[f + 1, j], 0))
             if math.fabs(dot) < cosine:
                 flips[k] = True
+
+
+@kernel
+def measure_twist(rotations: Floats3D, joint: int, axis: Floats1D) -> float:
+    """Return the range in radians of the angle by which a joint rotates about an axis, summed over the frames.
+
+    rotations : (F, J, 4) local rotations. axis : (3,) unit vector.
+    """
+    angle, low, high = 0.0, 0.0, 0.0
+    for f in range(rotations.shape[0] - 1):
+        before, after = vec.get_quat(rotations[f, joint], 0), vec.get_quat(rotations[f + 1, joint], 0)
+        w, x, y, z = vec.mul(vec.inv(before), after)
+        if w < 0.0:
+            w, x, y, z = -w, -x, -y, -z
+        sine = math.sqrt(x * x + y * y + z * z)
+        factor = 2.0 * math.atan2(sine, w) / sine if sine > 1e-12 else 2.0
+        angle += factor * (x * axis[0] + y * axis[1] + z * axis[2])
+        low, high = min(low, angle), max(high, angle)
+    return high - low

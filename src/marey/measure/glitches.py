@@ -37,6 +37,8 @@ _EXTREMITIES = ("hand", "ball")
 # Radians by which a thigh rotates about its own axis, and back, each within this many seconds, if it spins. Hips rotate
 # by 45 degrees to either side (American Academy of Orthopaedic Surgeons), those of dancers by 120 degrees in all.
 _SPIN, _SPIN_SECONDS = math.radians(150.0), 0.5
+# Radians by which two ways to sum the same rotations may differ.
+_ROUNDING = 1e-6
 # A spin begins and ends where this fraction of it is left.
 _SPIN_ENDS = 0.05
 
@@ -251,8 +253,11 @@ def _find_spins(motion: Motion) -> list[Glitch]:
         if n < 2 or len(joints) < 3:
             continue
         axis = skeleton.rest_positions[joints[1]] - skeleton.rest_positions[joints[0]]
+        length, rotations = max(float(np.linalg.norm(axis)), 1e-9), np.ascontiguousarray(motion.rotations)
+        if glitch_kernels.measure_twist(rotations, joints[0], axis / length) < _SPIN - _ROUNDING:
+            continue
         steps = quat.log(quat.inv_mul(motion.rotations[:-1, joints[0]], motion.rotations[1:, joints[0]]))
-        angles = np.cumsum(np.append(0.0, steps @ axis / max(float(np.linalg.norm(axis)), 1e-9)))
+        angles = np.cumsum(np.append(0.0, steps @ axis / length))
         if np.ptp(angles) < _SPIN:
             continue
         for angle in (angles, -angles):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from marey.measure.gait import Stride, find_strides
 from marey.measure.glitches import Glitch, find_glitches
 
 if TYPE_CHECKING:
+    from marey.clean.contacts import ContactResult
     from marey.clean.track import PointTrack
 
 _SIDES = ("left", "right")
@@ -58,6 +58,18 @@ class Subject:
     def positions(self) -> Floats:
         """(F, n, 3) world positions of `joints`, meters."""
         return np.ascontiguousarray(self.world.positions[:, self.joints])
+
+    @cached_property
+    def heights(self) -> Floats:
+        """(F, n) heights of `joints`, meters."""
+        return self.world.positions[:, self.joints, 1]
+
+    @cached_property
+    def center_of_mass(self) -> Floats:
+        """(F, 3) path of the center of mass, meters."""
+        from marey.measure.balance import find_center_of_mass
+
+        return find_center_of_mass(self.motion.skeleton, self.world)
 
     @cached_property
     def hips(self) -> int:
@@ -110,34 +122,32 @@ class Subject:
         if known is not None:
             return known
         if self.motion.contacts is None:
-            found = self.annotated.source.floor
-            if found is not None:
-                return found
+            return self._detected.floor
         from marey.clean import find_floor
 
         return float(find_floor(self.motion))
 
     @property
-    def annotated(self) -> Motion:
-        """The motion with contacts: its own if it has any, otherwise those of `marey.clean.detect_contacts`."""
-        if isinstance(self._annotated, MareyError):
-            raise self._annotated
-        return self._annotated
+    def contacts(self) -> Contacts:
+        """The motion's own contacts if it has any, otherwise those of `marey.clean.detect_contacts`."""
+        return self._detected.contacts if self.motion.contacts is None else self.motion.contacts
+
+    @property
+    def _detected(self) -> ContactResult:
+        if isinstance(self._detection, MareyError):
+            raise self._detection
+        return self._detection
 
     @cached_property
-    def _annotated(self) -> Motion | MareyError:
+    def _detection(self) -> ContactResult | MareyError:
         # Cache a failure too: several metrics need contacts, and every attempt takes as long.
-        if self.motion.contacts is not None:
-            return self.motion
         from marey.clean.contacts import find_contacts_of
         from marey.clean.settings import ContactSettings
 
         try:
-            found = find_contacts_of(self.motion, self.foot_track, ContactSettings())
+            return find_contacts_of(self.motion, self.foot_track, ContactSettings())
         except MareyError as error:
             return error
-        source = replace(self.motion.source, floor=found.floor)
-        return replace(self.motion, contacts=found.contacts, source=source)
 
     @cached_property
     def foot_track(self) -> PointTrack:
@@ -153,10 +163,9 @@ class Subject:
         Otherwise those of `marey.clean.contact_points`.
         """
         try:
-            carried = self.annotated.contacts
+            points = self.contacts.points
         except MareyError:
-            carried = self.motion.contacts
-        points: tuple[ContactPoint, ...] = () if carried is None else carried.points
+            points = ()
         names = {point.name for point in points}
         if not all(f"{side}_ball" in names for side in _SIDES):
             from marey.clean import contact_points
@@ -177,9 +186,7 @@ class Subject:
     def foot_contacts(self) -> tuple[Contacts, str]:
         """Contacts of points on the feet, and a text that says whether they are the motion's own or detected."""
         whose = "contacts found by detect_contacts" if self.motion.contacts is None else "the motion's own contacts"
-        carried = self.annotated.contacts
-        if carried is None:
-            raise InvalidValue("needs contacts of the feet, and none were found")
+        carried = self.contacts
         columns = self._on_feet(carried.points)
         points = tuple(carried.points[k] for k in columns)
         return Contacts(points, carried.mask[:, columns]), whose
