@@ -108,8 +108,8 @@ def _average_windows(sums: Floats2D, weights: Floats1D, out: Floats2D) -> None:
 
 
 @helper
-def multiply(ours: Factors, theirs: Factors, lags: tuple[int, int], out: Floats3D) -> None:
-    """Write the products of our frames and the frames that are `lags` later; see `grid_kernels`.
+def multiply(ours: Factors, theirs: Factors, lags: tuple[int, int], frames: tuple[int, int], out: Floats3D) -> None:
+    """Write the products of `frames` of our clip and the frames that are `lags` later; see `grid_kernels`.
 
     Four markers are multiplied at a time, for all lags, while they are in the processor's L1 cache.
 
@@ -121,9 +121,9 @@ def multiply(ours: Factors, theirs: Factors, lags: tuple[int, int], out: Floats3
     for m in range(0, n_markers, 4):
         n_left = n_markers - m
         for lag in range(lags[0], lags[1]):
-            a = max(-shift - lag, 0)
+            a = max(-shift - lag, frames[0] - ours.begin, 0)
             b = a + shift + lag
-            n = min(n_ours - a, n_theirs - b)
+            n = min(frames[1] - ours.begin - a, n_ours - a, n_theirs - b)
             if n <= 0:
                 continue
             products = out[lag - lags[0]]

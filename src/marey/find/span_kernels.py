@@ -245,15 +245,19 @@ def _compare_band(
     """
     (clip, first, _), (factors, top, bottom), band, margin = span, ours, work.band, query.margin
     n_rows, length = bottom - top, blocks.starts[clip + 1] - blocks.starts[clip]
-    low, high = length, -len(query.points)
-    for k in range(len(band)):
-        low, high = min(low, band[k, 0] - k), max(high, band[k, 1] - 1 - k)
-    low, high = first - query.start + low - margin, first - query.start + high + margin
-    left, right = max(top + low, 0), min(bottom + high, length)
-    columns = np.empty((n_rows, 2), np.int64)
-    for i in range(n_rows):
-        columns[i, 0], columns[i, 1] = max(top + i + low, left) - left, min(top + i + high + 1, right) - left
+    columns = _widen_band(band, margin, query.start - top, first, n_rows, length)
+    left, right = columns[0, 0], columns[n_rows - 1, 1]
+    columns -= left
     n_columns = right - left
+    low, high = length, -len(query.points)
+    for i in range(n_rows):
+        low, high = min(low, left + columns[i, 0] - top - i), max(high, left + columns[i, 1] - 1 - top - i)
+    rows = np.empty((high + 1 - low, 2), np.int64)
+    rows[:, 0], rows[:, 1] = bottom, top
+    for i in range(n_rows):
+        for j in range(columns[i, 0], columns[i, 1]):
+            lag = left + j - top - i - low
+            rows[lag, 0], rows[lag, 1] = min(rows[lag, 0], top + i), top + i + 1
     height = query.points[query.start, 0, 1]
     theirs = read_clip(blocks, clip, left, right, height, query.roots, query.weights)
     values = np.full((n_rows, n_columns), np.uint16(query.far))
@@ -261,15 +265,21 @@ def _compare_band(
     n_cells = 0
     for group in range(low, high + 1, _LAGS):
         end = min(group + _LAGS, high + 1)
-        multiply(factors, theirs, (group, end), products)
+        begin, until = bottom, top
         for lag in range(group, end):
-            start, stop = max(top, -lag), min(bottom, length - lag)
+            begin, until = min(begin, rows[lag - low, 0]), max(until, rows[lag - low, 1])
+        half = len(query.weights) // 2
+        multiply(factors, theirs, (group, end), (begin - half, until + half), products)
+        for lag in range(group, end):
+            start, stop = rows[lag - low, 0], rows[lag - low, 1]
             if start < stop:
                 sizes = len(query.points), length
                 diagonal = lag, start, stop
                 measure_diagonal(factors, theirs, diagonal, sizes, query.weights, products[lag - group], totals, line)
                 _write_units(line[: stop - start], query, values, start - top, start + lag - left)
                 n_cells += stop - start
+    for i in range(n_rows):
+        values[i, : columns[i, 0]], values[i, columns[i, 1] :] = np.uint16(query.far), np.uint16(query.far)
     marks, member = np.zeros((n_rows, n_columns), np.uint8), np.empty((n_rows, n_columns), np.uint8)
     free, bound = np.empty((n_rows, n_columns), np.uint8), np.empty((n_rows, n_columns), np.uint8)
     kept = np.zeros((n_rows, n_columns), np.uint8)
@@ -277,6 +287,23 @@ def _compare_band(
     write_kept(marks, columns, rules.bridge, kept)
     _find_paths(values, kept, columns, (query.start - top, first - left), chosen, query, work, out)
     return n_cells
+
+
+@helper
+def _widen_band(band: Ints2D, margin: int, above: int, first: int, n_rows: int, length: int) -> Ints2D:
+    """Return the columns (R, 2) that are compared in each row: the band, and `margin` frames along and across diagonals
+    around it, in a clip of `length` frames.
+
+    above : number of rows before the query. first : frame of the clip where the columns of the band begin.
+    """
+    columns = np.empty((n_rows, 2), np.int64)
+    for i in range(n_rows):
+        near, far = length, -length
+        for k in range(max(i - above - margin, 0), min(i - above + margin + 1, len(band))):
+            near, far = min(near, band[k, 0] - k), max(far, band[k, 1] - k)
+        shift = first + i - above
+        columns[i, 0], columns[i, 1] = max(shift + near - margin, 0), min(shift + far + margin, length)
+    return columns
 
 
 @helper
