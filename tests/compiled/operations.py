@@ -80,6 +80,7 @@ def read_and_clean() -> Results:
     import numpy as np
 
     import marey
+    from marey.check.takes import find_key_poses
     from marey.clean.stream import clean_stream
 
     walk = walk_of(1, 4.0, 0.4)
@@ -95,6 +96,8 @@ def read_and_clean() -> Results:
     yield "clean", motion_parts(cleaned)
     yield "measure", marey.measure(cleaned, against=loaded).to_dict()
     yield "check", marey.check(loaded).to_dict()
+    poses = find_key_poses(loaded)
+    yield "key poses", [poses.times, poses.rotations]
     stream = clean_stream(found.skeleton, found.fps, found.contacts.points, floor=0.0)
     frames = []
     for k in range(0, len(found), 25):

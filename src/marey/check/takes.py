@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core.arrays import Floats, Ints, set_readonly
+from marey.check import takes_kernels
+from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.maths import filters
 
@@ -85,28 +86,10 @@ def find_key_poses(motion: Motion) -> KeyPoses:
     largest = np.take_along_axis(poses, np.abs(poses).argmax(axis=-1)[..., None], axis=-1)
     times, vectors = at / motion.fps, (poses * np.sign(largest) * _WEIGHTS[:, None]).reshape(len(at), 4 * len(_WEIGHTS))
     # A pose that recurs, as at rest, does not identify a time.
-    rows, others = _find_near(vectors)
-    is_again = np.abs(times[rows] - times[others]) > _IN_TIME
-    unique = np.ones(len(times), dtype=bool)
-    unique[rows[is_again]] = unique[others[is_again]] = False
-    return KeyPoses(set_readonly(times[unique]), set_readonly(vectors[unique]))
-
-
-def _find_near(vectors: Floats) -> tuple[Ints, Ints]:
-    """Return the pairs of vectors (n, m) that are closer together than the radius, as two arrays of indices.
-
-    Only vectors whose components have about the same sum can be this close, so few pairs are compared in full.
-    """
     sums = vectors.sum(axis=1) / vectors.shape[1] ** 0.5
-    order = np.argsort(sums, kind="stable")
-    stops = np.searchsorted(sums[order], sums[order] + _RADIUS, side="right")
-    counts = stops - np.arange(len(order)) - 1
-    rows = np.repeat(np.arange(len(order)), counts)
-    others = rows + 1 + np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    rows, others = order[rows], order[others]
-    apart = vectors[rows] - vectors[others]
-    near = np.einsum("nk,nk->n", apart, apart) < _RADIUS**2
-    return rows[near], others[near]
+    recurs = np.empty(len(times), dtype=bool)
+    takes_kernels.find_recurring(vectors, times, sums, np.argsort(sums, kind="stable"), _RADIUS, _IN_TIME, recurs)
+    return KeyPoses(set_readonly(times[~recurs]), set_readonly(vectors[~recurs]))
 
 
 def find_same_takes(clips: Sequence[KeyPoses]) -> list[tuple[int, int, float, float]]:
