@@ -1,5 +1,8 @@
 """A region contains its points, and the nearest point of a target is as good as any other point of it."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -90,3 +93,11 @@ def test_more_parameters_are_independent_of_the_region():
     assert region.contains([0.3, 0.3, 1.0])[0]
     np.testing.assert_allclose(region.project([1.0, 1.0, 3.0]), [0.5, 0.5, 1.0])
     assert region.list_ends(20).shape[1] == 3
+
+
+def test_a_range_of_one_parameter_does_not_import_the_hull():
+    code = (
+        "import sys; import numpy as np; from marey.parametric.region import Region; "
+        "Region.from_points(np.array([[0.0], [1.0]])); sys.exit('scipy.spatial' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

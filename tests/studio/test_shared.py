@@ -156,3 +156,22 @@ def test_what_fails_in_a_live_stream_is_logged_where_it_is_a_bug(caplog: pytest.
     (message,) = caplog.records
     assert message.getMessage() == "a live stream failed at frame 0"
     assert message.exc_info is not None
+
+
+def test_the_worker_uses_one_thread_for_linear_algebra_unless_the_user_chose(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[dict[str, str]] = []
+
+    async def start(*command: str, env: dict[str, str], **options: object) -> None:
+        given.append(env)
+        raise InvalidValue("not started")
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
+    for chosen, expected in ((None, "1"), ("3", "3")):
+        if chosen is None:
+            monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+        else:
+            monkeypatch.setenv("OPENBLAS_NUM_THREADS", chosen)
+        with pytest.raises(InvalidValue):
+            asyncio.run(_jobs([]).run("marey.studio.work:none"))
+        assert given[-1]["OPENBLAS_NUM_THREADS"] == expected
+        assert given[-1]["PATH"] == os.environ["PATH"]

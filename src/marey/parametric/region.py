@@ -51,8 +51,6 @@ class Region(FrozenRecord):
     @classmethod
     def from_points(cls, points: Floats) -> Region:
         """Return the convex hull of points (n, d). Points on a line or plane give a region without volume."""
-        from scipy.spatial import ConvexHull
-
         low, high = points.min(axis=0), points.max(axis=0)
         width = np.where(high > low, high - low, 1.0)
         middle = points.mean(axis=0)
@@ -69,6 +67,8 @@ class Region(FrozenRecord):
             rows += [-axes[:1], axes[:1]]
             limits.append(np.array([-along.min(), along.max()]))
         elif rank:
+            from scipy.spatial import ConvexHull  # the import takes half a second
+
             hull = ConvexHull(along)
             corners = np.sort(hull.vertices)
             planes = np.unique(np.round(hull.equations, 12), axis=0)  # a flat facet of many points has many triangles

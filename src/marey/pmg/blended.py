@@ -81,7 +81,7 @@ def check_contact_columns(base: Motion, contacts: Floats) -> None:
 
 def check_rotations(rotations: Floats) -> None:
     """Raise an error unless the rotations of a file are unit quaternions, up to rounding."""
-    off = np.abs(np.sqrt((rotations**2).sum(axis=-1)) - 1.0).max(initial=0.0)
+    off = np.abs(np.sqrt(np.einsum("...i,...i", rotations, rotations)) - 1.0).max(initial=0.0)
     if not off <= _ROUNDED:
         raise InvalidValue(f"rotations must be unit quaternions, but their lengths differ from 1 by up to {off:.3g}")
 

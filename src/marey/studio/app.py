@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -29,8 +30,9 @@ from marey.studio.security import Guard
 from marey.studio.sessions import Sessions
 from marey.studio.wire import encode
 
-# Seconds after startup until the remaining panels are imported.
-_LATER = 5.0
+# Seconds after startup until the remaining panels are imported, and what they import on first use.
+_LATER = 2.0
+_MODULES = ("marey.studio.panels.drive_source", "marey.studio.cached_characters", "scipy.spatial", "scipy.interpolate")
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -84,6 +86,8 @@ class Studio:
         """Import the other panels and remove files of killed servers, a few seconds after startup."""
         await asyncio.sleep(_LATER)
         await asyncio.to_thread(self._commands.load)
+        for module in _MODULES:
+            await asyncio.to_thread(import_module, module)
         await asyncio.to_thread(remove_stale)
 
     async def index(self, request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -17,6 +18,9 @@ from marey.studio.threads import to_thread
 COMMAND: ContextVar[int] = ContextVar("COMMAND", default=0)
 # Seconds after which a worker without work is ended.
 IDLE_SECONDS = 120.0
+# One thread for linear algebra: its matrices are small, and threads that wait for each other in a loop would take the
+# cores from the page, which draws at the same time.
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
 # Maximum bytes of one line from the worker.
 _MAX_LINE_BYTES = 64 * 2**20
 
@@ -145,6 +149,7 @@ class Jobs:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=_MAX_LINE_BYTES,
+                env={**_ENVIRONMENT, **os.environ},
             )
         return self._worker
 
