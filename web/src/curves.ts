@@ -18,7 +18,7 @@ const HUES = ["#d9644a", "#5a9e5f", "#4a86d0", "#b58a2c", "#9a6bc0", "#3f9ea3", 
 export class Curves {
   /** Controls to choose the curves; the View panel shows them. */
   readonly chooser: HTMLElement;
-  private readonly canvas = el("canvas", { aria: { label: "Curves" } });
+  private readonly canvas = el("canvas", { role: "img", aria: { label: "Curves" } });
   private readonly joint: HTMLLabelElement & { select: HTMLSelectElement };
   private kind: Kind = "none";
   private curves: Curve[] = [];

@@ -16,7 +16,7 @@ export function fileMenu(app: App, start: StartPage): HTMLElement {
     ["Open project…", "Open a project in this folder: clips, panels, settings and camera", () => quietly(chooseProject(app))],
     ["Save project", "Save clips, panels, settings and camera", () => quietly(saveProject(app))],
   ];
-  const list = el("ul", { class: "menu-list", hidden: true, role: "menu" });
+  const list = el("ul", { class: "menu-list", hidden: true, role: "menu", aria: { label: "File" } });
   const open = button("File", () => show(Boolean(list.hidden)), "Start page, folders, saving and projects");
   open.setAttribute("aria-haspopup", "menu");
   open.setAttribute("aria-expanded", "false");

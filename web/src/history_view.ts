@@ -54,10 +54,6 @@ export function historyButtons(app: App): HTMLElement[] {
   document.addEventListener("pointerdown", (event) => {
     if (!list.hidden && !box.contains(event.target as Node)) show(false);
   });
-  // A pressed button gives up the focus, so the list itself may not get the key.
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !list.hidden) show(false);
-  });
   history.changed.on(draw);
   draw();
   return [box];

@@ -35,7 +35,7 @@ const MARGIN = 9;
 const REACH = 9;
 
 export class KeyLane {
-  private readonly canvas = el("canvas", { tabIndex: 0, aria: { label: "Editable curve" }, title: "Click to add, drag to move, double-click to remove" });
+  private readonly canvas = el("canvas", { tabIndex: 0, role: "application", aria: { label: "Editable curve" }, title: "Click to add, drag to move, double-click to remove" });
   private curve: KeyedCurve | null = null;
   private readonly offers = new Map<string, { of: HTMLElement; curve: () => KeyedCurve | null }>();
   private held = -1;

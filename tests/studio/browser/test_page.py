@@ -478,6 +478,7 @@ def test_whole_page_by_keyboard(tab: Tab) -> None:
         ".map((n) => n.outerHTML)"
     )
     assert nameless == []
+    assert tab.get("[...document.querySelectorAll('canvas')].filter((n) => !n.ariaHidden && !n.role).length") == 0
     tab.page.locator(".files button.item").first.focus()
     tab.page.keyboard.press("ArrowDown")
     assert tab.get("document.activeElement.title").startswith("kick.bvh")

@@ -20,7 +20,7 @@ const LEFT = 26;
 
 export function thresholdView(picked: (threshold: number) => void): ThresholdView {
   const label = "Matches found by each threshold; choose one with the left and right arrow keys";
-  const canvas = el("canvas", { class: "threshold-view", tabIndex: 0, aria: { label } });
+  const canvas = el("canvas", { class: "threshold-view", tabIndex: 0, role: "application", aria: { label } });
   const summary = el("p", { class: "dim", aria: { live: "polite" } });
   let curve: ThresholdCurve | null = null;
   let chosen: number | null = null;

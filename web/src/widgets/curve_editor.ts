@@ -19,7 +19,7 @@ const HEIGHT = 96;
 const [SIDE, ABOVE] = [8, 7];
 
 export function curveEditor(label: string, start: Point[], changed: (points: Point[]) => void): CurveEditor {
-  const canvas = el("canvas", { class: "curve-editor", tabIndex: 0, aria: { label: `${label}: curve` } });
+  const canvas = el("canvas", { class: "curve-editor", tabIndex: 0, role: "application", aria: { label: `${label}: curve` } });
   let points = tidy(start);
   let held = -1;
   let chosen = 0;

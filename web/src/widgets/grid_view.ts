@@ -27,7 +27,7 @@ const DOTS = 80;
 
 export function gridView(picked: (cell: Cell) => void): GridView {
   const label = "Frame similarity: A from top to bottom, B from left to right; choose a pair with the arrow keys";
-  const canvas = el("canvas", { class: "grid-view", tabIndex: 0, aria: { label } });
+  const canvas = el("canvas", { class: "grid-view", tabIndex: 0, role: "application", aria: { label } });
   let grid: GridImage | null = null;
   let path: WarpPath | null = null;
   let chosen: Cell | null = null;
