@@ -6,7 +6,6 @@ import operator
 import sys
 import types
 
-import numpy as np
 import pytest
 
 from marey.deprecation import renamed_method, renamed_names, renamed_parameters
@@ -281,20 +280,3 @@ def test_old_methods_and_properties_are_passed_on() -> None:
     assert caught[0].filename == __file__
     with pytest.warns(DeprecationWarning, match=r"use Walk\.place"):
         assert Walk().at == 3
-
-
-def test_lengths_of_shortest_paths_still_work():
-    from marey.control import arc_and_straight, dubins_length
-
-    here = np.zeros(3)
-    with pytest.warns(DeprecationWarning, match=r"marey.control.dubins_length is deprecated, use marey.control"):
-        assert dubins_length(here, (0.0, 0.0, 5.0), 1.0) == pytest.approx(5.0)
-    with pytest.warns(DeprecationWarning, match="is deprecated"):
-        assert dubins_length(here, (np.pi, -3.0, 0.0), (1.0, 1.5)) == pytest.approx(1.5 * np.pi)
-    with pytest.warns(DeprecationWarning, match="is deprecated"):
-        assert arc_and_straight(here, (2.0, 0.0), 1.0) == pytest.approx(np.pi)
-    with (
-        pytest.warns(DeprecationWarning, match="is deprecated"),
-        pytest.raises(InvalidValue, match="radius must be a distance in meters"),
-    ):
-        dubins_length(here, here, 0.0)

@@ -74,7 +74,7 @@ RECORDS = {
     "store.LabelRow": "store.read_label_csv",
     "store.SkippedFile": "store.MotionSet",
 }
-DEPRECATED = {"blend.TransitionSearch", "control.arc_and_straight", "control.dubins_length"}
+DEPRECATED = {"blend.TransitionSearch"}
 # Examples that need a server are shown and not run.
 NOT_RUN = {"store.cluster"}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

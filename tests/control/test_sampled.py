@@ -101,12 +101,17 @@ def test_it_goes_in_the_requested_direction(direction: float) -> None:
 def test_speeds_are_obeyed() -> None:
     char = SampledCharacter.build(two_speed_walker(), max_clips=14)
     paces = []
-    for speed in (0.1, 9.0):
-        stream = char.stream(feet=None)
-        stream.request(direction=0.0, speed=speed)
-        travel = stream.record(6.0).travel
-        paces.append(np.linalg.norm(travel[-1] - travel[-90]) / 3.0)
-    assert paces[1] > 1.2 * paces[0]
+    for command in ({"speed": 0.1}, {"speed": 9.0}):
+        # A speed alone changes the speed, and keeps the direction.
+        for given in ([{"direction": 0.0} | command], [{"direction": 0.0}, command]):
+            stream = char.stream(feet=None)
+            for each in given:
+                stream.request(**each)
+            travel = stream.record(6.0).travel
+            paces.append(np.linalg.norm(travel[-1] - travel[-90]) / 3.0)
+    assert paces[0] == paces[1]
+    assert paces[2] == paces[3]
+    assert paces[2] > 1.2 * paces[0]
 
 
 def test_it_reaches_points() -> None:

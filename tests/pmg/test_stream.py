@@ -244,3 +244,28 @@ def test_only_controllers_that_change_clips_are_asked_within_them():
             stream.request()
             stream.record(0.3)
         assert any(each.options[0].inside for each in controller.moments) == changes
+
+
+def ask_during_a_transition(respond):
+    """The stream, its transitions before a request that comes as the second one begins, and the largest step of a
+    joint between two frames from then on, in meters."""
+    stream = small_walker().stream(FollowDirection(0.0), feet=None, respond=respond)
+    frames = [stream.frame()]
+    while len(stream.transitions) < 2:
+        frames.append(stream.frame())
+    earlier = list(stream.transitions)
+    stream.request(direction=np.pi / 2.0)
+    frames += [stream.frame() for _ in range(45)]
+    positions = np.concatenate([each.world().positions for each in frames[-46:]])
+    return stream, earlier, np.linalg.norm(np.diff(positions, axis=0), axis=2).max()
+
+
+def test_a_command_during_a_transition_changes_the_clip_before_the_transition_ends():
+    stream, earlier, jump = ask_during_a_transition("anytime")
+    late, before, usual = ask_during_a_transition("clip")
+    assert [each.frame for each in before] == [each.frame for each in earlier]
+    apart = [each.transitions[len(earlier)].frame - earlier[-1].frame for each in (stream, late)]
+    # It overlaps the transition: their middles are less than a whole transition apart.
+    assert 0 < apart[0] < stream.graph.seams.length * stream.fps + 3 < apart[1]
+    assert all(each.cost <= each.bad for each in stream.transitions)
+    assert jump < 1.3 * usual

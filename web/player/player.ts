@@ -68,7 +68,9 @@ export class Player {
   }
 
   request(command: Command): void {
-    const { direction, speed, point, wander, node, target } = command;
+    const { speed, point, wander, node, target } = command;
+    const isSpeedOnly = speed !== undefined && Object.values(command).filter((value) => value !== undefined).length === 1;
+    const direction = isSpeedOnly ? this.state.steering.direction : command.direction;
     const action = this.readAction(node, target);
     if (action) this.state.action = action;
     const { speeds } = this.character.file.values;
@@ -78,7 +80,7 @@ export class Player {
       this.state.steering = { direction, speed: apart.findIndex((each) => each <= Math.min(...apart) + 1e-9) };
     } else if (point) this.state.steering = { point };
     else if (wander) this.state.steering = { wander };
-    else if (!action) this.state.steering = {};
+    else if (!action && !isSpeedOnly) this.state.steering = {};
   }
 
   /** Move time forward and return the pose, interpolated between frames: for any picture rate. */

@@ -11,8 +11,6 @@ from .dead_ends import TurnLimit as TurnLimit
 from .dead_ends import bound_response as bound_response
 from .dead_ends import find_limits as find_limits
 from .direction import FollowDirection as FollowDirection
-from .dubins import arc_and_straight as arc_and_straight
-from .dubins import dubins_length as dubins_length
 from .evaluate import StreamMetrics as StreamMetrics
 from .evaluate import clip_metrics as clip_metrics
 from .evaluate import evaluate_stream as evaluate_stream

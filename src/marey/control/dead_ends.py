@@ -200,8 +200,8 @@ def _find_wait(span: float, first: float, last: float) -> float:
     """
     waits = []
     for moment in (np.arange(_MOMENTS) + 0.5) / _MOMENTS * span:
-        change = max(moment + 0.5 * first, first)
-        waits.append((change if change <= span - last else span) - moment)
+        change = moment + 0.5 * first
+        waits.append((change if change <= span - last else max(change, span)) - moment)
     return float(np.median(waits))
 
 

@@ -265,7 +265,8 @@ class Planner:
                 break
             now = self._follow(now, np.zeros(1, dtype=np.int64), after.node, kind, place, after.parameters)
             kept.append(after)
-        return kept if now.done[0] - (_MIN_GAIN if inside else 0.0) <= limit else []
+        arrival = now.done[0] - (_MIN_GAIN if inside else 0.0)
+        return kept if np.isfinite(arrival) and arrival <= limit else []
 
     def _goal(self, kind: str, place: Floats, node: str) -> GoalValues:
         table, rows = self.table(kind), self.model.tables[node]

@@ -83,6 +83,7 @@ class SampledStream(PlayedStream):
         """Give a command, which takes effect when the next clip is chosen.
 
         direction : radians from +Z, positive to the left; with ``speed`` in m/s, by default a medium one.
+        speed : m/s. Without a direction, the character keeps its direction, if it follows one.
         point : (2,) x and z to go to.
         wander : True to go anywhere.
         node : name of a node to play once.
@@ -105,6 +106,10 @@ class SampledStream(PlayedStream):
 
     def _read_steering(self, command: dict[str, Any]) -> _Steering:
         direction, point, speed = (command.get(name) for name in ("direction", "point", "speed"))
+        if speed is not None and command.keys() == {"speed"}:
+            direction = self._steering.direction
+            if direction is None:
+                return self._steering
         if direction is not None:
             speeds = self.character.tables.speeds
             wanted = speeds[len(speeds) // 2] if speed is None else check_number(speed, "speed in m/s")

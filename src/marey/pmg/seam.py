@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,16 @@ from marey.pmg.costs import sole_points
 from marey.pmg.node import Node
 from marey.pmg.stance import make_soles
 
-__all__ = ["PlacedFrames", "Seam", "blend_frames", "find_seam", "match_plants", "measure_change", "place_clip"]
+__all__ = [
+    "PlacedFrames",
+    "Seam",
+    "blend_frames",
+    "find_seam",
+    "insert_frames",
+    "match_plants",
+    "measure_change",
+    "place_clip",
+]
 
 # Search range around the transition position given by the edge, in frames to either side, in both clips.
 REACH = 2
@@ -147,6 +157,28 @@ def place_clip(motion: Motion, start: int, stop: int, place: Floats) -> PlacedFr
     bones = None if motion.bone_offsets is None else motion.bone_offsets[start:stop]
     contacts = None if motion.contacts is None else motion.contacts.mask[start:stop].astype(np.float64)
     return PlacedFrames(roots, rotations, bones, contacts)
+
+
+def insert_frames(motion: Motion, start: int, frames: PlacedFrames, place: Floats) -> Motion:
+    """Replace the frames of a clip from `start` on by frames of the world; `place` (theta, x, z) is that of the clip.
+
+    A transition that begins within these frames then continues from what was played.
+    """
+    n, back = len(frames.roots), rigid2d.invert(place)
+    rows = slice(start, start + n)
+    roots, rotations = motion.root_positions.copy(), motion.rotations.copy()
+    roots[rows], rotations[rows] = rigid2d.apply(back, frames.roots), frames.rotations
+    rotations[rows, 0] = quat.mul(rigid2d.to_quat(back), frames.rotations[:, 0])
+    changed: dict[str, Any] = {"root_positions": roots, "rotations": rotations}
+    if frames.bones is not None:
+        bones = motion.skeleton.offsets if motion.bone_offsets is None else motion.bone_offsets
+        changed["bone_offsets"] = np.array(np.broadcast_to(bones, (len(motion), *bones.shape[-2:])))
+        changed["bone_offsets"][rows] = frames.bones
+    if motion.contacts is not None and frames.contacts is not None:
+        mask = motion.contacts.mask.copy()
+        mask[rows] = frames.contacts > 0.5
+        changed["contacts"] = replace(motion.contacts, mask=mask)
+    return replace(motion, **changed)
 
 
 def blend_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) -> tuple[PlacedFrames, Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -24,7 +24,7 @@ from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.costs import half_window
 from marey.pmg.edge import TransitionRange
 from marey.pmg.node import Node
-from marey.pmg.seam import REACH, PlacedFrames, Seam, blend_frames, find_seam, measure_change, place_clip
+from marey.pmg.seam import REACH, PlacedFrames, Seam, blend_frames, find_seam, insert_frames, measure_change, place_clip
 from marey.pmg.settings import StreamSettings, accept_clean_settings
 
 __all__ = [
@@ -174,7 +174,8 @@ class Transition(NamedTuple):
 def find_change_window(graph: ParametricMotionGraph, fps: float) -> tuple[float, float]:
     """Return the seconds after the entry of a clip, and before its exit, between which streams can change it.
 
-    Entry, exit and change are the middles of transitions, which must not overlap.
+    Entry, exit and change are the middles of transitions, which do not overlap. Only a change that follows a command
+    can begin within the transition into the clip.
     """
     half = half_window(graph.seams, fps)
     return (2 * half + _LEAD) / fps, (2 * half + REACH) / fps
@@ -228,10 +229,12 @@ class CharacterStream(PlayedStream):
         self._half = half_window(graph.seams, self.fps)
         self._place = rigid2d.between(find_placement(self._clip, 0), here)
         self._at = 0
+        self._find_exit()
         self._work: Iterator[bool] = iter(())
         self._frames: deque[SourceFrame] = deque()
         self._n_queued = 0
-        # Whether to reconsider the current clip, and how many of the last frames in the queue are its own, not blended.
+        # Whether to reconsider the current clip, and how many of the last frames in the queue are its own, which
+        # include those of the transition into it.
         self._changes: tuple[float, float] | None = None
         if settings.respond == "anytime" and getattr(controller, "changes_clips", False):
             self._changes = find_change_window(graph, self.fps)
@@ -283,15 +286,11 @@ class CharacterStream(PlayedStream):
 
     def _clip_by_steps(self) -> Iterator[bool]:
         """Queue frames up to the transition region, choose the next clip, and blend into it; yield after each step."""
-        ranges = self.graph.transition_ranges(self._node.name, self._parameters)
-        last = len(self._clip) - 1
-        until = round(min(each.leave for each in ranges.values()) * last) - self._half - REACH
-        until = min(until, last - 2 * self._half)
-        if until > self._at:
-            self._queue(place_clip(self._clip, self._at, until, self._place))
-            self._n_own, self._at = until - self._at, until
+        if self._until > self._at:
+            self._queue(place_clip(self._clip, self._at, self._until, self._place))
+            self._n_own, self._at = self._n_own + self._until - self._at, self._until
             yield False
-        option, requested = self._choose(self._make_state(ranges))
+        option, requested = self._choose(self._make_state())
         yield False
         bad = self.graph.edges[self._node.name, option.node.name].bad
         yield from self._blend_by_steps(option, requested, self._candidates(option, requested), bad)
@@ -299,7 +298,10 @@ class CharacterStream(PlayedStream):
     def _blend_by_steps(
         self, option: TransitionOption, requested: Floats, candidates: Iterator[Floats], bad: float
     ) -> Iterator[bool]:
-        """Queue the transition into the first candidate that costs at most `bad`, else the best, step by step."""
+        """Queue the transition into the first candidate that costs at most `bad`, else the best, step by step.
+
+        Within a clip, queue nothing if all candidates cost more than `bad`.
+        """
         found: list[tuple[float, Floats, Motion, Seam]] = []
         for parameters in candidates:
             clip = option.node.motion(parameters)
@@ -312,17 +314,20 @@ class CharacterStream(PlayedStream):
                 break
             yield False
         yield False
-        self._blend_into(option.node, requested, found, bad)
+        if option.inside and seam.cost > bad:
+            return  # the current clip continues
+        self._blend_into(option, requested, found, bad)
 
     def _leave_early(self) -> None:
-        """Begin a change within the current clip, if its own frames in the queue are enough for a transition."""
+        """Begin a change within the current clip, if enough of its frames are left for a transition."""
         n_before = len(self._frames) - self._n_own
-        n_dropped = self._n_own - max(0, _LEAD - n_before)
-        if n_before > _LEAD or n_dropped <= 2 * self._half + REACH:
+        n_dropped = max(0, self._n_own - max(0, _LEAD - n_before))
+        if n_before > _LEAD or self._until - self._at + n_dropped <= 2 * self._half + REACH:
             return
         for _ in range(n_dropped):
             self._frames.pop()
-        self._at, self._n_queued, self._n_own = self._at - n_dropped, self._n_queued - n_dropped, 0
+        self._at, self._n_queued = self._at - n_dropped, self._n_queued - n_dropped
+        self._n_own -= n_dropped
         self._work = self._change_by_steps()
 
     def _change_by_steps(self) -> Iterator[bool]:
@@ -383,12 +388,12 @@ class CharacterStream(PlayedStream):
         for _ in range(_HALVINGS + 1):
             yield node.project(now + fraction * (wanted - now))
             fraction *= min(0.9 * bad / max(self._tried_cost, 1e-9), 0.9)
-        yield now
 
     def _blend_into(
-        self, node: Node, requested: Floats, found: list[tuple[float, Floats, Motion, Seam]], bad: float
+        self, option: TransitionOption, requested: Floats, found: list[tuple[float, Floats, Motion, Seam]], bad: float
     ) -> None:
         """Queue the transition into the best of the clips that were tried."""
+        node, inside = option.node, option.inside
         _, played, clip, seam = min(found, key=lambda each: each[0])
         source, self._node, self._parameters = self._node.name, node, played
         if seam.leave - self._half > self._at:
@@ -397,13 +402,25 @@ class CharacterStream(PlayedStream):
         middle = self._n_queued + self._half
         self.transitions.append(Transition(middle, source, node.name, requested, played, seam.cost, bad, len(found)))
         self._queue(blended)
-        self._n_own = 0
-        self._clip, self._place, self._at = clip, place, seam.enter + self._half + 1
+        self._clip, self._place, self._at, self._n_own = clip, place, seam.enter + self._half + 1, 0
+        if self._changes is not None:
+            self._review_at = max(self._review_at, self._n_queued)
+            if not inside:  # a command can change the clip before the transition into it has ended
+                self._clip = insert_frames(clip, seam.enter - self._half, blended, place)
+                self._n_own = len(blended.roots)
+        self._find_exit()
 
-    def _make_state(self, ranges: Mapping[str, TransitionRange]) -> ControlState:
+    def _find_exit(self) -> None:
+        """Find what can follow the current clip, and the frame of the clip at which the choice is made."""
+        self._ranges = self.graph.transition_ranges(self._node.name, self._parameters)
+        last = len(self._clip) - 1
+        leave = round(min(each.leave for each in self._ranges.values()) * last)
+        self._until = min(leave - self._half - REACH, last - 2 * self._half)
+
+    def _make_state(self) -> ControlState:
         last = len(self._clip) - 1
         options = []
-        for name, each in ranges.items():
+        for name, each in self._ranges.items():
             frame = int(np.clip(round(each.leave * last), 0, last))
             place = rigid2d.compose(self._place, find_placement(self._clip, frame))
             options.append(TransitionOption(self.graph[name], each, place))
