@@ -1,6 +1,7 @@
 """The command line: what it prints, where, and with which exit code."""
 
 import dataclasses
+import gc
 import json
 import math
 import re
@@ -337,3 +338,19 @@ def test_an_implausible_rate_is_reported_wherever_it_matters(
 def test_json_has_null_for_numbers_that_are_not_finite(capsys):
     print_json({"rate": math.nan, "rows": [(1.0, math.inf), "é"], "n": 3})
     assert json.loads(capsys.readouterr().out) == {"rate": None, "rows": [[1.0, None], "é"], "n": 3}
+
+
+def test_a_command_does_not_collect_garbage_while_it_loads_modules_and_exits(monkeypatch):
+    thresholds = []
+    usual = gc.get_threshold()
+    monkeypatch.setattr(cli_main, "main", lambda arguments: thresholds.append(gc.get_threshold()[0]) or 3)
+    monkeypatch.setattr(sys, "argv", ["marey"])
+    try:
+        with pytest.raises(SystemExit) as end:
+            cli_main.run()
+        assert end.value.code == 3
+        assert thresholds[0] > 10 * usual[0]
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*usual)

@@ -320,6 +320,12 @@ def _keywords(kind: Any) -> list[inspect.Parameter]:
     return [*out, inspect.Parameter("settings", only, default=None, annotation=f"{kind.__name__} | None")]
 
 
+@functools.cache
+def _wrap_row(text: str) -> str:
+    """Wrap the text of an option. Most options belong to several operations, and wrapping takes most of the time."""
+    return textwrap.fill(text, 116, subsequent_indent="    ")
+
+
 def _extend_doc(doc: str, options: tuple[Option, ...], kind: str) -> str:
     """Return a docstring with the options at the end of its section "Parameters"; the section is added if missing."""
     head, found, rest = inspect.cleandoc(doc).partition("Parameters\n----------\n")
@@ -331,8 +337,7 @@ def _extend_doc(doc: str, options: tuple[Option, ...], kind: str) -> str:
         limits = each.describe_range()
         unit = "integer or generator" if each.is_seed else UNITS.get(each.unit, each.unit)
         facts = ", ".join(part for part in (unit, limits) if part)
-        text = f"{each.name} : {each.help}" + (f" ({facts})" if facts else "")
-        rows.append(textwrap.fill(text, 116, subsequent_indent="    "))
+        rows.append(_wrap_row(f"{each.name} : {each.help}" + (f" ({facts})" if facts else "")))
     rows.append(f"settings : `{kind}` whose values replace the defaults of the options.")
     section = "Parameters\n----------\n" + "\n".join(rows)
     return f"{head.rstrip()}\n\n{section}\n" + (f"\n{tail.strip()}\n" if blank and tail.strip() else "")

@@ -118,7 +118,7 @@ def find_glitches(motion: Motion) -> tuple[Glitch, ...]:
     if len(check_motion(motion)) < 4:
         return ()
     joints, balls, nearest = _choose_joints(motion)
-    turning = np.setdiff1d(joints, balls)
+    turning = joints[~np.isin(joints, balls)]
     spins = _find_spins(motion)
     if not _any_jumps(motion, joints, nearest) and not _any_flips(motion, turning).any():
         return tuple(spins)
