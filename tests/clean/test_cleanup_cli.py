@@ -19,8 +19,6 @@ from tests.clean.skated import skated, walk
 
 @pytest.fixture
 def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    if "clean" not in cli.COMMANDS:
-        monkeypatch.setattr(cli, "COMMANDS", (*cli.COMMANDS, "clean"))
     marey.save(skated(walk(3.0)), tmp_path / "walk.bvh")
     return tmp_path / "walk.bvh"
 

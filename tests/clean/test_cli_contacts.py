@@ -1,7 +1,6 @@
 """`marey contacts`: what it prints and writes, and with which exit code."""
 
 import json
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -14,13 +13,6 @@ from marey.samples import sample
 from tests.clean.puppets import unmarked
 
 POINTS = ["left_heel", "left_ball", "right_heel", "right_ball"]
-
-
-@pytest.fixture(autouse=True)
-def _command(monkeypatch):
-    if "contacts" not in cli.COMMANDS:
-        monkeypatch.setattr(cli, "COMMANDS", (*cli.COMMANDS, "contacts"))
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
-"""Plots of commands."""
+"""Fixtures of commands: their clips and plots."""
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -12,3 +14,11 @@ def _plain_layout() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)
         yield
+
+
+@pytest.fixture
+def clips(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Copy the test module's `folder` and make the copy the current folder."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -1,25 +1,17 @@
 """`marey blend` and `marey transition`: what they write and say, and wrong use."""
 
 import json
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import marey
-from marey.cli import main as cli_main
 from marey.cli.blend import describe_notes
 from marey.cli.main import main
 from marey.edit import cycle
 from marey.samples import sample
 from tests.plot.pictures import png_size
-
-
-@pytest.fixture(autouse=True)
-def _registered(monkeypatch):
-    monkeypatch.setattr(cli_main, "COMMANDS", tuple(dict.fromkeys((*cli_main.COMMANDS, "blend", "transition"))))
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +22,6 @@ def folder(tmp_path_factory):
     marey.save(sample("run", fps=30.0, seconds=3.0).motion, into / "run.bvh")
     marey.save(sample("sit", fps=30.0).motion, into / "sit.bvh")
     return into
-
-
-@pytest.fixture
-def clips(folder, tmp_path, monkeypatch):
-    for path in folder.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 BLEND = ["blend", "walk.bvh", "run.bvh", "-o", "jog.bvh"]

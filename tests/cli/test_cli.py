@@ -30,14 +30,6 @@ def clip(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture(autouse=True)
-def _keep_warnings_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    import warnings
-
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    monkeypatch.setattr(warnings, "filters", warnings.filters[:])
-
-
 def test_help_lists_every_command_and_each_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     listed = capsys.readouterr().out

@@ -2,7 +2,6 @@
 
 import json
 import math
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -16,11 +15,6 @@ from marey.samples.gaze import GAZE_TRIADS, gaze_take
 from tests.io.make_c3d import c3d_bytes, floats, texts
 
 SIGNS = ((60, 0), (-60, 0), (0, 30), (40, -30))
-
-
-@pytest.fixture(autouse=True)
-def _warnings_stay(monkeypatch):
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +35,6 @@ def folder(tmp_path_factory):
     triads = {**GAZE_TRIADS, "front": ["HD1", "HD2"], "back": ["HD3", "HD4"]}
     (into / "triads.json").write_text(json.dumps(triads))
     return into
-
-
-@pytest.fixture
-def clips(folder, tmp_path, monkeypatch):
-    for path in folder.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_looks_points_and_going_back(clips, capsys):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import marey
-from marey.cli import main as cli_main
 from marey.cli.main import main
 from marey.cli.values import MarkerNames
 from marey.compare import MARKER_SETS, distance_grid
@@ -18,14 +17,6 @@ from tests.plot.pictures import png_size, svg_size
 
 WALK = sample("walk", seconds=1.5, fps=30.0).motion
 RUN = sample("run", seconds=1.2, fps=30.0).motion
-
-
-@pytest.fixture(autouse=True)
-def _registered(monkeypatch):
-    import warnings
-
-    monkeypatch.setattr(cli_main, "COMMANDS", tuple(dict.fromkeys((*cli_main.COMMANDS, "grid"))))
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
 
 
 @pytest.fixture

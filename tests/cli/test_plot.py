@@ -6,7 +6,6 @@ import pytest
 from matplotlib.figure import Figure
 
 import marey
-from marey.cli import main as cli_main
 from marey.cli.main import main
 from marey.cli.plot import KINDS
 from marey.samples import straight_walk
@@ -14,14 +13,6 @@ from tests.plot.pictures import png_size, svg_size
 from tests.tiers import mostly_slow
 
 WALK = straight_walk(seconds=1.0)
-
-
-@pytest.fixture(autouse=True)
-def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    import warnings
-
-    monkeypatch.setattr(cli_main, "COMMANDS", tuple(dict.fromkeys((*cli_main.COMMANDS, "plot"))))
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
 
 
 @pytest.fixture

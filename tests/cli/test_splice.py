@@ -1,7 +1,6 @@
 """`marey splice`, `marey transplant` and `marey plot correlations`."""
 
 import json
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +11,6 @@ from marey.cli.main import main
 from marey.samples import sample
 
 
-@pytest.fixture(autouse=True)
-def _warnings_stay(monkeypatch):
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     into = tmp_path_factory.mktemp("clips")
@@ -24,14 +18,6 @@ def folder(tmp_path_factory):
     marey.save(sample("carry_box", rng=3, fps=30.0, seconds=3.0).motion, into / "carry.bvh")
     marey.save(sample("stand", fps=30.0, seconds=2.0).motion, into / "stand.bvh")
     return into
-
-
-@pytest.fixture
-def clips(folder, tmp_path, monkeypatch):
-    for path in folder.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 SPLICE = ["splice", "walk.bvh", "carry.bvh", "-o", "both.bvh"]

@@ -1,7 +1,6 @@
 """`marey transition`: refused points, its two windows, its pictures, and options that shut each other out."""
 
 import json
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,25 +12,12 @@ from marey.plot.transition import draw_transition_feet, placed_in_time
 from marey.samples import sample
 
 
-@pytest.fixture(autouse=True)
-def _warnings_stay(monkeypatch):
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     into = tmp_path_factory.mktemp("clips")
     marey.save(sample("walk", fps=30.0, seconds=4.0).motion, into / "walk.bvh")
     marey.save(sample("run", fps=30.0, seconds=3.0).motion, into / "run.bvh")
     return into
-
-
-@pytest.fixture
-def clips(folder, tmp_path, monkeypatch):
-    for path in folder.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 COMMAND = ["transition", "walk.bvh", "run.bvh", "-o", "both.bvh"]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import marey
-from marey.cli import main as cli_main
 from marey.cli.edit import command
 from marey.cli.main import main
 from marey.edit import traveled_path
@@ -32,12 +31,6 @@ OPS = (
     "smooth",
     "level",
 )
-
-
-@pytest.fixture(autouse=True)
-def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli_main, "COMMANDS", tuple(dict.fromkeys((*cli_main.COMMANDS, "edit"))))
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
 
 
 @pytest.fixture(autouse=True)

@@ -8,20 +8,10 @@ import numpy as np
 import pytest
 
 import marey
-from marey.cli import main as cli_main
 from marey.cli.main import main
 from marey.samples import straight_walk
 
 WALK = straight_walk(seconds=2.0)
-
-
-@pytest.fixture(autouse=True)
-def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    import warnings
-
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    if "measure" not in cli_main.COMMANDS:
-        monkeypatch.setattr(cli_main, "COMMANDS", (*cli_main.COMMANDS, "measure"))
 
 
 @pytest.fixture

@@ -11,16 +11,6 @@ from marey.cli import main as cli_main
 from marey.samples import sample, sample_names
 
 
-@pytest.fixture(autouse=True)
-def _with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    import warnings
-
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    monkeypatch.setattr(warnings, "filters", warnings.filters[:])
-    if "samples" not in cli_main.COMMANDS:
-        monkeypatch.setattr(cli_main, "COMMANDS", (*cli_main.COMMANDS, "samples"))
-
-
 def run(*arguments: object) -> int:
     return cli_main.main(["samples", *map(str, arguments)])
 
