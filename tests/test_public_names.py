@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pickle
 
 import pytest
 
 import marey
 from marey import errors
+from marey.core.settings import Settings, options_of
 from marey.errors import (
     DifferentSkeletons,
     FileError,
@@ -89,30 +91,32 @@ def test_the_version_matches_the_installed_package():
     assert marey.__version__ == version("marey")
 
 
-@pytest.mark.parametrize(
-    "package",
-    [
-        "core",
-        "io",
-        "maths",
-        "compare",
-        "clean",
-        "play",
-        "measure",
-        "samples",
-        "edit",
-        "register",
-        "blend",
-        "graph",
-        "store",
-        "plot",
-    ],
+PACKAGES = (
+    *("maths", "core", "io", "compare", "clean", "play", "measure", "check", "samples", "edit", "register", "blend"),
+    *("graph", "find", "parametric", "layer", "pmg", "control", "store", "plot", "studio"),
 )
+
+
+@pytest.mark.parametrize("package", PACKAGES)
 def test_every_name_of_a_package_is_there(package):
     module = importlib.import_module(f"marey.{package}")
     assert module.__all__
     for name in module.__all__:
         assert hasattr(module, name)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_signatures_show_every_option(package):
+    module = importlib.import_module(f"marey.{package}")
+    for value in (getattr(module, name) for name in module.__all__):
+        is_settings = isinstance(value, type) and issubclass(value, Settings)
+        if not (inspect.isfunction(value) or is_settings):
+            continue
+        kinds = {each.name: each.kind for each in inspect.signature(value).parameters.values()}
+        assert "options" not in kinds
+        assert "kwargs" not in kinds
+        if is_settings:
+            assert kinds.keys() - {"settings"} == {each.name for each in options_of(value)}
 
 
 # --- errors

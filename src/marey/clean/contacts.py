@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -73,6 +74,11 @@ class ContactResult:
     contacts: Contacts
     floor: float
     raised: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the heights in meters, and each point's contacts as half-open ranges of frames, JSON-ready."""
+        contacts = {point.name: self.contacts.intervals(point.name) for point in self.contacts.points}
+        return {"floor_m": self.floor, "raised_m": list(self.raised), "contacts": contacts}
 
 
 @renamed_parameters(thresholds="settings")

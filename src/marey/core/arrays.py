@@ -124,12 +124,17 @@ class FrozenRecord:
                 object.__setattr__(self, name, array)
 
 
+def parse_number(value: Any) -> float:
+    """Return `value` as a float; NaN if it is not a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 def check_fps(fps: Any) -> float:
     """Return frames per second as a float; raise InvalidValue unless it is positive and finite."""
-    try:
-        rate = float(fps)
-    except (TypeError, ValueError):
-        rate = np.nan
+    rate = parse_number(fps)
     if not (math.isfinite(rate) and rate > 0):
         raise InvalidValue(f"fps must be a positive number, not {fps!r}", parameter="fps")
     return rate
@@ -156,10 +161,7 @@ def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = Fal
 
     what : the name of the parameter, optionally with its unit ("ease in seconds"), or a description for the message.
     """
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = np.nan
+    number = parse_number(value)
     if number > LARGEST and number != np.inf:
         raise InvalidValue(f"{what} must be at most {LARGEST:g}, not {value!r}", parameter=_find_parameter(what))
     if not np.isfinite(number) or number < least or (above and number == least):

@@ -12,7 +12,10 @@ __all__ = ["Feet", "LiveFeet", "check_feet", "feet_from_flag", "feet_option"]
 Feet: TypeAlias = Literal["clean", "lock"] | None
 """``"clean"``: footskate cleanup; in a live stream it delays the output.
 ``"lock"``: hold planted feet without a delay, in live streams only.
-``None``: leave the feet as they are."""
+``None``: leave the feet as they are.
+
+The default is "clean" for functions that return a motion, and "auto" for live streams. Only sampled characters are
+locked by default, as in the player that is exported with them."""
 
 LiveFeet: TypeAlias = Literal["auto", "clean", "lock"] | None
 """As `Feet`, for live streams. ``"auto"``: "clean" for a stream that begins with a recording, otherwise "lock"."""

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     Concatenate,
     Literal,
     ParamSpec,
@@ -104,6 +105,13 @@ def positional_option(*, default: Any, help: str, kw_only: Literal[False], **oth
     return field
 
 
+class _SettingsSignature:
+    """The signature of a class of settings, with every option. Built when it is asked for, since that takes time."""
+
+    def __get__(self, instance: Any, kind: Any) -> inspect.Signature:
+        return inspect.Signature(_keywords(kind))
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(positional_option,))
 class _Checked:
     """Base class that makes each subclass of `Settings` a frozen dataclass that checks its values.
@@ -111,11 +119,14 @@ class _Checked:
     The methods are written out: the code that `dataclass` generates for them takes a millisecond per class to compile.
     """
 
+    __signature__: ClassVar[Any]
+
     def __init_subclass__(cls) -> None:
         if cls.__bases__ == (_Checked,):  # Settings itself, which declares `settings` for type checkers
             return
         dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
         cls.__init__ = _set_options  # type: ignore[method-assign]
+        cls.__signature__ = _SettingsSignature()
 
     if not TYPE_CHECKING:
 

@@ -35,7 +35,7 @@ class ExternalQuery:
 
     @classmethod
     def compare(
-        cls, web: MatchWeb, motion: Motion, start: Any, stop: Any, min_frames: int
+        cls, web: MatchWeb, motion: Motion, start: int | None, stop: int | None, min_frames: int
     ) -> tuple[ExternalQuery, int, int]:
         """Compare a motion with every clip of a web. Also return the query's first frame and end frame at the web's
         rate.

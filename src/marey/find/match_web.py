@@ -165,7 +165,9 @@ class MatchWeb(SharedClips):
             self._clouds[clip] = web_clouds(self.clips[clip], self.options)
         return self._clouds[clip]
 
-    def compare_external(self, motion: Motion, start: Any, stop: Any, n: int) -> tuple[External, int, int]:
+    def compare_external(
+        self, motion: Motion, start: int | None, stop: int | None, n: int
+    ) -> tuple[External, int, int]:
         """Compare a motion that is not in the web with every clip; see `ExternalQuery.compare`."""
         from marey.find.external import ExternalQuery
 

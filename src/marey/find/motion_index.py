@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,7 +149,9 @@ class MotionIndex(FrozenRecord):
     suggest_threshold = _suggest_threshold
     count_matches = _count_matches
 
-    def compare_external(self, motion: Motion, start: Any, stop: Any, n: int) -> tuple[External, int, int]:
+    def compare_external(
+        self, motion: Motion, start: int | None, stop: int | None, n: int
+    ) -> tuple[External, int, int]:
         """Prepare a motion that is not in the index as a query; also return its frames at the rate of the index."""
         at_rate, first, last = bring_to_rate(motion, start, stop, self.fps, self.names, n)
         return self.prepare_poses(at_rate), first, last

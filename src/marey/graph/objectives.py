@@ -15,7 +15,7 @@ from marey.errors import InvalidValue
 from marey.graph.edge_paths import edge_paths
 from marey.graph.follow import SPACING, check_circles, resample_path
 from marey.graph.routes import count_frames_to
-from marey.graph.search import PartialWalk
+from marey.graph.search import Objective, PartialWalk
 from marey.maths import rigid2d
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ class KeepOut:
     True
     """
 
-    objective: Any
+    objective: Objective
     avoid: ArrayLike
 
     def __post_init__(self) -> None:

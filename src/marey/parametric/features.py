@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, Ints
+from marey.core.arrays import Floats, Ints, parse_number
 from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
@@ -362,7 +362,12 @@ def function(call: Callable[[Motion], ArrayLike], names: Iterable[str] = (), uni
     return Feature("function", call=call, names=named, units=given)
 
 
-def as_features(given: Any) -> tuple[Feature, ...]:
+OneFeature: TypeAlias = "str | Feature | Callable[[Motion], ArrayLike]"
+FeatureLike: TypeAlias = "OneFeature | Iterable[OneFeature]"
+"""What `feature=` accepts: a feature, its text, a function of a motion, or several of these."""
+
+
+def as_features(given: FeatureLike | None) -> tuple[Feature, ...]:
     """Convert the argument ``feature=`` to features: a Feature, a string, a function, or a list of these."""
     if isinstance(given, Feature):
         return (given,)
@@ -476,10 +481,7 @@ def _check_moment(at: Any) -> str | float:
         if at not in MOMENTS:
             raise UnknownName(f"no moment named {at!r}{similar(at, MOMENTS)}; moments: {', '.join(MOMENTS)}")
         return at
-    try:
-        seconds = float(at)
-    except (TypeError, ValueError):
-        seconds = math.nan
+    seconds = parse_number(at)
     if not (math.isfinite(seconds) and seconds >= 0.0):
         raise InvalidValue(f"a moment must be one of {', '.join(MOMENTS)}, or a time of at least 0 s, not {at!r}")
     return seconds

@@ -14,7 +14,7 @@ from marey.errors import InvalidValue
 from marey.io.archive import validating
 from marey.io.limits import check_blend_frames
 from marey.io.stored import FileFormat, Part
-from marey.parametric.features import Feature, as_features, feature_from_dict
+from marey.parametric.features import Feature, FeatureLike, as_features, feature_from_dict
 from marey.parametric.space import ParametricMotion
 from marey.register.files import CURVES, curve_parts, curves_from
 
@@ -56,7 +56,7 @@ def save_space(space: ParametricMotion, path: str | os.PathLike[str]) -> None:
     _FILE.write(path, curve_parts(reg) | own | {name: getattr(space, name) for name in _SPACE})
 
 
-def load_space(path: str | os.PathLike[str], feature: Any = None) -> ParametricMotion:
+def load_space(path: str | os.PathLike[str], feature: FeatureLike | None = None) -> ParametricMotion:
     """Read a space from a file written by `save_space`.
 
     feature : as given to `build`; needed only if it contains Python functions, which cannot be saved.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from marey.core.settings import ProgressSettings, Seed, Settings, option, positional_option
 from marey.register.settings import PairSettings
@@ -11,11 +11,13 @@ from marey.register.settings import PairSettings
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from marey.parametric.features import FeatureLike
+
 
 class SpaceSettings(PairSettings, ProgressSettings):
     """Settings of a space."""
 
-    feature: Any = positional_option(
+    feature: FeatureLike | None = positional_option(
         default=None,
         help='The d parameters of the space: a Feature such as `marey.parametric.position`, a text such as '
         '``"position:right_foot@highest"`` or ``"turn,speed"``, a function of a Motion, or several of these.',

@@ -23,7 +23,7 @@ from marey.errors import InvalidValue, MareyWarning, plural
 from marey.maths import rigid2d
 from marey.parametric.build import build_space
 from marey.parametric.dense import upsample
-from marey.parametric.features import Feature
+from marey.parametric.features import Feature, FeatureLike
 from marey.parametric.measured import BlendMeasurer, find_blend_frames
 from marey.parametric.neighbors import mix_weights, neighbor_weights
 from marey.parametric.refine import refine_weights
@@ -420,7 +420,7 @@ class ParametricMotion(FrozenRecord):
         save_space(self, path)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], *, feature: Any = None) -> ParametricMotion:
+    def load(cls, path: str | PathLike[str], *, feature: FeatureLike | None = None) -> ParametricMotion:
         """Read a file written by `save`.
 
         Parameters

@@ -1,0 +1,19 @@
+"""Base class of reports."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+
+class Report:
+    """Base class of dataclasses whose report is their fields."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, for JSON and tables."""
+        values: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
