@@ -266,5 +266,5 @@ def test_bad_arguments_of_the_others():
         dtw_incremental(lambda rows, columns: np.ones((2, 2)), shape=(9, 9))
     with pytest.raises(NoTimewarp, match=re.escape("in the window of 4 cells at (0, 0)")):
         dtw_incremental(np.where(np.arange(9) == 2, np.inf, values), size=4, keep=2)
-    with pytest.raises(InvalidValue, match="at least one row"):
+    with pytest.raises(InvalidValue, match="at least one cell"):
         TimeAlignment(np.empty((0, 2), dtype=np.int64), np.empty(0))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
+from marey.core.reports import Report
 from marey.deprecation import renamed_methods
 
 
 @renamed_methods(as_dict="to_dict")
 @dataclass(frozen=True, slots=True)
-class BenchResult:
+class BenchResult(Report):
     """One benchmark result.
 
     bench, what : name of the benchmark, and what was measured.
@@ -30,10 +30,6 @@ class BenchResult:
     ratio: float | None
     goal: str
     ok: bool | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary."""
-        return asdict(self)
 
 
 def against_peer(bench: str, what: str, unit: str, peer: str, times: tuple[float, float], goal: float) -> BenchResult:

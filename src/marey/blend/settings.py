@@ -9,7 +9,7 @@ from marey.core.feet import feet_option
 from marey.core.joint_limits import JointLimits, check_joint_limits
 from marey.core.settings import Settings, option, options_of
 from marey.errors import InvalidValue
-from marey.register.settings import PairSettings
+from marey.register.settings import PairSettings, max_opposite_option
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -153,10 +153,7 @@ class TransitionSettings(TransitionPointSettings, PairSettings, WarpPathSettings
         0.3, "Motions that are farther apart in the middle of the transition are rejected.",
         label="Max center difference", unit="m", above=0, advanced=True,
     )  # fmt: skip
-    max_opposite: float = option(
-        0.1, "Motions that stand on opposite feet for a larger part of the transition are rejected.",
-        label="Max time on opposite feet", unit="fraction", min=0, max=1, advanced=True,
-    )  # fmt: skip
+    max_opposite: float = max_opposite_option(0.1, "transition")
     feet: Literal["clean"] | None = feet_option("the transition puts them")
     name: str | None = option(None, "Name of the result.", advanced=True)
 

@@ -53,11 +53,8 @@ def plan_fixes(report: CheckReport) -> tuple[Fix, ...]:
 
     Examples
     --------
-    >>> from dataclasses import replace
     >>> from marey.check import plan_fixes
-    >>> turned = walk.rotations.copy()
-    >>> turned[90, 1:] = turned[0, 1:]  # a broken frame
-    >>> plan_fixes(marey.check(replace(walk, rotations=turned)))
+    >>> plan_fixes(marey.check(broken))
     (Fix(operation='edit repair', options={}),)
     """
     findings = sorted(
@@ -109,11 +106,8 @@ def fix_findings(motion: Motion, report: CheckReport | None = None) -> Motion:
 
     Examples
     --------
-    >>> from dataclasses import replace
     >>> from marey.check import fix_findings
-    >>> turned = walk.rotations.copy()
-    >>> turned[90, 1:] = turned[0, 1:]  # a broken frame
-    >>> marey.check(fix_findings(replace(walk, rotations=turned))).findings
+    >>> marey.check(fix_findings(broken)).findings
     ()
     """
     check_motion(motion)

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 EFFECTORS = ("left_foot", "right_foot", "left_hand", "right_hand")
 
 
+def _window(default: float, help: str, label: str) -> Any:
+    return option(default, help, label=label, unit="s", min=0, max=10, advanced=True)
+
+
 class SupportSettings(Settings):
     """What the body stands on."""
 
@@ -145,28 +149,26 @@ class CleanSettings(SupportSettings):
         default=0.5, help="How far knee and elbow swivel to reduce the rotation of ankle and wrist.",
         label="Knee swivel", unit="fraction", min=0, max=1, advanced=True,
     )  # fmt: skip
-    gap: float = option(
-        default=0.05, help="Contacts of one point that are closer together than this form one plant.",
-        label="Join contacts within", unit="s", min=0, max=10, advanced=True,
+    gap: float = _window(
+        0.05, "Contacts of one point that are closer together than this form one plant.",
+        "Join contacts within",
     )  # fmt: skip
-    plant_window: float = option(
-        default=0.35,
-        help="L1, window over which a plant's position is averaged. Longer than Kovar's 0.25 s, because recorded feet "
+    plant_window: float = _window(
+        0.35, "L1, window over which a plant's position is averaged. Longer than Kovar's 0.25 s, because recorded feet "
         "drift throughout their stance.",
-        label="Plant averaging", unit="s", min=0, max=10, advanced=True,
+        "Plant averaging",
     )  # fmt: skip
-    orientation_window: float = option(
-        default=0.12,
-        help="L2, window over which the orientation of a foot with two plants fades into frames with one.",
-        label="Foot orientation fade", unit="s", min=0, max=10, advanced=True,
+    orientation_window: float = _window(
+        0.12, "L2, window over which the orientation of a foot with two plants fades into frames with one.",
+        "Foot orientation fade",
     )  # fmt: skip
-    body_window: float = option(
-        default=0.45, help="L3, half the width of the bell-shaped window that smooths the displacement of the body.",
-        label="Body smoothing", unit="s", min=0, max=10, advanced=True,
+    body_window: float = _window(
+        0.45, "L3, half the width of the bell-shaped window that smooths the displacement of the body.",
+        "Body smoothing",
     )  # fmt: skip
-    fade_window: float = option(
-        default=0.4, help="L4, window over which adjustments fade into free frames.",
-        label="Fade into free frames", unit="s", min=0, max=10, advanced=True,
+    fade_window: float = _window(
+        0.4, "L4, window over which adjustments fade into free frames.",
+        "Fade into free frames",
     )  # fmt: skip
 
     joint_limits: JointLimits | str | None = option(

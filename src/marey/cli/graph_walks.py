@@ -35,7 +35,7 @@ def _add_writing_options(function: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.argument("file", metavar="GRAPH"),
         click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ."),
-        feet_option(no_cleanup="none"),
+        feet_option,
         click.option("--rigid", is_flag=True, help="Keep bone lengths constant in OUT."),
         JSON,
     )

@@ -236,41 +236,30 @@ def _print_rest_note(command: click.Command, paths: Sequence[str]) -> None:
     click.echo(f"marey: {files}: {REST_NOTE}{keeps}", err=True)
 
 
-def feet_option(*, live: bool = False, **old: str) -> Callable[[Command], Command]:
-    """Add --feet. The command gets `feet`: "clean", "lock" (live streams only) or None.
-
-    old : earlier flags and the value of --feet that replaces each: ``no_cleanup="none"``. They stay as hidden options
-        that print a note.
-    """
-    choices = ["clean", "lock", "none"] if live else ["clean", "none"]
-    lock = " 'lock' holds planted feet without a delay." if live else ""
+def feet_option(function: Command) -> Command:
+    """Add --feet, and the earlier flag --no-cleanup. The command gets `feet`: "clean" or None."""
 
     def note_old_flag(context: click.Context, option: click.Parameter, given: bool) -> None:
         if given:
-            value = old[str(option.name)]
-            click.echo(f"marey: {option.opts[0]} is deprecated, use --feet {value}", err=True)
-            context.meta["marey.feet"] = value
+            click.echo("marey: --no-cleanup is deprecated, use --feet none", err=True)
+            context.meta["marey.feet"] = "none"
 
     def read_feet(context: click.Context, option: click.Parameter, value: str) -> str | None:
         chosen = context.meta.get("marey.feet", value)
         return None if chosen == "none" else str(chosen)
 
-    def add(function: Command) -> Command:
-        for name in old:
-            flag = f"--{name.replace('_', '-')}"
-            function = click.option(
-                flag, name, is_flag=True, hidden=True, is_eager=True, expose_value=False, callback=note_old_flag
-            )(function)
-        return click.option(
-            "--feet",
-            type=click.Choice(choices),
-            default="clean",
-            show_default=True,
-            callback=read_feet,
-            help=f"Foot handling: 'clean' keeps planted feet in place, 'none' leaves them as they are.{lock}",
-        )(function)
-
-    return add
+    add_old = click.option(
+        "--no-cleanup", is_flag=True, hidden=True, is_eager=True, expose_value=False, callback=note_old_flag
+    )
+    add_new = click.option(
+        "--feet",
+        type=click.Choice(["clean", "none"]),
+        default="clean",
+        show_default=True,
+        callback=read_feet,
+        help="Foot handling: 'clean' keeps planted feet in place, 'none' leaves them as they are.",
+    )
+    return add_new(add_old(function))
 
 
 def clip_set_options(function: Command) -> Command:

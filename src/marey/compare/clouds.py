@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, FrozenRecord, check_fps, freeze_array, set_readonly
+from marey.core.arrays import Floats, FrozenRecord, check_fps, freeze_array, parse_number, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.markers import Markers, explain_unusable, fill_gaps
 from marey.core.motion import Motion
@@ -182,10 +182,7 @@ def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") ->
     """
     if shape not in SHAPES:
         raise InvalidValue(f"shape must be one of {', '.join(SHAPES)}, not {shape!r}{similar(str(shape), SHAPES)}")
-    try:
-        seconds = float(window_seconds)
-    except (TypeError, ValueError):
-        seconds = np.nan
+    seconds = parse_number(window_seconds)
     if not (np.isfinite(seconds) and seconds >= 0):
         raise InvalidValue(f"window_seconds must be at least 0 s, not {window_seconds!r}")
     if seconds * check_fps(fps) > _MAX_WINDOW:

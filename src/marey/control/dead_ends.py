@@ -13,6 +13,7 @@ from marey.control.clip_model import turning_ring
 from marey.control.planner import Planner, get_planner
 from marey.control.planner_tables import NEVER
 from marey.core.arrays import Floats
+from marey.core.reports import Report
 from marey.pmg import ParametricMotionGraph
 from marey.pmg.stream import find_change_window
 from marey.pmg.units import format_ranges
@@ -31,7 +32,7 @@ _SAMPLES, _MOMENTS = 200, 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TurnLimit:
+class TurnLimit(Report):
     """Clips of a node after which a character never again turns as sharply as the node can.
 
     node : name of the node.
@@ -61,7 +62,7 @@ class TurnLimit:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NodeLimit:
+class NodeLimit(Report):
     """Clips of a node after which a character never again plays another node.
 
     node, target : names of the nodes.

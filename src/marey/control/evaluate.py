@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from marey.core.arrays import Floats, freeze_array
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.core.protocols import Stream
+from marey.core.reports import Report
 from marey.core.settings import operation
 from marey.deprecation import renamed_methods, renamed_parameters
 from marey.errors import InvalidValue
@@ -45,7 +46,7 @@ _LOOK, _STEER = 0.8, 0.1
 
 @renamed_methods(as_dict="to_dict")
 @dataclass(frozen=True, slots=True)
-class StreamMetrics:
+class StreamMetrics(Report):
     """Metrics of a stream.
 
     response, response_p90 : response time in seconds, from the request of a direction until the character faces it
@@ -83,10 +84,6 @@ class StreamMetrics:
     memory: int
     frames_per_second: float
     stall: float
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the metrics by name, for JSON and tables."""
-        return asdict(self)
 
 
 @renamed_parameters(make="make_stream", trials="n_turns", longest="timeout")

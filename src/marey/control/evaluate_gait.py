@@ -6,20 +6,21 @@ Each metric is the median over strides, which makes clips and streams of any len
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
+from marey.core.reports import Report
 from marey.measure.gait import find_strides
 
 __all__ = ["GaitMetrics", "gait_metrics", "lean"]
 
 
 @dataclass(frozen=True, slots=True)
-class GaitMetrics:
+class GaitMetrics(Report):
     """Gait metrics of one or several motions, medians over their strides.
 
     bob : meters, vertical range of the hips in a stride.
@@ -30,10 +31,6 @@ class GaitMetrics:
     bob: float
     lift: float
     sway: float
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the metrics by name, for JSON and tables."""
-        return asdict(self)
 
 
 def gait_metrics(motion: Motion | Sequence[Motion]) -> GaitMetrics:

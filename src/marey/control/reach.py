@@ -6,8 +6,7 @@ headings: see `marey.control.planner`.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from marey.control.clip_model import grid_fractions
 from marey.control.planner import get_planner
 from marey.control.planner_kernels import ClipStarts
 from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, set_readonly
+from marey.core.reports import Report
 from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
@@ -192,7 +192,7 @@ def reach(
 
 @renamed_fields(least="min", most="max")
 @dataclass(frozen=True, slots=True, eq=False)
-class ClipLengths:
+class ClipLengths(Report):
     """Durations of the clips of a node, in seconds.
 
     node : name of the node.
@@ -206,10 +206,6 @@ class ClipLengths:
     min: float
     max: float
     played: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the durations by name, for JSON and tables."""
-        return asdict(self)
 
 
 def clip_lengths(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from marey.core.settings import Seed, Settings, option
 from marey.play.settings import LiveSettings
@@ -20,6 +20,10 @@ __all__ = [
     "SampleSettings",
     "SampledStreamSettings",
 ]
+
+
+def _time_constant(default: float, help: str, label: str) -> Any:
+    return option(default, help, label=label, unit="s", above=0, advanced=True)
 
 
 class EvaluationSettings(Settings):
@@ -82,18 +86,15 @@ class MatchingSettings(LiveSettings):
         default=0.2, help="Jump only if this reduces the feature distance by at least this fraction.",
         label="Min gain of a jump", unit="fraction", min=0, max=1, advanced=True,
     )  # fmt: skip
-    half_life: float = option(
-        default=0.1, help="Time in which the pose offset of a jump roughly halves.",
-        label="Half-life of offsets", unit="s", above=0, advanced=True,
-    )  # fmt: skip
-    speed_half_life: float = option(
-        default=0.25, help="Half-life with which the predicted path approaches the requested speed.",
-        label="Half-life of speed", unit="s", above=0, advanced=True,
-    )  # fmt: skip
-    facing_half_life: float = option(
-        default=0.25, help="Half-life with which the predicted path approaches the requested heading.",
-        label="Half-life of heading", unit="s", above=0, advanced=True,
-    )  # fmt: skip
+    half_life: float = _time_constant(
+        0.1, "Time in which the pose offset of a jump roughly halves.", "Half-life of offsets"
+    )
+    speed_half_life: float = _time_constant(
+        0.25, "Half-life with which the predicted path approaches the requested speed.", "Half-life of speed"
+    )
+    facing_half_life: float = _time_constant(
+        0.25, "Half-life with which the predicted path approaches the requested heading.", "Half-life of heading"
+    )
 
 
 class BlendTreeSettings(LiveSettings):
@@ -105,14 +106,10 @@ class BlendTreeSettings(LiveSettings):
         "direction, that knob is set by hand.",
         unit="rad", advanced=True,
     )  # fmt: skip
-    steer: float = option(
-        default=0.5, help="Time constant for correcting small direction errors.",
-        label="Steering time", unit="s", above=0, advanced=True,
-    )  # fmt: skip
-    half_life: float = option(
-        default=0.1, help="Time in which a knob moves about halfway to its requested value.",
-        label="Half-life of knobs", unit="s", above=0, advanced=True,
-    )  # fmt: skip
+    steer: float = _time_constant(0.5, "Time constant for correcting small direction errors.", "Steering time")
+    half_life: float = _time_constant(
+        0.1, "Time in which a knob moves about halfway to its requested value.", "Half-life of knobs"
+    )
 
 
 class SampleSettings(Settings):

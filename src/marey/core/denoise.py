@@ -49,9 +49,7 @@ _MOVEMENT, _NOISE = 0.6, 0.9
 _MIN_SAMPLES = 7
 
 
-def smooth_adaptively(
-    values: Floats, longest: float, strength: float = 1.0, noise: Floats | None = None
-) -> tuple[Floats, Floats]:
+def smooth_adaptively(values: Floats, longest: float, strength: float = 1.0) -> tuple[Floats, Floats]:
     """Smooth vectors along their first axis as much as their noise allows; keep fast movements.
 
     Parameters
@@ -59,13 +57,12 @@ def smooth_adaptively(
     values : (F, n, d) n vectors of 3 or 4 numbers over time.
     longest : the longest window in samples.
     strength : factor for the noise; larger values smooth more.
-    noise : (n,) standard deviation of the noise along each axis; by default it is measured.
 
     Returns
     -------
-    The smoothed values, and the noise (n,) along each axis.
+    The smoothed values, and the standard deviation of the noise (n,) along each axis.
     """
-    noise = measure_noise(values) if noise is None else noise
+    noise = measure_noise(values)
     level = strength * np.maximum(noise, _ROUNDING)
     fits, own = _fit_windows(values, longest)
     errors = np.sqrt(own)  # standard error of a fitted sample, as a fraction of the noise

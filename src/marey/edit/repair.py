@@ -46,10 +46,7 @@ def repair(motion: Motion, settings: RepairSettings) -> Motion:
 
     Examples
     --------
-    >>> from dataclasses import replace
-    >>> turned = walk.rotations.copy()
-    >>> turned[90, 1:] = turned[0, 1:]  # a broken frame
-    >>> repaired = marey.edit.repair(replace(walk, rotations=turned))
+    >>> repaired = marey.edit.repair(broken)
     >>> marey.check(repaired).findings
     ()
     """

@@ -125,15 +125,13 @@ def _spans(n: int, side: int) -> list[tuple[int, int]]:
     return list(pairwise(ends))
 
 
-def join_tiles(tiles: Sequence[Tile], parts: Sequence[Cells], shape: tuple[int, int], first: int = 0) -> Cells:
-    """Assemble the cells of one clip pair from those of its tiles; `shape` is that of the whole grid, or of the part of
-    it whose columns begin at `first`."""
+def join_tiles(tiles: Sequence[Tile], parts: Sequence[Cells], shape: tuple[int, int]) -> Cells:
+    """Assemble the cells of one clip pair from those of its tiles; `shape` is that of the whole grid."""
     bands: dict[int, list[int]] = {}
     for k, tile in enumerate(tiles):
         bands.setdefault(tile.span[0], []).append(k)
     rows = [
-        join_columns([parts[k] for k in band], [tiles[k].span[2] - first for k in band], shape[1])
-        for band in bands.values()
+        join_columns([parts[k] for k in band], [tiles[k].span[2] for k in band], shape[1]) for band in bands.values()
     ]
     joined = join_rows(rows)
     return joined.mirror() if tiles[0].a == tiles[0].b else joined

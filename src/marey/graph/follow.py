@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, convert_array, freeze_array
-from marey.core.feet import Feet
 from marey.core.settings import operation
 from marey.deprecation import renamed_methods, renamed_parameters
 from marey.errors import InvalidValue, NoResult
@@ -29,11 +28,11 @@ from marey.graph.follow_kernels import (
 from marey.graph.label_pairs import explain_styles
 from marey.graph.path_styles import StyleStretch, count_frames_ahead, find_style_edges, trace_styles
 from marey.graph.settings import GraphPathSettings, count_frames
+from marey.graph.walk_result import WalkResult
 from marey.maths import rigid2d
 
 if TYPE_CHECKING:
     from marey.core.arrays import Bools, Ints
-    from marey.core.motion import Motion
     from marey.graph.motion_graph import MotionGraph
     from marey.graph.walk import Walk
 
@@ -74,7 +73,7 @@ _MAX_RECORDS = 4_000_000
 
 @renamed_methods(way="walked_path")
 @dataclass(frozen=True, slots=True, eq=False)
-class PathResult:
+class PathResult(WalkResult):
     """A walk that follows a path.
 
     Attributes
@@ -90,7 +89,6 @@ class PathResult:
     styles : the styles along the path, in order; empty if none were requested.
     """
 
-    walk: Walk
     path: Floats
     walked_path: Floats = field(repr=False)
     cost: float
@@ -99,10 +97,7 @@ class PathResult:
     mean_uncovered: float
     end_distance: float
     styles: tuple[StyleStretch, ...] = ()
-
-    def motion(self, *, feet: Feet = "clean", name: str = "path") -> Motion:
-        """Return the motion of the walk; see `Walk.motion`."""
-        return self.walk.motion(feet=feet, name=name)
+    _motion_name: ClassVar[str] = "path"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the walk plays and its distances from the path, JSON-ready."""

@@ -13,16 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.arrays import Bools, Floats, freeze_array
-from marey.core.feet import Feet
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters, warn_renamed
 from marey.errors import InvalidValue, NoResult
 from marey.graph.settings import GraphSearchSettings
+from marey.graph.walk_result import WalkResult
 
 if TYPE_CHECKING:
-    from marey.core.motion import Motion
     from marey.graph.motion_graph import MotionGraph
-    from marey.graph.walk import Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +144,7 @@ class FunctionObjective:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SearchResult:
+class SearchResult(WalkResult):
     """The result of a search.
 
     Attributes
@@ -159,16 +157,11 @@ class SearchResult:
     n_expanded : number of partial walks that were expanded.
     """
 
-    walk: Walk
     cost: float
     complete: bool
     proven: bool
     is_cut: bool
     n_expanded: int
-
-    def motion(self, *, feet: Feet = "clean", name: str = "walk") -> Motion:
-        """Return the motion of the walk; see `Walk.motion`."""
-        return self.walk.motion(feet=feet, name=name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the walk plays and how it was found, JSON-ready."""

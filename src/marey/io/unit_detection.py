@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.core.arrays import Floats
+from marey.core.arrays import Floats, parse_number
 from marey.core.kinematics import joint_path
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, plural, similar
@@ -63,10 +63,7 @@ def parse_unit(unit: str | float) -> float:
     """Return meters per unit, from a name (m, cm, mm, in, cmu) or a number."""
     if isinstance(unit, str) and unit.strip().lower() in UNITS:
         return UNITS[unit.strip().lower()]
-    try:
-        meters = float(unit)
-    except (TypeError, ValueError):
-        meters = math.nan
+    meters = parse_number(unit)
     if not (math.isfinite(meters) and meters > 0):
         near = similar(unit, UNITS) if isinstance(unit, str) else ""
         raise InvalidValue(

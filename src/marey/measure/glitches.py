@@ -33,7 +33,6 @@ _NEAR = 0.2
 _MAX_FLIP = 2.0
 # A jump back is at least this fraction of the jump, and the cosine between their directions is at most this.
 _BACK, _OPPOSITE = 0.3, -0.5
-_EXTREMITIES = ("hand", "ball")
 # Radians by which a thigh rotates about its own axis, and back, each within this many seconds, if it spins. Hips rotate
 # by 45 degrees to either side (American Academy of Orthopaedic Surgeons), those of dancers by 120 degrees in all.
 _SPIN, _SPIN_SECONDS = math.radians(150.0), 0.5
@@ -108,11 +107,8 @@ def find_glitches(motion: Motion) -> tuple[Glitch, ...]:
 
     Examples
     --------
-    >>> from dataclasses import replace
     >>> from marey.measure import find_glitches
-    >>> turned = walk.rotations.copy()
-    >>> turned[90, 1:] = turned[0, 1:]  # a broken frame
-    >>> [(glitch.kind, glitch.start, glitch.stop) for glitch in find_glitches(replace(walk, rotations=turned))]
+    >>> [(glitch.kind, glitch.start, glitch.stop) for glitch in find_glitches(broken)]
     [('broken', 90, 91)]
     """
     if len(check_motion(motion)) < 4:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from marey.core.reports import Report
 from marey.core.settings import operation
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue, NoResult
@@ -18,7 +19,7 @@ __all__ = ["AutoReport", "connect_all", "find_dead_ends", "remove_dead_ends"]
 
 @renamed_fields(kept="connected")
 @dataclass(frozen=True, slots=True, eq=False)
-class AutoReport:
+class AutoReport(Report):
     """Result of trying to connect all pairs of nodes.
 
     connected : (source, target) node names of each new edge, without edges of pruned nodes.
@@ -39,10 +40,6 @@ class AutoReport:
     connected: tuple[tuple[str, str], ...]
     failed: tuple[tuple[str, str, str], ...]
     pruned: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as a dictionary for JSON."""
-        return asdict(self)
 
 
 @operation(ConnectAllSettings)

@@ -38,7 +38,7 @@ class TimeAlignment(FrozenRecord):
     def __post_init__(self) -> None:
         cells = freeze_array(self.cells, "cells", (None, 2), np.int64)
         if not len(cells):
-            raise InvalidValue("cells must have at least one row")
+            raise InvalidValue("a path needs at least one cell")
         self._put(cells=cells)
         self._freeze(distances=(len(cells),))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from marey.compare.settings import MarkerSettings
 from marey.core.settings import option
@@ -10,6 +10,14 @@ from marey.edit.settings import SkeletonSettings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+
+def max_opposite_option(default: float, part: str) -> Any:
+    """Declare the option `max_opposite`. `part` is what the fraction refers to."""
+    return option(
+        default, f"Motions that stand on opposite feet for a larger part of the {part} are rejected.",
+        label="Max time on opposite feet", unit="fraction", min=0, max=1, advanced=True,
+    )  # fmt: skip
 
 
 class PairSettings(SkeletonSettings, MarkerSettings):
@@ -27,10 +35,7 @@ class PairSettings(SkeletonSettings, MarkerSettings):
         0.22, "Motions with a larger root mean square distance along the path are rejected.",
         label="Max difference", unit="m", above=0, advanced=True,
     )  # fmt: skip
-    max_opposite: float = option(
-        0.05, "Motions that stand on opposite feet for a larger part of the path are rejected.",
-        label="Max time on opposite feet", unit="fraction", min=0, max=1, advanced=True,
-    )  # fmt: skip
+    max_opposite: float = max_opposite_option(0.05, "path")
     force: bool = option(
         False, "Accept motions that are too far apart, or on opposite feet, with a note.",
         label="Blend even if very different",

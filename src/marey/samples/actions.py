@@ -60,7 +60,7 @@ def look_around(values: Values, rng: np.random.Generator) -> Plan:
         )
         script.key(script.about(0.75), pose)
         script.key(script.about(0.7, 0.15))
-        script.labels.append((name, start, script.now))
+        script.label(name, start)
     script.key(script.about(0.7), base)
     script.key(0.4)
     return script.plan()
@@ -106,7 +106,7 @@ def _duck(values: Values, seed: int, more: float) -> tuple[Plan, float]:
     moment = script.now
     script.key(script.about(0.25, 0.15))
     script.key(script.about(0.40 + 0.40 * depth), rest)
-    script.labels.append(("duck", start, script.now))
+    script.label("duck", start)
     script.key(0.5)
     return script.plan(), moment
 
@@ -144,15 +144,15 @@ def sit(values: Values, rng: np.random.Generator) -> Plan:
     script.key(script.about(0.75), bow)
     script.key(script.about(0.45), touch)
     script.key(script.about(0.55), seated)
-    script.labels.append(("sit_down", start, script.now))
+    script.label("sit_down", start)
     start = script.now
     script.key(values["seconds"])
-    script.labels.append(("sit", start, script.now))
+    script.label("sit", start)
     start = script.now
     script.key(script.about(0.5), replace(touch, pelvis=(0.0, 0.0, 0.55)))
     script.key(script.about(0.45), replace(bow, shift=(0.0, 0.55 * seat, 0.55 * back)))
     script.key(script.about(0.75), rest)
-    script.labels.append(("stand_up", start, script.now))
+    script.label("stand_up", start)
     script.key(0.6)
     return script.plan(sway=0.3)
 
@@ -187,7 +187,7 @@ def throw(values: Values, rng: np.random.Generator) -> Plan:
     script.key(script.about(0.20 / (0.5 + 0.5 * hard)), release)
     script.key(script.about(0.20), follow)
     script.key(script.about(0.65), rest)
-    script.labels.append(("throw", start, script.now))
+    script.label("throw", start)
     script.key(script.about(0.3, 0.2))
     return script.plan()
 
@@ -226,7 +226,7 @@ def fall(values: Values, rng: np.random.Generator) -> Plan:
     script.key(script.about(0.32), buckle)
     script.key(script.about(0.34), seated)
     script.key(script.about(0.50), lying)
-    script.labels.append(("fall", start, script.now))
+    script.label("fall", start)
     script.labels.append(("lie", script.now, np.inf))
     script.key(values["seconds"])
     return script.plan(sway=0.1)

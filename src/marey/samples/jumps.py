@@ -82,7 +82,7 @@ def hop(values: Values, rng: np.random.Generator) -> Plan:
         crouch = replace(script.pose, shift=(aside, low, script.pose.shift[2]), pelvis=(0, 0, 0.2), spine=(0, 0, 0.14))
         script.key(script.about(0.30), crouch)
         marks += _jump(script, sides, height, values["distance"], how)
-    script.labels.append(("hop", start, script.now))
+    script.label("hop", start)
     script.key(script.about(0.4), replace(ready, shift=(aside, ready.shift[1], script.pose.shift[2])))
     if not both:
         _carry_other_foot(script, values["leg"], marks)
@@ -121,7 +121,7 @@ def leap(values: Values, rng: np.random.Generator) -> Plan:
         (0.5, 0.3, 0.3, 0.5),
     )
     _jump(script, ("left", "right"), values["height"], distance, how)
-    script.labels.append(("leap", start, script.now))
+    script.label("leap", start)
     script.key(script.about(0.7), replace(rest, shift=(0.0, rest.shift[1], script.pose.shift[2])))
     script.key(0.5)
     return script.plan(window=0.08, sway=0.5)

@@ -133,7 +133,7 @@ def _leave_guard(script: Script, home: dict[str, tuple[Triple, float]], since: f
     for side in ("right", "left"):
         place, yaw = home[side]
         _small_step(script, side, place, yaw, 0.0, Pose() if side == "left" else None)
-    script.labels.append(("guard", since, script.now))
+    script.label("guard", since)
     script.key(script.about(0.4, 0.2))
 
 

@@ -89,10 +89,14 @@ class Script:
         self._keys.append((self.now, self.pose, speed))
         return self.pose
 
-    def aim(self, side: str, target: Sequence[float] | None, at: float | None = None) -> None:
-        """Move the wrist to a world position (3,) in meters by now, or by time `at`; None releases the arm."""
+    def label(self, name: str, start: float) -> None:
+        """Label what happened from the time `start` until now."""
+        self.labels.append((name, start, self.now))
+
+    def aim(self, side: str, target: Sequence[float] | None) -> None:
+        """Move the wrist to a world position (3,) in meters by now; None releases the arm."""
         goal = None if target is None else np.asarray(target, dtype=float)
-        self._aims.setdefault(side, []).append((self.now if at is None else at, goal))
+        self._aims.setdefault(side, []).append((self.now, goal))
 
     def meet(self, name: str, role: str, position: Sequence[float]) -> None:
         """Record as ground truth that the joint with this role is at a world position now."""
@@ -137,15 +141,13 @@ class Script:
         )
         self.feet[side] = (place, yaw)
 
-    def plan(self, window: float = 0.3, holds: dict[str, Floats] | None = None, sway: float = 1.0) -> Plan:
+    def plan(self, window: float = 0.3, *, sway: float = 1.0) -> Plan:
         """Return the plan of the script, from 0 to now.
 
-        window, holds : as in `Plan`. sway : factor for the random sway of joint 0.
+        window : as in `Plan`. sway : factor for the random sway of joint 0.
         """
         curves = self._curves()
         noise = self._noise(sway)
-        for aims in self._aims.values():
-            aims.sort(key=lambda aim: aim[0])
 
         def controls(t: Floats) -> Controls:
             return _controls(curves(t) + noise(t))
@@ -158,7 +160,6 @@ class Script:
             labels=tuple(self.labels),
             targets=tuple(self.targets),
             aims=self._aims,
-            holds=holds or {},
         )
 
     def _curves(self) -> Curve:

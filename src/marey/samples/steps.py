@@ -70,7 +70,7 @@ def box_turn(values: Values, rng: np.random.Generator) -> Plan:
         script.key(beat, replace(dip, shift=(x, guard.shift[1] + 0.012, z), heading=(fraction - 0.25) * angle))
         script.key(beat, dip)
     script.key(script.about(0.15), replace(guard, shift=(place[0], guard.shift[1], place[1]), heading=angle))
-    script.labels.append(("box_turn", start, script.now))
+    script.label("box_turn", start)
     script.key(script.about(0.3, 0.1))
     return script.plan(window=0.2, sway=0.5)
 
@@ -111,11 +111,11 @@ def step_up_and_down(values: Values, rng: np.random.Generator) -> Plan:
     script.key(0.5)
     start = script.now
     _climb(script, rest, (lead, other), 0.0, rise, reach)
-    script.labels.append(("step_up", start, script.now))
+    script.label("step_up", start)
     script.key(script.about(0.5))
     start = script.now
     _climb(script, rest, (lead, other), rise, 0.0, reach)
-    script.labels.append(("step_down", start, script.now))
+    script.label("step_down", start)
     script.key(0.5)
     return script.plan(window=0.12)
 

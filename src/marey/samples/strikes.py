@@ -106,7 +106,7 @@ def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
     script.aim(side, target)
     script.key(script.about(0.35 + 0.45 * distance), rest)
     script.aim(side, None)
-    script.labels.append((name, start, script.now))
+    script.label(name, start)
     script.key(script.about(0.35, 0.2))
 
 
@@ -131,9 +131,9 @@ def _nearest(at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
     return poses[int(fits[0])]
 
 
-def guard_script(rng: np.random.Generator, variation: float, rear_heel: float = REAR_HEEL) -> Script:
+def guard_script(rng: np.random.Generator, variation: float) -> Script:
     """Start a script in a fighting stance: left foot and hand in front, heel of the rear foot raised."""
-    return Script(rng, variation, GUARD, dict(GUARD_FEET), {"left": 0.0, "right": rear_heel})
+    return Script(rng, variation, GUARD, dict(GUARD_FEET), {"left": 0.0, "right": REAR_HEEL})
 
 
 def punch(values: Values, rng: np.random.Generator) -> Plan:
@@ -201,7 +201,7 @@ def punch_at(script: Script, side: str, target: Triple) -> None:
     script.meet("punch", f"{side}_hand", target)
     script.key(script.about(0.30), guard)
     script.aim(side, None)
-    script.labels.append(("punch", start, script.now))
+    script.label("punch", start)
     script.key(script.about(0.45, 0.15))
 
 
@@ -275,7 +275,7 @@ def kick_at(script: Script, side: str, height: float, aside: float, stretch: flo
     script.key(0.22 * fly, folded)
     script.key(left_at + fly + 0.02 - script.now, ready)
     script.key(script.about(0.45), rest)
-    script.labels.append(("kick", start, script.now))
+    script.label("kick", start)
     script.key(script.about(0.35, 0.2))
 
 

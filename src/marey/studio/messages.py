@@ -29,9 +29,9 @@ class Value:
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
 
-    def fields(self, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
-        """Return the fields as a dict, except those in `without`."""
-        return {name: value for name, value in vars(self).items() if name not in without}
+    def fields(self) -> dict[str, Any]:
+        """Return the fields as a dict."""
+        return dict(vars(self))
 
 
 class Message(Value):

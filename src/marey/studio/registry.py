@@ -86,8 +86,8 @@ def find_commands(panels: tuple[str, ...] = PANELS) -> dict[str, Command]:
 class Commands:
     """Commands, keyed by name. Panels that a page does not show first are imported on first use."""
 
-    def __init__(self, first: tuple[str, ...] = FIRST) -> None:
-        self._found = find_commands(tuple(panel for panel in first if panel in PANELS))
+    def __init__(self) -> None:
+        self._found = find_commands(tuple(panel for panel in FIRST if panel in PANELS))
         self._has_all = False
 
     def get(self, do: str) -> Command | None:
@@ -108,9 +108,9 @@ class Commands:
         self._has_all = True
 
 
-def find_events(panels: tuple[str, ...] = PANELS) -> tuple[type[Event], ...]:
+def find_events() -> tuple[type[Event], ...]:
     """Return all events of the core and of the panels, which list their events as ``EVENTS``."""
-    names = (*OTHERS, *(f"marey.studio.panels.{panel}" for panel in panels))
+    names = (*OTHERS, *(f"marey.studio.panels.{panel}" for panel in PANELS))
     modules = (importlib.import_module(name) for name in names)
     return (*EVENTS, *(event for module in modules for event in getattr(module, "EVENTS", ())))
 

@@ -25,14 +25,14 @@ def find_skin(recording: Recording) -> bytes | None:
     return None if data is None else extract_skin(data)
 
 
-def extract_skin(data: bytes, path: str = "") -> bytes | None:
-    """Reduce a GLB file (its bytes, read from `path`) to its skin; None if it has no usable skin.
+def extract_skin(data: bytes) -> bytes | None:
+    """Reduce the bytes of a GLB file to its skin; None if it has no usable skin.
 
     The skin is not usable if marey wrote the file (its mesh only stands in for limbs), if the file refers to other
     files (a page cannot load them), or if its compression is not supported.
     """
     try:
-        gltf = Gltf(data, path)
+        gltf = Gltf(data, "")
         document = gltf.document
         if document["asset"].get("generator") == GENERATOR or not document.get("skins") or not document.get("meshes"):
             return None

@@ -26,9 +26,10 @@ from marey.blend.baselines.paths_kernels import (
     next_state,
     search_paths,
 )
-from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, check_index, freeze_array
+from marey.core.arrays import Bools, Floats, Ints, check_index, freeze_array
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoTimewarp
+from marey.register.dtw import TimeAlignment
 
 # The slope limit of S; registration allows 2 (`marey.register.dtw.SLOPE_LIMIT`).
 DISCRETE_SLOPE_LIMIT = 3
@@ -45,8 +46,8 @@ _LETTERS = {(0, 1): "r", (1, 0): "d", (1, 1): "x"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GridPath(FrozenRecord):
-    """A path through a grid.
+class GridPath(TimeAlignment):
+    """A path through a grid, with how it was found.
 
     Parameters
     ----------
@@ -56,15 +57,11 @@ class GridPath(FrozenRecord):
     visited : number of cells that the search entered.
     """
 
-    cells: Ints
-    distances: Floats
     complete: bool = True
     visited: int = 0
 
     def __post_init__(self) -> None:
-        self._freeze(cells=("n", 2), distances=("n",))
-        if not len(self.cells):
-            raise InvalidValue("a path needs at least one cell")
+        TimeAlignment.__post_init__(self)
         steps = np.diff(self.cells, axis=0)
         if ((steps < 0) | (steps > 1)).any() or (steps.sum(axis=1) < 1).any():
             k = int(np.argmax(((steps < 0) | (steps > 1)).any(axis=1) | (steps.sum(axis=1) < 1)))
@@ -73,18 +70,10 @@ class GridPath(FrozenRecord):
                 f"{tuple(self.cells[k].tolist())} to {tuple(self.cells[k + 1].tolist())}"
             )
 
-    def __len__(self) -> int:
-        return len(self.cells)
-
     @property
     def cost(self) -> float:
         """Sum of the path's cells."""
         return float(self.distances.sum())
-
-    @property
-    def mean(self) -> float:
-        """Mean of the path's cells."""
-        return float(self.distances.mean())
 
     @property
     def directions(self) -> str:
