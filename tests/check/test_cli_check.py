@@ -277,7 +277,7 @@ def test_fix_reports_what_is_left(folder, capsys):
     }
     for bad, words in (
         (folder / "in", "is in the folder that is checked"),
-        (folder / "x.bvh", "has the name of a file"),
+        (folder / "x.bvh", "has the suffix of a file"),
     ):
         assert main(["check", str(folder), "--fix", str(bad)]) == 2
         assert words in capsys.readouterr().err

@@ -233,7 +233,10 @@ def test_the_plant_of_a_stretched_bone_is_named() -> None:
 def test_a_folder_is_not_written_to_a_file(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = clip.parent / "out.bvh"
     assert cli.main(["clean", str(clip.parent), str(out)]) == 2
-    assert "has the name of a file, but a folder of motions needs one; name a folder" in capsys.readouterr().err
+    assert (
+        "has the suffix of a file, but clips of a folder are written to a folder; name a folder"
+        in capsys.readouterr().err
+    )
     assert not out.exists()
 
 

@@ -111,6 +111,6 @@ def test_a_motion_in_place_has_no_path():
     from marey.samples import sample
 
     still = walk()[:2]
-    with pytest.raises(InvalidValue, match="m to be bent, not 0.* m"):
+    with pytest.raises(InvalidValue, match="its path to be edited, but travels 0.* m"):
         edit_path(still, [[0, 0], [0, 5]])
     assert len(sample("walk", seconds=1.0).motion) > 2

@@ -128,6 +128,6 @@ def test_unroll_is_continuous_and_keeps_the_first_sign(shape):
 
 def test_unroll_refuses_the_component_axis():
     with pytest.raises(
-        InvalidValue, match="quat.unroll: axis must be the time axis, not 1, the axis of the components"
+        InvalidValue, match="quat.unroll: axis must be the time axis, but 1 is the axis of the quaternion components"
     ):
         quat.unroll(np.ones((3, 4)), axis=1)

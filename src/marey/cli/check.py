@@ -108,7 +108,7 @@ def _name_fixed(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], fixed:
 
     target = Path(fixed)
     if target.suffix.lower() in SAVE_SUFFIXES or target.is_file():
-        raise UnwritableFile("has the name of a file; name a folder for the fixed clips", path=fixed)
+        raise UnwritableFile("has the suffix of a file; name a folder for the fixed clips", path=fixed)
     if any(Path(path).resolve() in (target.resolve(), *target.resolve().parents) for path in paths):
         raise UnwritableFile("is in the folder that is checked, which would then hold takes twice", path=fixed)
     outputs: dict[int, str] = {}

@@ -186,7 +186,7 @@ def learn_joint_limits(clips: Iterable[Motion], settings: JointLimitSettings) ->
 
 
 def read_angles(rotations: Floats, centers: Floats, axes: Floats) -> Floats:
-    """Return the angles (F, n, 3) of rotations (F, n, 4) about the x, y and z axes of the frames."""
+    """Return the angles (F, n, 3) of rotations (F, n, 4) relative to `centers`, about the x, y and z of `axes`."""
     local = quat.inv_mul(axes, quat.mul(quat.inv_mul(centers, rotations), axes))
     return euler.to_euler(local, "ZYX")[..., ::-1]
 

@@ -79,7 +79,7 @@ def edit_path(motion: Motion, path: ArrayLike, settings: EditPathSettings) -> Mo
     old = _fit_curve(old_points, "the traveled path")
     if old is None or old.length < _MIN_TRAVEL:
         raise InvalidValue(
-            f"{motion.name!r} must travel at least {_MIN_TRAVEL:g} m to be bent, not "
+            f"{motion.name!r} must travel at least {_MIN_TRAVEL:g} m for its path to be edited, but travels "
             f"{0.0 if old is None else old.length:.3g} m"
         )
     new = _fit_curve(given, "path")

@@ -62,7 +62,7 @@ class TurnKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MoveKey:
-    """A key that moves a hand, a foot or the hips at `at` seconds by `offset` (3,) meters, or to `target` (3,) meters.
+    """A key at time `at` in seconds that moves a hand, a foot or the hips by `offset` or to `target`, (3,) in meters.
 
     Parameters
     ----------

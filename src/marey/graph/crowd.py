@@ -135,7 +135,7 @@ def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) ->
 def _find_walk(
     graph: MotionGraph, path: ArrayLike, others: Floats, settings: GraphCrowdSettings, seed: int
 ) -> PathResult | None:
-    """Find the walk that keeps the largest distance in `_NEARER`; return None if there is none."""
+    """Find a walk, with the minimum distances and beam widths of `_NEARER` in order; return None if all fail."""
     for fraction, wider in _NEARER:
         try:
             return follow(

@@ -1,4 +1,4 @@
-"""Make paths over the floor, points x, z in meters, from files and from words."""
+"""Paths on the floor, (N, 2) x, z in meters: read from files, or in the shape of written words."""
 
 from __future__ import annotations
 

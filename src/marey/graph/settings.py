@@ -44,7 +44,7 @@ class ClipGraphSettings(SpreadSettings, SkeletonSettings, ProgressSettings):
         label="Frame rate", unit="1/s", above=0, advanced=True,
     )  # fmt: skip
     min_seconds: float = option(
-        2.0, "Labels of which less than this can be played forever are reported as findings.",
+        2.0, "A label is reported as a finding if less than this of its motion can be played without end.",
         label="Report labels shorter than", unit="s", min=0, advanced=True,
     )  # fmt: skip
     variations: int = option(
@@ -162,7 +162,7 @@ class GraphWalkSettings(LabelSettings):
     """Settings of `MotionGraph.random_walk`."""
 
     seconds: float = positional_option(
-        default=30.0, help="Duration.", label="Duration", unit="s", above=0, kw_only=False
+        default=30.0, help="Duration of the walk.", label="Duration", unit="s", above=0, kw_only=False
     )
     rng: Seed = positional_option(
         default=0, help="Random seed; the same seed gives the same walk.",
@@ -221,7 +221,7 @@ class GraphCrowdSettings(ProgressSettings):
     """Settings of `MotionGraph.crowd`."""
 
     seconds: float = positional_option(
-        default=20.0, help="Duration.", label="Duration", unit="s", above=0, kw_only=False
+        default=20.0, help="Duration of the walks.", label="Duration", unit="s", above=0, kw_only=False
     )
     min_distance: float = option(
         0.6, "Minimum distance between the hips of any two characters; if no walk is found, 0.8 and 0.6 times this "

@@ -101,7 +101,9 @@ def convert_folder(
     if not source.is_dir():
         raise UnreadableFile("no such folder" if not source.exists() else "is a file, expected a folder", path=folder)
     if split_name(target)[1] in (*CLIP_SUFFIXES, *SAVE_SUFFIXES) and not target.is_dir():
-        raise UnwritableFile("has the name of a file, but a folder of motions needs one; name a folder", path=output)
+        raise UnwritableFile(
+            "has the suffix of a file, but clips of a folder are written to a folder; name a folder", path=output
+        )
     if target.exists() and (not target.is_dir() or target.samefile(source)):
         raise UnwritableFile("is the folder to read, or a file; choose another folder to write", path=output)
     done: list[ConvertedFile] = []

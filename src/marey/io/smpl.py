@@ -215,7 +215,7 @@ def write_amass(motion: Motion) -> bytes:
         moved = float(np.linalg.norm(motion.world().positions - rigid.world().positions, axis=2).max())
         if moved > _UNSEEN:
             warn_user(
-                f"AMASS files have bones of constant length: joints of {motion.name!r} move by up to {moved:.3f} m"
+                f"AMASS files have bones of constant length; joints of {motion.name!r} are off by up to {moved:.3f} m"
             )
     rotations = motion.rotations.copy()
     rotations[:, 0] = quat.inv_mul(axes.rotation_between("y", "z"), rotations[:, 0])

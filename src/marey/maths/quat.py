@@ -501,7 +501,9 @@ def unroll(q: npt.ArrayLike, axis: int = 0) -> FloatArray:
     given = with_tail(q, (4,), "quat.unroll", "q")
     index = axis_index(axis, given.ndim, "quat.unroll")
     if index == given.ndim - 1:
-        raise InvalidValue(f"quat.unroll: axis must be the time axis, not {axis}, the axis of the components")
+        raise InvalidValue(
+            f"quat.unroll: axis must be the time axis, but {axis} is the axis of the quaternion components"
+        )
     over_time = np.moveaxis(given, index, 0)
     out = over_time.copy()
     flipped = np.logical_xor.accumulate(_dot(over_time[1:], over_time[:-1]) < 0.0, axis=0)

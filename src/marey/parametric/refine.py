@@ -78,7 +78,7 @@ def refine_weights(
 
 
 def bounded_step(weights: Floats, jacobian: Floats, residual: Floats, room: Floats, delta: float) -> Floats:
-    """Return the weights (e,) after one step, for the Jacobian J (d, e) and the residual r (d,)."""
+    """Return the weights (e,) after one bounded Gauss-Newton step; Jacobian (d, e), residual (d,)."""
     from scipy.optimize import lsq_linear
 
     free = room > 1e-9

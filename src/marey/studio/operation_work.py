@@ -112,7 +112,7 @@ def split(motion: Motion, frame: int) -> list[Motion]:
     from marey.edit import crop
 
     if not 0 < frame < len(motion):
-        raise InvalidValue("the clip is cut before the playhead; move it away from the first frame", parameter="frame")
+        raise InvalidValue("a clip cannot be cut before its first frame; move the playhead", parameter="frame")
     parts = crop(motion, 0, frame), crop(motion, frame, len(motion))
     return [replace(part, name=f"{motion.name} ({k} of 2)") for k, part in enumerate(parts, start=1)]
 
@@ -142,7 +142,7 @@ def find_speed_keys(motion: Motion, curve: Sequence[Sequence[float]]) -> list[tu
     if not ((speeds >= 0.1) & (speeds <= 10.0)).all():
         raise InvalidValue("the speeds of a curve must be from 0.1 to 10")
     if len(motion) < 2:
-        raise InvalidValue("the clip has only one frame")
+        raise InvalidValue("the clip has only one frame, but a speed curve needs two or more")
     old = np.linspace(0.0, motion.duration, min(len(motion), _CURVE_KEYS))
     slowness = 1.0 / np.exp(np.interp(old / motion.duration, fractions, np.log(speeds)))
     new = np.cumsum(0.5 * (slowness[1:] + slowness[:-1]) * np.diff(old))

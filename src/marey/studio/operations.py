@@ -217,7 +217,7 @@ class NodeInputs(Inputs):
     name: str = option("action", "Name of the new node.")
     request: Literal["by name", "at a point"] = option(
         "by name", "How the node is controlled: by the values of its parameters, or by a target point.",
-        label="Controlled",
+        label="Control",
     )  # fmt: skip
 
 

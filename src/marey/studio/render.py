@@ -149,7 +149,7 @@ def _draw(shot: Shot, settings: RenderSettings) -> Iterator[Image]:
     browser = find_browser() if settings.drawing != "plot" and _has_page() else None
     if browser is None and settings.drawing == "browser":
         raise MissingDependency(
-            "no browser was found that can draw; install Chromium or Chrome, and the studio's page with "
+            "drawing in a browser needs Chromium or Chrome and the studio's page; install a browser, and the page with "
             "`pip install 'marey[studio]'`",
             parameter="drawing",
         )

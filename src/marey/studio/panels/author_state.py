@@ -129,7 +129,7 @@ class Draft:
             self.comparisons.clear()
 
     def note_version(self) -> int:
-        """Return the number of the current state. It is a new one if the nodes or edges have changed."""
+        """Return the version number of nodes and edges. Changed ones get a new number."""
         with self.lock:
             parts = (*self.graph.nodes.values(), *self.graph.edges.values())
             known = self.versions.get(self.version)

@@ -428,7 +428,7 @@ def _shorten(name: str) -> str:
 
 
 def _outline(points: Any, place: Floats) -> Lines:
-    """Return a line from a placement through the farthest of the points (n, 2) in each direction."""
+    """Return the outline of points (n, 2) around a placement: a line through the farthest point of each sector."""
     apart = np.asarray(points, dtype=np.float64).reshape(-1, 2) - place[1:]
     if len(apart) < 3:
         return []
