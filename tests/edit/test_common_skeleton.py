@@ -82,3 +82,22 @@ def test_a_folder_of_several_people(tmp_path: Path) -> None:
     for folder in (tmp_path / ".marey-cache" / "clips").iterdir():
         shutil.rmtree(folder)
     assert len(onto.motion("b")) == len(onto.motion("a"))
+
+
+@pytest.mark.filterwarnings("ignore:retargeted")
+@pytest.mark.parametrize("order", [1, -1])
+def test_people_whose_rest_pose_does_not_stand(order: int, data_folder: Path, tmp_path: Path) -> None:
+    """All bones of such files lie along one axis; a frame in which the body stands is the reference instead."""
+    names = ["bandai-namco/dataset-2_walk_normal_001.bvh", "cmu/016/16_21.bvh"][::order]
+    onto, other = (marey.load(data_folder / name)[:150] for name in names)
+    shared = share_skeleton([onto, other], onto)
+    for motion in shared:
+        roles = motion.skeleton.roles
+        assert not find_skeleton_difference(motion.skeleton, onto.skeleton)
+        heights = motion.world().positions[:, [roles["left_foot"], roles["hips"], roles["head"]], 1]
+        assert (np.diff(heights, axis=1) > 0.2).all()
+    for clip in (onto, other, replace(onto, name="again")):
+        marey.save(clip, tmp_path / f"{clip.name}.bvh")
+    with pytest.warns(MareyWarning, match=f"retargeted onto the skeleton of '.*': '{other.name}'"):
+        folder = MotionSet.open(tmp_path, retarget=True).prepare()
+    assert len(folder.names) == 3

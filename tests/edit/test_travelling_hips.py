@@ -10,7 +10,9 @@ import pytest
 from marey.core import Motion, Skeleton
 from marey.core.placement import bake_hips_into_root
 from marey.edit import MoveKey, connect, cycle, deseam, edit_path, mirror, resample, retarget, traveled_path, warp
+from marey.graph import MotionGraph
 from marey.maths import quat
+from marey.samples import sample
 from tests.edit.helpers import same, walk
 
 
@@ -91,3 +93,15 @@ def test_clips_whose_hips_start_elsewhere_have_one_skeleton():
 def test_its_own_path_changes_nothing():
     motion = carried(walk())
     assert same(edit_path(motion, traveled_path(motion)), motion, 1e-9)
+
+
+def test_walks_of_a_graph_do_not_flip_between_clips_that_face_opposite_ways() -> None:
+    clips = [sample("walk", fps=30.0, seconds=3.0, turn_rate=turn).motion for turn in (0.0, 0.3)]
+    clips[1] = clips[1].moved((np.pi, 0.0, 0.0))
+    far = np.array([0.0, 1.0, -5.0])
+    for rig in ([carried(clip) for clip in clips], [carried(clip, far) for clip in clips]):
+        route, twin = (MotionGraph.build(each).random_walk(12.0, rng=1) for each in (rig, clips))
+        assert {part.clip for part in twin.parts} == {"walk", "walk#2"}
+        np.testing.assert_array_equal(route.edges, twin.edges)
+        result, plain = route.motion(feet=None), twin.motion(feet=None)
+        np.testing.assert_allclose(body_of(result), body_of(plain), atol=1e-9)

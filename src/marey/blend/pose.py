@@ -13,7 +13,7 @@ import numpy as np
 
 from marey.blend.pose_kernels import add_rotations, finish_rotations, sample_rotations
 from marey.core.arrays import Floats, Ints, set_readonly
-from marey.core.kinematics import joint_path
+from marey.core.kinematics import chain_rotations, joint_path
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import NotBlendable
@@ -113,16 +113,8 @@ def _with_hips_in_world(motion: Motion) -> Floats:
     if hips == 0:
         return motion.rotations
     rotations = motion.rotations.copy()
-    rotations[:, hips] = _chain_rotations(motion.rotations, motion.skeleton.chain(hips))
+    rotations[:, hips] = chain_rotations(motion.rotations, motion.skeleton.chain(hips))
     return set_readonly(rotations)
-
-
-def _chain_rotations(rotations: Floats, chain: Sequence[int]) -> Floats:
-    """Compute the world rotation (F, 4) of the last joint of a chain."""
-    out = rotations[:, chain[0]]
-    for joint in chain[1:]:
-        out = quat.mul(out, rotations[:, joint])
-    return out
 
 
 def average_pose(
@@ -168,7 +160,7 @@ def average_pose(
         )
     hips = skeleton.roles["hips"]
     if hips != 0:
-        above = _chain_rotations(total, skeleton.chain(hips)[:-1])
+        above = chain_rotations(total, skeleton.chain(hips)[:-1])
         total[:, hips] = quat.inv_mul(above, total[:, hips])
     return total, _average_bones(read, rows, weights)
 

@@ -276,7 +276,11 @@ def _path(motion: Motion, options: Options) -> Motion:
 )
 @click.option("--map", "map_file", metavar="JSON", help="A saved retarget map, instead of --onto.")
 @click.option("--save-map", metavar="JSON", help="Save the retarget map for reuse.")
-@click.option("--pose", type=Moment(), help="Time of IN's reference pose, standing on flat feet.  [default: rest pose]")
+@click.option(
+    "--pose",
+    type=Moment(),
+    help="Time of IN's reference pose, standing on flat feet.  [default: rest pose, or where it stands straightest]",
+)
 @click.option("--onto-pose", "target_pose", type=Moment(), help="Time of the reference pose in the file of --onto.")
 @renamed_option("--no-replant", "--feet none", sets={"feet": "none"})
 def _retarget(motion: Motion, options: Options) -> Motion:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from weakref import ReferenceType, ref
@@ -163,6 +164,14 @@ def joint_path(
         position = position + quat.rotate(rotation, offset)
         rotation = quat.mul(rotation, rotations[:, j])
     return position if len(chain) == 1 else set_readonly(position)
+
+
+def chain_rotations(rotations: Floats, chain: Sequence[int]) -> Floats:
+    """Compute the world rotation (F, 4) of the last joint of a chain from local rotations (F, J, 4)."""
+    out = rotations[:, chain[0]]
+    for joint in chain[1:]:
+        out = quat.mul(out, rotations[:, joint])
+    return out
 
 
 def _check_input(values: Any, name: str, shape: tuple[int, ...]) -> Floats:

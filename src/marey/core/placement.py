@@ -9,10 +9,12 @@ import numpy as np
 from marey.core import placement_kernels
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import Contacts
+from marey.core.kinematics import chain_rotations, joint_path
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
 from marey.errors import DifferentSkeletons, format_list
+from marey.maths import quat
 
 # Meters by which bones of the same body may differ because of rounding in files.
 _SAME_BONE = 1e-3
@@ -90,6 +92,36 @@ def bake_hips_into_root(motion: Motion, skeleton: Skeleton | None = None) -> Mot
     if not shift.any():
         return moved
     return replace(moved, root_positions=set_readonly(moved.root_positions + shift))
+
+
+def mix_frames(
+    skeleton: Skeleton,
+    first: tuple[Floats, Floats, Floats | None],
+    second: tuple[Floats, Floats, Floats | None],
+    alpha: Floats,
+) -> tuple[Floats, Floats, Floats | None]:
+    """Interpolate frames: root positions (F, 3), local rotations (F, J, 4) and bone offsets (F, J, 3) or None.
+
+    If a joint that stays where it is carries the hips, hips with the same heading in the world may have very different
+    local rotations. So position and rotation of the hips are interpolated in the world, and those of joint 0 follow.
+
+    alpha : (F,) weights of the second frames.
+    """
+    (roots, rotations, offsets), (other_roots, other_rotations, other_offsets) = first, second
+    mixed = quat.slerp(rotations, other_rotations, alpha[:, None])
+    bones = None
+    if offsets is not None or other_offsets is not None:
+        one = skeleton.offsets if offsets is None else offsets
+        bones = one + alpha[:, None, None] * ((skeleton.offsets if other_offsets is None else other_offsets) - one)
+    hips = skeleton.roles.get("hips", 0)
+    if hips == 0:
+        return roots + alpha[:, None] * (other_roots - roots), mixed, bones
+    paths = [joint_path(skeleton, *frames[:2], hips, frames[2]) for frames in (first, second)]
+    chain = skeleton.chain(hips)
+    turned = quat.slerp(chain_rotations(rotations, chain), chain_rotations(other_rotations, chain), alpha)
+    mixed[:, hips] = quat.inv_mul(chain_rotations(mixed, chain[:-1]), turned)
+    origin = joint_path(skeleton, np.zeros_like(roots), mixed, hips, bones)
+    return paths[0] + alpha[:, None] * (paths[1] - paths[0]) - origin, mixed, bones
 
 
 def make_hips_root(motion: Motion) -> Motion:

@@ -41,9 +41,9 @@ def retarget(motion: Motion, target: Skeleton | Motion | RetargetMap, settings: 
     by leg length, and heights are adjusted to keep the soles on the floor. Feet are then planted again, unless the
     target has the same bones as the source. Changes of bone length over time are dropped.
 
-    In some files the rest pose is not usable, because all bones lie along one axis. For these, give a frame in which
-    the body stands upright (mid-stance of a walk will do; arms may be anywhere): ``retarget(clip, skeleton, pose=40)``.
-    For such a target, give a motion of it: ``retarget(walk, clip, target_pose=40)``.
+    In some files the rest pose is not usable, because all bones lie along one axis. The reference is then the frame in
+    which the body stands straightest. A pose in which it stands upright, arms anywhere, is more exact:
+    ``retarget(clip, skeleton, pose=40)``. For such a target, give a motion of it: ``retarget(walk, clip)``.
 
     Parameters
     ----------

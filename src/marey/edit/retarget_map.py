@@ -26,8 +26,11 @@ _BONES = {
     "ball": "toe_tip",
 }
 _SIDES = ("left", "right")
-# A reference pose is upright if legs point down and the head is above the hips, by this cosine.
-_UPRIGHT = 0.7
+# A reference pose is upright if the lines from feet to hips and from hips to head tilt by at most this many radians.
+_UPRIGHT = float(np.arccos(0.7))
+# Bones of a leg, from their lower to their upper end, and the lines across hips and shoulders.
+_LEG = (("lower_leg", "upper_leg"), ("foot", "lower_leg"))
+_ACROSS = (("left_upper_leg", "right_upper_leg"), ("left_upper_arm", "right_upper_arm"))
 # Bones shorter than this, in meters, have no direction.
 _SHORT = 1e-4
 
@@ -109,8 +112,8 @@ class RetargetMap(FrozenRecord, Stored):
         ----------
         source, target : skeletons, or motions of them.
         pose, target_pose : reference frames of `source` and of `target`, which must then be motions. In them the body
-            stands upright on flat feet, arms anywhere. By default the rest pose. Needed if the rest pose is not
-            usable, as in files whose bones all lie along one axis.
+            stands upright on flat feet, arms anywhere. By default the rest pose. If that is not a standing pose, as in
+            files whose bones all lie along one axis, the frame of the motion in which the body stands straightest.
 
         Examples
         --------
@@ -171,6 +174,7 @@ class _Reference:
         self.skeleton = given.skeleton if isinstance(given, Motion) else given
         self.skeleton.roles["hips"]  # raises an error that explains how to map it
         local, offsets = quat.identity((1, len(self.skeleton))), None
+        frame = choose_pose(given) if frame is None else frame
         if frame is not None:
             if self.motion is None:
                 raise InvalidValue(f"the {which} must be a motion to choose a reference frame, not a skeleton")
@@ -184,12 +188,8 @@ class _Reference:
         self._check(frame, which)
 
     def _check(self, frame: int | None, which: str) -> None:
-        roles = self.skeleton.roles
-        lines = [(f"{side}_foot", f"{side}_upper_leg") for side in _SIDES]
-        lines += [("hips", "head")] if "head" in roles else []
-        for low, high in lines:
-            line = self.places[roles[high]] - self.places[roles[low]]
-            if line[1] < _UPRIGHT * float(np.linalg.norm(line)):
+        for low, high in _list_upright_lines(self.skeleton):
+            if _find_tilt(self.skeleton, self.places, low, high) > _UPRIGHT:
                 what = "the rest pose" if frame is None else f"frame {frame}"
                 name = "pose" if which == "source" else "target_pose"
                 raise InvalidValue(
@@ -217,6 +217,45 @@ class _Reference:
         """Return the height of the hips above the lowest sole, in meters."""
         heights = [places[j] + quat.rotate(rotations[j], offset) for j, offset in self.soles().values()]
         return float(places[self.skeleton.roles["hips"]][1] - min(point[1] for point in heights))
+
+
+def needs_motion(skeleton: Skeleton) -> bool:
+    """Return whether the rest pose does not stand upright, so that a frame of a motion has to be the reference."""
+    lines = [line for line in _list_upright_lines(skeleton) if {*line} <= {*skeleton.roles}]
+    return any(float(_find_tilt(skeleton, skeleton.rest_positions, *line)) > _UPRIGHT for line in lines)
+
+
+def choose_pose(body: Skeleton | Motion) -> int | None:
+    """Return the reference frame of a body for which none is given; None for its rest pose, if that stands upright.
+
+    Otherwise it is the frame of the motion in which legs and trunk are straightest and shoulders rotate least against
+    the hips; None if the body stands in no frame.
+    """
+    if not isinstance(body, Motion) or not needs_motion(body.skeleton):
+        return None
+    skeleton, places, roles = body.skeleton, body.world().positions, body.skeleton.roles
+    tilts = [_find_tilt(skeleton, places, *line) for line in _list_upright_lines(skeleton)]
+    bones = [(f"{side}_{low}", f"{side}_{high}") for side in _SIDES for low, high in _LEG]
+    bends = [_find_tilt(skeleton, places, *bone) for bone in bones if {*bone} <= {*roles}]
+    across = [
+        places[:, roles[left]] - places[:, roles[right]] for left, right in _ACROSS if left in roles and right in roles
+    ]
+    twist = quat.angle(quat.between(*across)) if len(across) == 2 else 0.0
+    stands = (np.stack(tilts) <= _UPRIGHT).all(axis=0)
+    cost = np.where(stands, sum(tilts) + sum(bends) + twist, np.inf)
+    return int(cost.argmin()) if stands.any() else None
+
+
+def _list_upright_lines(skeleton: Skeleton) -> list[tuple[str, str]]:
+    """Return the pairs of roles of which the second is above the first while the body stands."""
+    lines = [(f"{side}_foot", f"{side}_upper_leg") for side in _SIDES]
+    return lines + ([("hips", "head")] if "head" in skeleton.roles else [])
+
+
+def _find_tilt(skeleton: Skeleton, places: Floats, low: str, high: str) -> Floats:
+    """Return the angle in radians between the line from one role to another and the vertical, at places (..., J, 3)."""
+    line = places[..., skeleton.roles[high], :] - places[..., skeleton.roles[low], :]
+    return np.asarray(np.arctan2(np.hypot(line[..., 0], line[..., 2]), line[..., 1]))
 
 
 def _pair_chains(source: Skeleton, target: Skeleton) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:

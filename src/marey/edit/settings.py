@@ -90,12 +90,12 @@ class RetargetSettings(Settings):
     """Settings of `retarget`."""
 
     pose: int | None = option(
-        None, "Frame of the motion with the reference pose, standing upright on flat feet. By default its rest pose.",
-        min=0,
+        None, "Frame of the motion with the reference pose, standing upright on flat feet. By default its rest pose; "
+        "if that does not stand, the frame in which it stands straightest.", min=0,
     )  # fmt: skip
     target_pose: int | None = option(
-        None, "Frame of the target with the same pose, if it is a motion. By default its rest pose.", min=0
-    )
+        None, "Frame of the target with the same pose, if it is a motion. By default as for the motion.", min=0,
+    )  # fmt: skip
     hands: Literal["together", "targets"] | None = option(
         None, '"together" keeps hands that are close to each other proportionally close; "targets" moves hands to the '
         "positions of the source's hands, scaled like the path, as on a rail or a table. By default arms only copy "

@@ -14,7 +14,7 @@ from marey.core.contacts import Contacts
 from marey.core.feet import Feet, check_feet, feet_from_flag
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
-from marey.core.placement import find_placement
+from marey.core.placement import find_placement, mix_frames
 from marey.core.source import Source
 from marey.deprecation import renamed_methods, renamed_parameters
 from marey.errors import InvalidValue
@@ -270,10 +270,14 @@ class Walk(FrozenRecord):
             carried = np.repeat(places[1:][jumps], counts[jumps], axis=0)
             other_roots, other_rotations = _move_frames(other_roots, other_rotations, carried)
             alpha = ease_in((steps + 1.0) / (2 * graph.half_width + 2))
-            roots[frames] += alpha[:, None] * (other_roots - roots[frames])
-            rotations[frames] = quat.slerp(rotations[frames], other_rotations, alpha[:, None])
-            if offsets is not None and other_offsets is not None:
-                offsets[frames] += alpha[:, None, None] * (other_offsets - offsets[frames])
+            roots[frames], rotations[frames], bones = mix_frames(
+                graph.skeleton,
+                (roots[frames], rotations[frames], None if offsets is None else offsets[frames]),
+                (other_roots, other_rotations, other_offsets),
+                alpha,
+            )
+            if offsets is not None:
+                offsets[frames] = bones
         parts = [part._asdict() for part in self.parts]
         spans = [(int(first), int(first + n)) for first, n in zip(first_frames[jumps], counts[jumps], strict=True)]
         floors = [clip.source.floor for clip in clips if clip.source.floor is not None]

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from marey.core.motion import Motion
 from marey.core.placement import find_skeleton_difference
 from marey.core.skeleton import Skeleton
-from marey.edit.common_skeleton import choose_skeleton, describe_retargeted
+from marey.edit.common_skeleton import choose_target, describe_retargeted
 from marey.errors import ParseError, UnreadableFile, similar, warn_user
 from marey.io.files import readable_name
 from marey.store.arrays import sweep
@@ -27,6 +28,7 @@ from marey.store.prepare import (
     derive,
     prepare_clip,
     prepare_derived,
+    read_clip,
     read_skeleton,
 )
 from marey.store.scan import look_at, needed_files
@@ -123,16 +125,21 @@ def _retarget(
     if not good:
         return list(named)
     sizes = [(bodies[rows[job.key].skeleton], rows[job.key].n_frames, repr(name)) for name, _, job in good]
-    onto, where = choose_skeleton(sizes, source.settings.retarget)
-    differs = {key for key, body in bodies.items() if find_skeleton_difference(onto, body)}
+    onto, where = choose_target(
+        sizes, source.settings.retarget, lambda k: read_clip(source.cache, good[k].job.key, name=good[k].name)
+    )
+    skeleton = onto.skeleton if isinstance(onto, Motion) else onto
+    differs = {key for key, body in bodies.items() if find_skeleton_difference(skeleton, body)}
     out = [
         ClipJob(name, path, derive(job, onto)) if rows[job.key].skeleton in differs else ClipJob(name, path, job)
         for name, path, job in named
     ]
     changed = [each for each in out if isinstance(each.job, DerivedJob)]
     _prepare(source, prepare_derived, changed, run, progress)
-    if changed:
-        warn_user(f"{source.folder}: {describe_retargeted([repr(each.name) for each in changed], where)}")
+    rows = _find_rows(source, changed)
+    done = [repr(each.name) for each in changed if rows[each.job.key].reason is None]
+    if done:
+        warn_user(f"{source.folder}: {describe_retargeted(done, where)}")
     return out
 
 

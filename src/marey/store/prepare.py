@@ -81,13 +81,13 @@ class DerivedJob(NamedTuple):
     """A clip to make from another one in the cache.
 
     cache : folder of the cache. key : key of the clip. of : the job of the other clip. onto : the skeleton to retarget
-    it onto; None to mirror it.
+    it onto, or a motion of it; None to mirror it.
     """
 
     cache: str
     key: str
     of: Job | DerivedJob
-    onto: Skeleton | None = None
+    onto: Skeleton | Motion | None = None
 
 
 class Outcome(NamedTuple):
@@ -127,11 +127,13 @@ def clip_key(
     return Cache.key("clip", _PREPARED, __version__, seen.digest, own_name, digests, clip, labels, how, roles)
 
 
-def derive(of: Job | DerivedJob, onto: Skeleton | None = None) -> DerivedJob:
+def derive(of: Job | DerivedJob, onto: Skeleton | Motion | None = None) -> DerivedJob:
     """Return the job that mirrors a clip, or retargets it onto a skeleton."""
     if onto is None:
         return DerivedJob(of.cache, Cache.key("mirrored", of.key), of)
-    return DerivedJob(of.cache, Cache.key("retargeted", _PREPARED, __version__, of.key, _skeleton_key(onto)), of, onto)
+    body, poses = (onto.skeleton, onto.rotations) if isinstance(onto, Motion) else (onto, None)
+    key = Cache.key("retargeted", _PREPARED, __version__, of.key, _skeleton_key(body), poses)
+    return DerivedJob(of.cache, key, of, onto)
 
 
 def prepare_clip(job: Job) -> Outcome:
