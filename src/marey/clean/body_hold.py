@@ -345,9 +345,10 @@ class _Holder:
         )
         depth = np.where(planted, 0.0, np.minimum(options.floor, lowest) - lowest - wanted[:, 1])
         wanted[:, 1] += self._lift(depth, planted)
-        # Leaving a foot below the floor is better than pulling it sideways.
+        # Leaving a foot below the floor is better than pulling it sideways, or lifting it farther than others.
         total = self.before.positions[:, end] + wanted - self.source.positions[:, end]
-        excess = 1.0 - options.pull / np.maximum(np.linalg.norm(total, axis=1), options.pull)
+        size = np.linalg.norm(total / [options.pull, options.highest, options.pull], axis=1)
+        excess = 1.0 - 1.0 / np.maximum(size, 1.0)
         wanted -= np.where(planted, 0.0, excess)[:, None] * total
         target = self.before.positions[:, end] + wanted
         knee = next((p for p, (_, part) in enumerate(self.parts) if part.joint == mid), None)

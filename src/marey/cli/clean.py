@@ -305,7 +305,8 @@ def _format_report(report: dict[str, Any]) -> str:
     ]
     lines += [f"  {_describe_stretch(one)}" for one in report["stretched"]]
     depth = report["metrics"].get("penetration_max", {}).get("after") or 0.0
-    if depth > _DEEP and not report["body"]:
+    feet = 1000 * max((low["depth_m"] for low in report["below_floor"]), default=0.0)
+    if depth > max(_DEEP, feet + 1.0) and not report["body"]:
         lines.append(f"  other parts of the body are up to {depth:.0f} mm below the floor; --body lifts them above it")
     if scaling["max"] >= _AT_LIMIT * report["max_stretch"] > 0.0:
         lines.append(f"  a limb is stretched to the limit of {100 * report['max_stretch']:g} %; check the result")

@@ -44,7 +44,9 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     try:
         kind = os.stat(path).st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # reading a pipe without a writer would block forever
-            raise UnreadableFile("is a pipe or a device, expected a file; write its content to a file first", path=path)
+            raise UnreadableFile(
+                "is a pipe or a device, expected a file", path=path, remedy="write its content to a file first"
+            )
         with open(os.fspath(path), "rb") as stream:
             data = stream.read()
     except MareyError:
