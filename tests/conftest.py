@@ -3,11 +3,12 @@
 import contextlib
 import functools
 import gc
+import hashlib
 import importlib
 import os
 import pickle
+import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ os.environ["MAREY_RECENT"] = os.devnull
 
 import numpy as np
 import pytest
+import scipy
 
 import marey.samples
+from marey.samples.body import sample_body
 from tests import tiers
 
 with contextlib.suppress(ImportError):  # not installed with the lowest versions
@@ -38,32 +41,57 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
-def remember_samples(n: int) -> None:
-    """Generate the same clip once, not for every test that begins with it; each gets its own copy.
+def hash_generator() -> str:
+    """Return a hash of all code that generates samples."""
+    source = Path(marey.__file__).parent
+    digest = hashlib.sha256(f"{np.__version__} {scipy.__version__}".encode())
+    for path in sorted(path for package in ("samples", "core", "maths") for path in (source / package).glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
-    n : number of clips to remember. The tests of the samples themselves always get new ones.
+
+def remember_samples(folder: Path) -> None:
+    """Generate the same clip once, not in every test and every process that begins with it; each gets its own copy.
+
+    folder : where clips are stored; those of other versions of the generator are removed. The tests of the samples
+    themselves always get new ones.
     """
     generate = marey.samples.sample
+    now = folder / hash_generator()
+    for old in folder.glob("*"):
+        if old != now:
+            shutil.rmtree(old, ignore_errors=True)
+    now.mkdir(parents=True, exist_ok=True)
+    body, _ = sample_body()
 
-    @functools.lru_cache(n)
-    def regenerate(call: bytes) -> marey.samples.Sample:
-        name, options = pickle.loads(call)
-        return generate(name, **options)
+    class Writer(pickle.Pickler):
+        def persistent_id(self, value: Any) -> str | None:
+            return "body" if value is body else None  # all samples share it, with the roles that it has found
+
+    class Reader(pickle.Unpickler):
+        def persistent_load(self, name: str) -> Any:
+            return body
 
     @functools.wraps(generate)
     def sample(name: str, **options: Any) -> marey.samples.Sample:
         is_seeded = isinstance(options.get("rng", 0), int)
         if not is_seeded or os.environ.get("PYTEST_CURRENT_TEST", "").startswith("tests/samples/"):
             return generate(name, **options)
-        same = regenerate(pickle.dumps((name, options)))
-        # Worlds are cached by array, and as long as the arrays live.
-        roots, rotations = same.motion.root_positions.copy(), same.motion.rotations.copy()
-        return replace(same, motion=replace(same.motion, root_positions=roots, rotations=rotations))
+        stored = now / hashlib.sha256(pickle.dumps((name, sorted(options.items())))).hexdigest()
+        if not stored.exists():
+            part = stored.with_suffix(f".{os.getpid()}")
+            with part.open("wb") as file:
+                Writer(file).dump(generate(name, **options))
+            part.replace(stored)
+        with stored.open("rb") as file:
+            found: marey.samples.Sample = Reader(file).load()
+        found.phase.setflags(write=False)
+        return found
 
     marey.samples.sample = marey.samples.samples.sample = sample
 
 
-remember_samples(100)
+remember_samples(Path(__file__).resolve().parents[1] / "build" / "samples")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -100,6 +100,7 @@ def find_public() -> Iterator[tuple[str, Any]]:
 PUBLIC = dict(find_public())
 
 
+@functools.cache
 def parse_ready() -> dict[str, ast.Assign]:
     """Return the assignments of the file with ready-made motions, by name."""
     found = ast.parse(READY.read_text(encoding="utf-8")).body

@@ -25,7 +25,7 @@ from marey import compiled
 from marey.compiled import Forms, LibraryForms
 
 FIRST = 4  # calls of each kernel that are kept, then the 8th, the 16th and so on
-PATIENCE = 0.3  # seconds of Python for each kernel
+PATIENCE = 0.1  # seconds of Python for each kernel
 LONGEST = 20.0  # seconds for the smallest of its calls
 REPEATS = 10_000
 REPEATING = float(os.environ.get("MAREY_REPEATING", "0.02"))  # seconds for each kernel
