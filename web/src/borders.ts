@@ -53,7 +53,6 @@ function addBorder({ part, edge, label, property, sized, least, most }: Border):
     const fitting = size === null ? null : Math.round(clamp(size, least, Math.max(least, limit)));
     if (fitting === null) document.body.style.removeProperty(property);
     else document.body.style.setProperty(property, `${fitting}px`);
-    line.setAttribute("aria-valuenow", String(fitting ?? sizeOf()));
     return fitting;
   };
   const grow = edge === "right" ? 1 : -1;
@@ -77,6 +76,7 @@ function addBorder({ part, edge, label, property, sized, least, most }: Border):
     store(property, set(sizeOf() + grow * by * STEP));
   });
   byId(part).append(line);
+  new ResizeObserver(() => line.setAttribute("aria-valuenow", String(sizeOf()))).observe(byId(sized));
   const before = stored()[property];
   if (typeof before === "number" && Number.isFinite(before)) set(before);
 }

@@ -28,7 +28,6 @@ async function cleanWalk(app: App): Promise<void> {
   const before = app.motions.size;
   await press("Clean up");
   await until(() => app.motions.size > before && app.selected?.info.motion !== name);
-  set("Position of B", "beside");
   play(app);
 }
 
@@ -60,8 +59,12 @@ async function followPath(app: App): Promise<void> {
 async function driveCharacter(app: App): Promise<void> {
   openPanel(app, "drive");
   await until(() => find("Start"));
-  // A blend tree is ready at once; the other controllers are built first.
-  set("Controller", "tree");
+  // `stopping` stops when the keys are released. If it was never built, a blend tree is ready sooner.
+  const { recipes } = await app.ask("drive_list", {});
+  if (recipes.some(({ name, is_built }) => name === "stopping" && is_built)) {
+    set("Controller", "character");
+    set("Character", "recipe:stopping");
+  } else set("Controller", "tree");
   await press("Start");
   await until(() => document.body.classList.contains("driving"));
   const key = (type: string) => document.dispatchEvent(new KeyboardEvent(type, { key: "w", code: "KeyW", bubbles: true }));
@@ -97,7 +100,6 @@ async function findKicks(app: App): Promise<void> {
   await press("Index clips");
   await press("Suggest a threshold");
   await press(/^Use /);
-  await press("Search");
 }
 
 async function carryCup(app: App): Promise<void> {

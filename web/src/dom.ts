@@ -15,6 +15,7 @@ type Props = {
   max?: string;
   step?: string;
   placeholder?: string;
+  dir?: string;
   aria?: Record<string, string>;
   data?: Record<string, string>;
   on?: { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
@@ -51,6 +52,17 @@ const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066
 /** Make invisible characters visible as their code numbers, because they could disguise a name as another one. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (letter) => `[U+${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
+}
+
+/** Number of characters at the end of a name that stay visible: the numbers of takes are there. */
+const NAME_END = 4;
+
+/** Return an element with a name. If there is no room for it, its extension is cut off first, then its middle. */
+export function nameOf(name: string, extension = ""): HTMLElement {
+  const letters = [...visible(name)];
+  const end = letters.length > 3 * NAME_END ? letters.length - NAME_END : letters.length;
+  const parts = [letters.slice(0, end), letters.slice(end)].map((part) => el("span", { text: part.join("") }));
+  return el("span", { class: "name", dir: "auto" }, ...parts, extension ? el("span", { class: "rest", text: extension }) : null);
 }
 
 /** Return an element of index.html. Throws an error if it is missing, which is a bug. */

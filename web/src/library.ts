@@ -5,7 +5,7 @@
  * files in the background; until then a row shows the file's name alone.
  */
 import type { App } from "./app";
-import { button, choice, el, visible } from "./dom";
+import { button, choice, el, nameOf, visible } from "./dom";
 import { LibraryFilters } from "./library_filters";
 import type { FileEntry, FolderList, LibraryRow } from "./messages";
 import { PANELS } from "./panels";
@@ -240,7 +240,9 @@ export class Library {
   private fill(open: HTMLElement, file: FileEntry): void {
     const row = this.rows.get(file.path);
     const slash = file.path.lastIndexOf("/") + 1;
-    const name = el("span", { class: "name" }, file.path.slice(slash), slash ? el("span", { class: "dim folder", text: ` ${file.path.slice(0, slash - 1)}` }) : null);
+    const [, stem = "", extension = ""] = /^(.+?)(\.[^.]*)?$/.exec(file.path.slice(slash)) ?? [];
+    const name = nameOf(stem, extension);
+    if (slash) name.append(el("span", { class: "dim rest folder", text: ` ${file.path.slice(0, slash - 1)}` }));
     const facts = el("span", { class: "dim size", text: row ? factsOf(row) : sizeText(file.size) });
     const labels = row?.labels ?? file.labels;
     if (labels.length) facts.append(el("span", { class: "tags", text: ` ${labels.join(", ")}` }));

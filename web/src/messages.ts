@@ -1585,10 +1585,11 @@ export interface AimGaze {
   result?: string | null;
 }
 
-/** A built-in recipe. */
+/** A built-in recipe. `is_built`: its character is on disk, so it starts at once. */
 export interface DriveRecipe {
   name: string;
   about: string;
+  is_built: boolean;
 }
 
 /**

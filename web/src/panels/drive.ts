@@ -158,7 +158,7 @@ class Driving {
     setOptions(select, options, this.picked && can(select.value) ? select.value : first);
     for (const option of select.options) option.disabled = !can(option.value);
     this.abouts.clear();
-    for (const { name, about } of found.recipes) this.abouts.set(`recipe:${name}`, about);
+    for (const { name, about, is_built } of found.recipes) this.abouts.set(`recipe:${name}`, is_built ? about : `${about}. It is built at its first start; later it starts at once`);
     this.hasGraph = found.graph;
     this.listClips();
     this.prepare();
@@ -378,8 +378,8 @@ class Driving {
       this.request = { ...this.request, point: null, direction: place[0], stop: true };
       this.scene?.showGoal(null);
     }
-    const { point, direction } = this.request;
-    this.scene?.showRequest(place, point ? Math.atan2(point[0] - place[1], point[1] - place[2]) : direction);
+    const { point, direction, stop } = this.request;
+    this.scene?.showRequest(place, point ? Math.atan2(point[0] - place[1], point[1] - place[2]) : stop && this.started?.can_stop ? null : direction);
     this.scene?.showBox(this.node(), place);
     const [answer, waiting] = [info["answer"] as number | null, info["waiting"] as number | null];
     this.answer.textContent = waiting !== null ? `turning, ${waiting.toFixed(1)} s` : answer !== null ? `turned in ${answer.toFixed(1)} s` : "–";

@@ -49,7 +49,7 @@ class FindPanel {
   private readonly build = button("Index clips", () => void this.buildWeb(), "Prepare the clips for searching: compare all frames with each other, which may take a while");
   private readonly tryAll = button("Suggest a threshold", () => void this.suggest(), "Plot how many matches each threshold finds, and suggest one");
   private readonly threshold = el("input", { type: "number", class: "threshold-number", min: "0", step: "0.001", aria: { label: "Threshold (m)" } });
-  private readonly offer = button("", () => this.curve && this.choose(Number(this.curve.threshold.toPrecision(3))));
+  private readonly offer = button("", () => this.useSuggested());
   private readonly search = button("Search", () => void this.find(), "Find all passages that differ from the example by less than the threshold", "primary");
   private readonly hint = el("p", { class: "hint", aria: { live: "polite" } });
   private readonly view = thresholdView((threshold) => this.choose(threshold));
@@ -199,7 +199,7 @@ class FindPanel {
   private next(stale: boolean): string {
     if (stale) return "The curve is for the previous example. Press Suggest a threshold again, or search with the current threshold.";
     if (this.chosen !== null) return "";
-    return this.curve ? "Click the curve to choose a threshold, or type one." : "Type a threshold, or press Suggest a threshold.";
+    return this.curve ? "Use the suggested threshold, or click the curve or type for another one." : "Type a threshold, or press Suggest a threshold.";
   }
 
   /** Show the outcome of the last action until the next one. */
@@ -272,11 +272,17 @@ class FindPanel {
     const { threshold, n_matches, stands_out } = curve;
     const finds = `${n_matches} ${n_matches === 1 ? "match" : "matches"}`;
     this.offer.textContent = `Use ${threshold.toPrecision(3)} m (${finds})`;
-    this.offer.title = stands_out ? "Stable: nearby thresholds find the same matches" : "No threshold stands out; this is a guess";
+    this.offer.title = `Search with this threshold. ${stands_out ? "It is stable: nearby thresholds find the same matches." : "No threshold stands out; this is a guess."}`;
     this.curveBox.hidden = false;
     this.view.show(curve);
     this.draw();
     this.offer.scrollIntoView({ block: "nearest" });
+  }
+
+  private useSuggested(): void {
+    if (!this.curve) return;
+    this.choose(Number(this.curve.threshold.toPrecision(3)));
+    void this.find();
   }
 
   private choose(threshold: number): void {

@@ -9,7 +9,7 @@ import { operationSection } from "../widgets/operations";
 import { slider } from "../widgets/slider";
 
 export function mount(app: App): Panel {
-  const about = el("dl", { class: "facts" });
+  const about = el("div", { class: "about-clip" });
   const save = button("Save", () => void saveSelected(app), "Save changes (Ctrl+S): contacts and labels to the sidecar file, a changed motion to a new file");
   const find = button("Detect contacts", () => void findContacts(app, detection.value), "Detect the floor height and foot contacts");
   const detection = settingsForm<ContactSettings>(FORMS.ContactSettings);
@@ -25,7 +25,7 @@ export function mount(app: App): Panel {
 
   const draw = () => {
     const info = app.selected?.info ?? null;
-    about.replaceChildren(...(info ? [...facts(info), ...clipChoice(app, info)] : [el("dd", { class: "dim", text: "No clip is open." })]));
+    about.replaceChildren(...(info ? [...facts(info), ...clipChoice(app, info)] : [el("p", { class: "dim", text: "No clip is open." })]));
     save.disabled = !info || !hasChanges(info);
     find.disabled = info?.kind !== "motion";
   };
@@ -119,7 +119,7 @@ function facts(info: MotionInfo): HTMLElement[] {
   if (info.floor !== null) rows.push(["Floor height", `${info.floor.toFixed(3)} m`]);
   if (info.history.length) rows.push(["History", info.history.join("; ")]);
   for (const line of info.warnings) rows.push(["Notes", line]);
-  const out = rows.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]);
+  const out: HTMLElement[] = [el("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]))];
   if (info.evidence.length) {
     const lines = info.evidence.map((text) => el("li", { text }));
     out.push(el("details", {}, el("summary", { text: "Import details" }), el("ul", {}, ...lines)));

@@ -76,11 +76,18 @@ class DrivenCharacter:
 
 
 @command(messages.ListDrive, reads=True)
-def list_drive(session: Session, message: messages.ListDrive) -> messages.DriveChoices:
+async def list_drive(session: Session, message: messages.ListDrive) -> messages.DriveChoices:
     """List the characters that can be driven."""
-    from marey.pmg import shipped_recipes
+    return await to_thread(_list_choices, session)
 
-    recipes = tuple(messages.DriveRecipe(name, about) for name, about in shipped_recipes().items())
+
+def _list_choices(session: Session) -> messages.DriveChoices:
+    from marey.pmg import shipped_recipes
+    from marey.studio.cached_characters import find_cached
+
+    recipes = tuple(
+        messages.DriveRecipe(name, about, find_cached(name) is not None) for name, about in shipped_recipes().items()
+    )
     files = tuple(each.path for each in list_authored(session.places) if each.kind == "character")
     return messages.DriveChoices(recipes, files, *_describe_draft(get_draft(session)), has_graph(session))
 

@@ -15,10 +15,11 @@ Feet = Literal["lock", "clean", "free"]
 
 
 class DriveRecipe(Value):
-    """A built-in recipe."""
+    """A built-in recipe. `is_built`: its character is on disk, so it starts at once."""
 
     name: str
     about: str
+    is_built: bool
 
 
 class DriveChoices(Value):
