@@ -375,7 +375,7 @@ def test_hostile_names_are_text(tab: Tab) -> None:
     settle(tab)
     assert "<b>Head</b>" in tab.page.locator(".joint-name").all_text_contents()
     tab.page.get_by_text("Joint names").click()
-    assert HOSTILE in tab.page.locator(".opened").inner_text()
+    assert HOSTILE in tab.page.locator(".opened").text_content()
     assert tab.get("marey.selected.info.labels[0].name") == HOSTILE
     assert tab.page.locator("img, b").count() == 0
     assert tab.get("window.hacked") is None
