@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,12 +22,13 @@ from marey.deprecation import renamed_parameters
 from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue, NoResult
 from marey.graph.label_pairs import find_pair_distances
-from marey.graph.minima import find_transitions
-from marey.graph.network import Edges, add_reverses, compact, connect_clips
+from marey.graph.minima import Minima, search_minima
+from marey.graph.network import Edges, Links, compact, link_clips, number_places
 from marey.graph.prune import UNLABELED, components, findings, prune
 from marey.graph.settings import ClipGraphSettings, GraphSettings, SpreadSettings, Threshold
-from marey.graph.transitions import Transitions
+from marey.graph.transitions import FramePairs, FramePairSource, Transitions
 from marey.graph.variations import more_takes
+from marey.maths import rigid2d
 
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
@@ -77,19 +79,25 @@ def build_graph(clips: Clips | Sequence[Motion], settings: GraphSettings) -> Mot
     if settings.max_search_distance is not None:
         _check_max_distance(settings.max_search_distance, [threshold, *thresholds.values()])
         limit = settings.max_search_distance if limit is None else min(limit, settings.max_search_distance)
-    found, half = compare_clips(motions, limit, settings)
+    found, half = search_clips(motions, limit, settings)
     try:
         return assemble_graph(motions, found, half, threshold, thresholds, settings.min_seconds)
     except NoResult:
         if limit is None or settings.max_search_distance is not None:
             raise
         # The error message names a threshold that works. That needs minima beyond the limit.
-        found, half = compare_clips(motions, None, GraphSettings(settings=settings, coarse_step=1))
+        found, half = search_clips(motions, None, GraphSettings(settings=settings, coarse_step=1))
         return assemble_graph(motions, found, half, threshold, thresholds, settings.min_seconds)
 
 
 def compare_clips(motions: Sequence[Motion], limit: float | None, settings: GraphSettings) -> tuple[Transitions, int]:
     """Find all transitions up to `limit` meters, None for no limit. Also return L; they blend 2 L + 1 frames."""
+    found, half = search_clips(motions, limit, settings)
+    return found.collect(), half
+
+
+def search_clips(motions: Sequence[Motion], limit: float | None, settings: GraphSettings) -> tuple[Minima, int]:
+    """Search for all transitions up to `limit` meters, None for no limit. Also return L; they blend 2 L + 1 frames."""
     cache = settings.cache
     clouds = [
         point_clouds(motion, settings.markers, per_joint=settings.per_joint, weights=settings.weights)
@@ -98,7 +106,8 @@ def compare_clips(motions: Sequence[Motion], limit: float | None, settings: Grap
     weights = frame_weights(settings.window, motions[0].fps, settings.window_shape)
     half = len(weights) // 2
     check_lengths(motions, half, "window", settings.window)
-    found = find_transitions(
+    penalty = settings.contact_penalty
+    found = search_minima(
         clouds,
         weights,
         limit,
@@ -108,30 +117,30 @@ def compare_clips(motions: Sequence[Motion], limit: float | None, settings: Grap
         progress=settings.progress,
         cache=cache,
         poses=() if cache is None else [_pose_key(cache, motion, settings) for motion in motions],
+        penalize=partial(penalize_contacts, motions, penalty) if penalty else None,
     )
-    return penalize_contacts(found, motions, settings.contact_penalty), half
+    return found, half
 
 
-def penalize_contacts(found: Transitions, motions: Sequence[Motion], penalty: float) -> Transitions:
-    """Return transitions whose distances include a penalty for different contacts in their middle; see `GraphSettings`.
+def penalize_contacts(motions: Sequence[Motion], penalty: float, pairs: FramePairs) -> Floats:
+    """Return distances (T,) that include a penalty for different contacts in the middle of a transition; see
+    `GraphSettings`.
 
     Contact points that only one of the clips has do not count.
     """
-    if penalty == 0.0:
-        return found
-    differ = np.zeros(len(found))
-    for pair in np.unique(found.clips, axis=0):
+    differ = np.zeros(len(pairs))
+    for pair in np.unique(pairs.clips, axis=0):
         one, other = (motions[k].contacts for k in pair)
         shared = [] if one is None or other is None else [name for name in one.names if name in other.names]
         if one is None or other is None or not shared:
             continue
-        here = np.flatnonzero((found.clips == pair).all(axis=1))
+        here = np.flatnonzero((pairs.clips == pair).all(axis=1))
         a, b = (
             contacts.mask[frames][:, [contacts.index(name) for name in shared]]
-            for contacts, frames in ((one, found.frames[here, 0]), (other, found.frames[here, 1]))
+            for contacts, frames in ((one, pairs.frames[here, 0]), (other, pairs.frames[here, 1]))
         )
         differ[here] = (a != b).mean(axis=1)
-    return replace(found, distances=np.sqrt(found.distances**2 + penalty**2 * differ))
+    return np.asarray(np.sqrt(pairs.distances**2 + penalty**2 * differ))
 
 
 def check_lengths(motions: Sequence[Motion], half: int, parameter: str, seconds: float) -> None:
@@ -161,7 +170,7 @@ def _largest(given: Sequence[Threshold]) -> float | None:
     """Return the largest threshold in meters, or None if any is a percentage."""
     nothing = np.zeros(0)
     values = [threshold_in_meters(value, nothing) for value in given]
-    return None if any(isinstance(value, str) and "%" in value for value in given) else max(values)
+    return None if any(map(is_percentage, given)) else max(values)
 
 
 def _pose_key(cache: ResultCache, motion: Motion, settings: GraphSettings) -> str:
@@ -193,7 +202,7 @@ def prepare_graph_clips(clips: Clips | Sequence[Motion], settings: ClipGraphSett
 
 def assemble_graph(
     motions: tuple[Motion, ...],
-    found: Transitions,
+    found: FramePairSource,
     half: int,
     threshold: Threshold,
     thresholds: Mapping[tuple[str, str], Threshold],
@@ -204,28 +213,84 @@ def assemble_graph(
     Parameters
     ----------
     motions : the clips.
-    found : all local minima of the distance grids, each listed once, for one direction.
+    found : all local minima of the distance grids. Only those that may pass the thresholds are held in memory.
     half : L; transitions blend 2 L + 1 frames.
     threshold, thresholds, min_seconds : see `GraphSettings`.
     """
     names, frame_labels = collect_labels(motions)
-    directed = add_reverses(found)
-    limits = find_limits(directed, found, names, frame_labels, threshold, thresholds)
-    chosen = directed.select(directed.distances <= limits)
-    info = BuildInfo("distance", threshold_in_meters(threshold, found.distances), found.skipped)
+    _check_pairs(thresholds, names)
+    overall, limits = _convert_thresholds(found, names, frame_labels, threshold, thresholds)
+    lengths = np.array([len(motion) for motion in motions])
+    firsts = number_places(lengths)
 
-    def build(chosen: Transitions, min_seconds: float, info: BuildInfo) -> MotionGraph | None:
-        nodes, edges = connect_clips(np.array([len(motion) for motion in motions]), frame_labels, chosen, half)
-        return prune_graph(motions, half, nodes, edges, names, min_seconds, info)
+    def build(limit: float, limits: Mapping[tuple[str, str], float], seconds: float) -> MotionGraph | None:
+        pairs, align = found.up_to(max([limit, *limits.values()]))
+        n = len(pairs)
+        # Transitions in both directions: n and more are the reverse ones.
+        chosen = np.arange(2 * n, dtype=np.int32)
+        if limits:
+            passes = (
+                each.distances <= find_limits(each, each, names, frame_labels, limit, limits)
+                for each in (pairs, pairs.reverse())
+            )
+            chosen = chosen[np.concatenate(list(passes))]
+        places = (firsts[pairs.clips] + pairs.frames).astype(np.int32)
+        leave, enter = (np.concatenate([places[:, k], places[:, 1 - k]])[chosen] for k in (0, 1))
+        del places
 
-    graph = build(chosen, min_seconds, info)
+        def look_up(items: Ints) -> tuple[Floats, Floats]:
+            which = chosen[items] % n if n else items
+            used, index = np.unique(which, return_inverse=True)
+            moves = align(used)[index]
+            reverse = chosen[items] >= n
+            moves[reverse] = rigid2d.invert(moves[reverse])
+            return pairs.distances[which], moves
+
+        links = link_clips(lengths, frame_labels, leave, enter, half, look_up)
+        info = BuildInfo("distance", limit, found.skipped)
+        return prune_graph(motions, half, links.nodes, links, names, seconds, info)
+
+    graph = build(overall, limits, min_seconds)
     if graph is None:
+        raise NoResult(_explain_no_graph(found, threshold, lambda limit: build(limit, {}, 0.0) is not None))
+    return replace(graph, pair_distances=find_pair_distances(graph, found.batches(), frame_labels))
 
-        def works(limit: float) -> bool:
-            return build(directed.select(directed.distances <= limit), 0.0, BuildInfo()) is not None
 
-        raise NoResult(_explain_no_graph(found, threshold, works))
-    return replace(graph, pair_distances=find_pair_distances(graph, directed, frame_labels))
+def _check_pairs(thresholds: Mapping[tuple[str, str], Threshold], names: tuple[str, ...]) -> None:
+    """Raise an error for thresholds of labels that no clip has."""
+    for name in itertools.chain.from_iterable(thresholds):
+        if name not in names:
+            raise InvalidValue(
+                f"thresholds must use labels of the clips ({', '.join(names)}), not {name!r}",
+                parameter="thresholds",
+            )
+
+
+def _convert_thresholds(
+    found: FramePairSource,
+    names: tuple[str, ...],
+    frame_labels: list[Bools],
+    threshold: Threshold,
+    thresholds: Mapping[tuple[str, str], Threshold],
+) -> tuple[float, dict[tuple[str, str], float]]:
+    """Convert thresholds to meters. Percentages refer to all minima, so they need a pass over their distances."""
+    overall: list[Floats] = [np.zeros(0)]
+    of_pairs: dict[tuple[str, str], list[Floats]] = {pair: [np.zeros(0)] for pair in thresholds}
+    if any(is_percentage(each) for each in (threshold, *thresholds.values())):
+        for pairs in found.batches():
+            if is_percentage(threshold):
+                overall.append(pairs.distances)
+            for pair in (pair for pair, value in thresholds.items() if is_percentage(value)):
+                for each in (pairs, pairs.reverse()):
+                    of_pairs[pair].append(each.distances[_has_labels(each, pair, names, frame_labels)])
+    return threshold_in_meters(threshold, np.concatenate(overall)), {
+        pair: threshold_in_meters(value, np.concatenate(of_pairs[pair])) for pair, value in thresholds.items()
+    }
+
+
+def is_percentage(threshold: Threshold) -> bool:
+    """Return whether a threshold is a percentage of all local minima."""
+    return isinstance(threshold, str) and threshold.strip().endswith("%")
 
 
 def collect_labels(motions: Sequence[Motion]) -> tuple[tuple[str, ...], list[Bools]]:
@@ -253,8 +318,8 @@ def collect_labels(motions: Sequence[Motion]) -> tuple[tuple[str, ...], list[Boo
 
 
 def find_limits(
-    directed: Transitions,
-    found: Transitions,
+    directed: FramePairs | Transitions,
+    found: FramePairs | Transitions,
     names: tuple[str, ...],
     frame_labels: list[Bools],
     threshold: Threshold,
@@ -262,17 +327,11 @@ def find_limits(
 ) -> Floats:
     """Return the threshold (T,) in meters of each directed transition: the smallest of those given for its label pairs,
     or else the overall one."""
+    _check_pairs(thresholds, names)
     out = np.full(len(directed), np.inf)
     given = np.zeros(len(directed), dtype=bool)
-    ends = [_labels_at(directed.clips[:, k], directed.frames[:, k], frame_labels) for k in (0, 1)]
-    for (before, after), value in thresholds.items():
-        for name in (before, after):
-            if name not in names:
-                raise InvalidValue(
-                    f"thresholds must use labels of the clips ({', '.join(names)}), not {name!r}",
-                    parameter="thresholds",
-                )
-        here = np.asarray(ends[0][:, names.index(before)] & ends[1][:, names.index(after)])
+    for pair, value in thresholds.items():
+        here = _has_labels(directed, pair, names, frame_labels)
         limit = threshold_in_meters(value, directed.distances[here])
         # A threshold of 0 must also forbid identical frames, which have distance 0.
         out[here] = np.minimum(out[here], limit if limit > 0.0 else -1.0)
@@ -299,17 +358,22 @@ def threshold_in_meters(threshold: Threshold, distances: Floats) -> float:
     return value
 
 
-def _labels_at(clips: Ints, frames: Ints, frame_labels: list[Bools]) -> Bools:
-    """Look up the labels (T, K) of T frames; `clips` and `frames` (T,) identify each frame."""
+def _has_labels(
+    directed: FramePairs | Transitions, pair: tuple[str, str], names: tuple[str, ...], frame_labels: list[Bools]
+) -> Bools:
+    """Return a mask (T,) of the transitions from a frame with the first label of a pair to one with the second."""
     firsts = np.concatenate([[0], np.cumsum([len(mask) for mask in frame_labels])])
-    return np.asarray(np.concatenate(frame_labels)[firsts[clips] + frames])
+    labels = np.concatenate(frame_labels)
+    places = firsts[directed.clips] + directed.frames
+    before, after = (labels[places[:, k], names.index(name)] for k, name in enumerate(pair))
+    return np.asarray(before & after)
 
 
 def prune_graph(
     motions: tuple[Motion, ...],
     half: int,
     nodes: Ints,
-    edges: Edges,
+    edges: Edges | Links,
     names: tuple[str, ...],
     min_seconds: float,
     info: BuildInfo,
@@ -328,16 +392,17 @@ def prune_graph(
 
 
 def find_nodes(some: Ints, nodes: Ints) -> Ints:
-    """Return the index (M,) in `nodes` (N, 2) of each node in `some` (M, 2); rows are (clip, frame)."""
-    place = {(int(c), int(f)): k for k, (c, f) in enumerate(nodes)}
-    return np.array([place[int(c), int(f)] for c, f in some])
+    """Return the index (M,) in `nodes` (N, 2) of each node in `some` (M, 2); rows are (clip, frame), in order."""
+    n_frames = int(nodes[:, 1].max()) + 1
+    ours, theirs = (each[:, 0] * n_frames + each[:, 1] for each in (some, nodes))
+    return np.searchsorted(theirs, ours)
 
 
-def _explain_no_graph(found: Transitions, threshold: Threshold, works: Callable[[float], bool]) -> str:
+def _explain_no_graph(found: FramePairSource, threshold: Threshold, works: Callable[[float], bool]) -> str:
     """Compose the error message: why no graph was found, and which threshold would give one."""
-    if not len(found):
+    steps = np.unique(np.concatenate([np.zeros(0), *(pairs.distances for pairs in found.batches())]))
+    if not len(steps):
         return "no two frames in these clips are similar; use longer or more clips"
-    steps = np.unique(found.distances)
     low, high = 0, len(steps) - 1
     if not works(float(steps[high])):
         return "no motion in these clips returns to itself at any threshold; use longer or more clips"

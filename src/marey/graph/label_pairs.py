@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, Ints, set_readonly
-from marey.graph.transitions import Transitions
+from marey.graph.transitions import FramePairs
 
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
@@ -29,7 +30,7 @@ class LabelPair(NamedTuple):
     min_distance: float
 
 
-def find_pair_distances(graph: MotionGraph, directed: Transitions, frame_labels: list[Bools]) -> Floats:
+def find_pair_distances(graph: MotionGraph, batches: Iterable[FramePairs], frame_labels: list[Bools]) -> Floats:
     """Return the smallest distances (K, K, 12) in meters of transitions from one label (row) to another (column).
 
     Only transitions count that leave the component of the first label and enter that of the second, so a larger
@@ -38,14 +39,13 @@ def find_pair_distances(graph: MotionGraph, directed: Transitions, frame_labels:
     Parameters
     ----------
     graph : the graph.
-    directed : all local minima of the distance grids, in both directions.
+    batches : all local minima of the distance grids; they count in both directions.
     frame_labels : for each clip, a mask (F, K) of which of its F frames have which label.
     """
     n_labels, half = len(graph.label_names), graph.half_width
     out = np.full((n_labels, n_labels, N_DISTANCES), np.inf)
     if n_labels == 1:
         return set_readonly(out)
-    ordered = directed.select(np.argsort(directed.distances, kind="stable"))
     lengths = np.array([len(mask) for mask in frame_labels])
     # A node is the next frame to play, so a clip has one more place for nodes than frames.
     first_place = np.concatenate([[0], np.cumsum(lengths + 1)])
@@ -56,17 +56,16 @@ def find_pair_distances(graph: MotionGraph, directed: Transitions, frame_labels:
         for clip, start, n in zip(edges.clips[runs, 0], edges.starts[runs, 0], edges.n_frames[runs], strict=True):
             inside[first_place[clip] + start : first_place[clip] + start + n + 1, k] = True
     has_label = np.concatenate([np.pad(mask, ((0, 1), (0, 0))) for mask in frame_labels])
-
-    def look_up(table: Bools, end: int, offset: int) -> Bools:
-        return np.asarray(table[first_place[ordered.clips[:, end]] + ordered.frames[:, end] + offset])
-
-    leaves = look_up(inside, 0, -half) & look_up(has_label, 0, half)
-    enters = look_up(inside, 1, half + 1) & look_up(has_label, 1, -half)
-    for before in range(n_labels):
-        for after in range(n_labels):
-            if before != after:
-                best = np.flatnonzero(leaves[:, before] & enters[:, after])[:N_DISTANCES]
-                out[before, after, : len(best)] = ordered.distances[best]
+    for pairs in batches:
+        places = first_place[pairs.clips] + pairs.frames
+        for leave, enter in (places.T, places.T[::-1]):
+            leaves = inside[leave - half] & has_label[leave + half]
+            enters = inside[enter + half + 1] & has_label[enter - half]
+            for before, after in itertools.permutations(range(n_labels), 2):
+                found = pairs.distances[leaves[:, before] & enters[:, after]]
+                best = np.concatenate([out[before, after], found[found < out[before, after, -1]]])
+                if len(best) > N_DISTANCES:
+                    out[before, after] = np.sort(np.partition(best, N_DISTANCES)[:N_DISTANCES])
     return set_readonly(out)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marey.compare import Clouds
 from marey.compare.clouds import check_frame_weights, check_pair
@@ -19,7 +20,7 @@ from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.protocols import ResultCache
 from marey.graph.alike_kernels import CenteredClip, align_cells, center_markers
 from marey.graph.far_blocks import find_near_blocks, search_parts
-from marey.graph.transitions import Transitions
+from marey.graph.transitions import Align, FramePairs, Transitions
 
 Progress = Callable[[float], None]
 # Memory per grid cell: its value, plus work space of the search for minima.
@@ -27,6 +28,8 @@ _BYTES_PER_CELL = 16
 # Maximum side of a block in frames. In the grid of a clip with itself, blocks on the diagonal are computed whole, so
 # larger blocks would waste work.
 _LARGEST_SIDE = 1024
+# Minimum number of minima that are unpacked together.
+_BATCH = 2**18
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,16 @@ class Block:
 
 
 def find_transitions(
+    clouds: Sequence[Clouds], frame_weights: Floats, limit: float | None, *, max_memory: int, **options: Any
+) -> Transitions:
+    """Find every local minimum of D up to `limit` meters, and the transform that aligns its frames.
+
+    The parameters are those of `search_minima`.
+    """
+    return search_minima(clouds, frame_weights, limit, max_memory=max_memory, **options).collect()
+
+
+def search_minima(
     clouds: Sequence[Clouds],
     frame_weights: Floats,
     limit: float | None,
@@ -55,8 +68,10 @@ def find_transitions(
     progress: Progress | None = None,
     cache: ResultCache | None = None,
     poses: Sequence[str] = (),
-) -> Transitions:
-    """Find every local minimum of D, the squared distance of two frames, up to `limit` meters, over all pairs of clips.
+    penalize: Callable[[FramePairs], Floats] | None = None,
+) -> Minima:
+    """Search for every local minimum of D, the squared distance of two frames, up to `limit` meters, over all pairs of
+    clips. The search itself runs when the minima are first read.
 
     Only frames with complete windows of 2 L + 1 frames count. In the grid of a clip with itself, pairs must be at least
     2 L + 1 frames apart: closer pairs are similar only because they are nearly the same frames. Each pair of frames is
@@ -68,11 +83,12 @@ def find_transitions(
     frame_weights : (2 L + 1,) weights of the frames in a window.
     limit : largest distance in meters; None for no limit.
     coarse_step : compare only every n-th frame at first; see `marey.graph.coarse`. 1 compares all frames.
-    max_memory : maximum memory for a distance grid, in bytes.
+    max_memory : maximum memory for a distance grid, in bytes; and for minima that can be read from the cache again.
     run : function that maps work over blocks; ``map`` uses all cores of this process.
     progress : called with the fraction done, from 0 to 1.
     cache : known blocks are read from it and not searched again.
     poses : cache keys of the clouds; required with a cache.
+    penalize : returns the distances (T,) of frame pairs in meters with a penalty added; by default none is added.
     """
     for other in clouds[1:]:
         check_pair(clouds[0], other)
@@ -92,32 +108,133 @@ def find_transitions(
         near = find_near_blocks(blocks, clouds, weights, limit)
         blocks, skipped = near.blocks, near.skipped
         look = partial(search_parts, look, near.parts)
-    keys = None
-    if cache is not None:
-        keys = [_block_key(cache, poses, weights, limit, block, coarse_step) for block in blocks]
-    return replace(_collect_minima(blocks, look, run, progress, cache, keys), skipped=skipped)
+    pack, spread = partial(_pack_minima, look), choose_runner(run)
+    if cache is None:
+        return Minima(clouds, weights, blocks, lambda: spread(pack, blocks), None, progress, penalize, skipped)
+    keys = [_block_key(cache, poses, weights, limit, block, coarse_step) for block in blocks]
+    return Minima(
+        clouds,
+        weights,
+        blocks,
+        lambda: cache.map(pack, blocks, keys, run=spread),
+        max_memory,
+        progress,
+        penalize,
+        skipped,
+    )
 
 
-def _collect_minima(
-    blocks: Sequence[Block],
-    look: Callable[[Block], Floats],
-    run: Callable[..., Any],
-    progress: Progress | None,
-    cache: ResultCache | None,
-    keys: Sequence[str] | None,
-) -> Transitions:
-    """Run `look` on all blocks and collect the results, sorted by clips and frames."""
-    spread = choose_runner(run)
-    results = spread(look, blocks) if cache is None else cache.map(look, blocks, keys or (), run=spread)
-    total = sum(block.n_cells for block in blocks)
-    done = 0
-    parts: list[Floats] = []
-    for block, found in zip(blocks, results, strict=True):
-        parts.append(found)
-        done += block.n_cells
-        if progress is not None:
-            progress(done / total)
-    return _as_transitions(blocks, parts)
+class Minima:
+    """All local minima of the distance grids, sorted by clips and frames. They need not fit into memory.
+
+    Reading them for the first time searches the blocks. 12 bytes per minimum are kept; if they can be read from a cache
+    and need more than `max_memory` bytes, nothing is kept, and every pass reads the cache.
+    """
+
+    def __init__(
+        self,
+        clouds: Sequence[Clouds],
+        weights: Floats,
+        blocks: Sequence[Block],
+        search: Callable[[], Iterator[NDArray[Any]]],
+        max_memory: int | None,
+        progress: Progress | None,
+        penalize: Callable[[FramePairs], Floats] | None,
+        skipped: float,
+    ) -> None:
+        self.skipped = skipped
+        self._clouds, self._weights, self._blocks = clouds, weights, blocks
+        self._search, self._max_memory, self._penalize = search, max_memory, penalize
+        self._progress = progress
+        self._parts: list[NDArray[Any]] | None = None
+
+    def batches(self) -> Iterator[FramePairs]:
+        """Yield all pairs, sorted by clips and frames, in batches; clips and frames are 32-bit integers."""
+        blocks: list[Block] = []
+        parts: list[NDArray[Any]] = []
+        n = 0
+        for block, part in zip(self._blocks, self._read(), strict=True):
+            # Blocks with the same rows are consecutive; only these must be sorted together.
+            if n >= _BATCH and (block.a, block.b, block.rows) != (blocks[-1].a, blocks[-1].b, blocks[-1].rows):
+                yield self._unpack(blocks, parts)
+                blocks, parts, n = [], [], 0
+            blocks.append(block)
+            parts.append(part)
+            n += len(part)
+        if n:
+            yield self._unpack(blocks, parts)
+
+    def up_to(self, max_distance: float) -> tuple[FramePairs, Align]:
+        """Return the pairs up to a distance in meters, and a function that computes their transforms."""
+        near = FramePairs.concatenate([pairs.select(pairs.distances <= max_distance) for pairs in self.batches()])
+        return near, lambda which: self._align(near.select(which))
+
+    def collect(self) -> Transitions:
+        """Return all minima as transitions; they must fit into memory."""
+        pairs, align = self.up_to(np.inf)
+        clips, frames = (set_readonly(each.astype(np.int64)) for each in (pairs.clips, pairs.frames))
+        transforms = set_readonly(align(np.arange(len(pairs))))
+        return Transitions(clips, frames, set_readonly(pairs.distances), transforms, self.skipped)
+
+    def _read(self) -> Iterator[NDArray[Any]]:
+        """Yield the packed minima of all blocks."""
+        if self._parts is not None:
+            yield from self._parts
+            return
+        total, done, n_bytes = sum(block.n_cells for block in self._blocks), 0, 0
+        parts: list[NDArray[Any]] | None = []
+        for block, part in zip(self._blocks, self._search(), strict=True):
+            done += block.n_cells
+            if self._progress is not None:
+                self._progress(done / total)
+            n_bytes += part.nbytes
+            if parts is not None:
+                parts.append(part)
+                if self._max_memory is not None and n_bytes > self._max_memory:
+                    parts = None
+            yield part
+        self._parts, self._progress = parts, None
+
+    def _unpack(self, blocks: Sequence[Block], parts: Sequence[NDArray[Any]]) -> FramePairs:
+        """Unpack the minima of consecutive blocks and sort them."""
+        packed = np.concatenate(parts)
+        block = np.repeat(np.arange(len(blocks)), [len(part) for part in parts])
+        corners = np.array([(each.rows[0], each.columns[0]) for each in blocks], dtype=np.int32)
+        clips = np.array([(each.a, each.b) for each in blocks], dtype=np.int32)[block]
+        frames = np.stack([packed[:, 0] >> 16, packed[:, 0] & 0xFFFF], axis=1).astype(np.int32) + corners[block]
+        # The minima of a block are in order, and blocks come from left to right.
+        order = np.lexsort((frames[:, 0], clips[:, 1], clips[:, 0]))
+        squares = np.ascontiguousarray(packed[:, 1:]).view(np.float64)[:, 0]
+        pairs = FramePairs(clips[order], frames[order], np.sqrt(squares[order]))
+        if self._penalize is None:
+            return pairs
+        return FramePairs(pairs.clips, pairs.frames, self._penalize(pairs))
+
+    def _align(self, pairs: FramePairs) -> Floats:
+        """Compute the transforms (T, 3) of pairs that are sorted by clips."""
+        changes = np.flatnonzero((pairs.clips[1:] != pairs.clips[:-1]).any(axis=1)) + 1
+        runs = list(pairwise([0, *changes.tolist(), len(pairs)])) if len(pairs) else []
+        out = np.empty((len(pairs), 3))
+
+        def align(run: tuple[int, int]) -> None:
+            a, b = (self._clouds[clip] for clip in pairs.clips[run[0]])
+            cells = pairs.frames[slice(*run)].astype(np.int64)
+            out[slice(*run)] = align_at_cells(a, b, self._weights, cells)[:, 3:]
+
+        for _ in choose_runner(map)(align, runs):
+            pass
+        return out
+
+
+def _pack_minima(look: Callable[[Block], Floats], block: Block) -> NDArray[Any]:
+    """Find the minima of a block with `look`, and pack them into 12 bytes each (N, 3): row and column in the block with
+    16 bits each, and D. The transforms are computed again for those that become transitions."""
+    found = look(block)
+    out = np.empty((len(found), 3), dtype=np.uint32)
+    places = found[:, :2].astype(np.uint32) - np.array([block.rows[0], block.columns[0]], dtype=np.uint32)
+    out[:, 0] = places[:, 0] << 16 | places[:, 1]
+    out[:, 1:] = np.ascontiguousarray(found[:, 2:3]).view(np.uint32)
+    return set_readonly(out)
 
 
 def _block_key(
@@ -125,7 +242,7 @@ def _block_key(
 ) -> str:
     """Return the cache key of a block's minima; the first number is the version of the algorithm."""
     pair = (poses[block.a], poses[block.b], block.a == block.b)
-    return cache.key("minima", 2, coarse_step, pair, weights, limit, block.rows, block.columns)
+    return cache.key("minima", 3, coarse_step, pair, weights, limit, block.rows, block.columns)
 
 
 def split_into_blocks(lengths: Sequence[int], half: int, max_memory: int) -> list[Block]:
@@ -200,21 +317,3 @@ def center_clip(clouds: Clouds, start: int, stop: int) -> CenteredClip:
     clip = CenteredClip(np.zeros((n, 3, -(-clouds.n_markers // 8) * 8)), np.empty((n, 2)), np.empty(n))
     center_markers(clouds.points[start:stop], clouds.weights, *clip)
     return clip
-
-
-def _as_transitions(blocks: Sequence[Block], parts: list[Floats]) -> Transitions:
-    """Collect the minima of all blocks, sorted by clips and frames. Empties `parts` to save memory."""
-    n = sum(len(part) for part in parts)
-    clips, frames = np.empty((n, 2), dtype=np.int64), np.empty((n, 2), dtype=np.int64)
-    distances, transforms = np.empty(n), np.empty((n, 3))
-    at = 0
-    parts.reverse()
-    # Blocks with the same rows are consecutive; only these must be sorted together.
-    for (a, b, _), group in groupby(blocks, key=lambda block: (block.a, block.b, block.rows)):
-        found = np.concatenate([parts.pop() for _ in group])
-        found = np.take(found, found[:, 0].argsort(kind="stable"), axis=0)  # each part is in order
-        to = slice(at, at + len(found))
-        clips[to], frames[to] = (a, b), found[:, :2]
-        distances[to], transforms[to] = np.sqrt(found[:, 2]), found[:, 3:]
-        at = to.stop
-    return Transitions(set_readonly(clips), set_readonly(frames), set_readonly(distances), set_readonly(transforms))

@@ -7,14 +7,20 @@ transition between frames i and j leaves the first clip at frame i - L and conti
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, set_readonly
 from marey.deprecation import renamed_methods
 from marey.graph.transitions import Transitions
 from marey.maths import rigid2d
+
+LookUp = Callable[[Ints], tuple[Floats, Floats]]
+# Number of transitions whose labels are computed together.
+_BATCH = 2**16
 
 
 @renamed_methods(taken="select")
@@ -71,7 +77,59 @@ class Edges(FrozenRecord):
 
     def select(self, which: Ints | Bools) -> Edges:
         """Select edges by indices or by a mask."""
-        return Edges(*(getattr(self, name)[which] for name in self.__slots__))
+        return Edges(*(set_readonly(getattr(self, name)[which]) for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """The edges of a graph before pruning, without what can be computed later for those that remain.
+
+    Attributes
+    ----------
+    nodes : (N, 2) clip and frame of each node.
+    half : L; transitions blend 2 L + 1 frames.
+    tails, heads, n_frames, blends, labels : as in `Edges`, sorted by tail; integers have 32 bits.
+    items : (E,) index of the transition; for clip edges, a negative number.
+    look_up : returns the distances (M,) and moves (M, 3) of transitions, given their indices (M,).
+    """
+
+    nodes: Ints
+    half: int
+    tails: NDArray[np.int32]
+    heads: NDArray[np.int32]
+    n_frames: NDArray[np.int32]
+    labels: Bools
+    items: NDArray[np.int32]
+    look_up: LookUp
+
+    def __len__(self) -> int:
+        return len(self.tails)
+
+    @property
+    def blends(self) -> Bools:
+        """(E,) True for transitions."""
+        return np.asarray(self.items >= 0)
+
+    def select(self, which: Ints | Bools) -> Edges:
+        """Return the edges with these indices, or with True in a mask."""
+        tails, heads, items = (each[which].astype(np.int64) for each in (self.tails, self.heads, self.items))
+        blends = items >= 0
+        distances, moves = np.zeros(len(tails)), np.zeros((len(tails), 3))
+        distances[blends], moves[blends] = self.look_up(items[blends])
+        # A transition enters its second clip 2 L + 1 frames after its first blended frame.
+        first, second = self.nodes[tails], np.where(blends[:, None], self.nodes[heads], self.nodes[tails])
+        columns = {
+            "tails": tails,
+            "heads": heads,
+            "clips": np.stack([first[:, 0], second[:, 0]], axis=1),
+            "starts": np.stack([first[:, 1], second[:, 1] - np.where(blends, 2 * self.half + 1, 0)], axis=1),
+            "n_frames": self.n_frames[which].astype(np.int64),
+            "distances": distances,
+            "moves": moves,
+            "blends": blends,
+            "labels": self.labels[which],
+        }
+        return Edges(**{name: set_readonly(column) for name, column in columns.items()})
 
 
 def connect_clips(lengths: Ints, frame_labels: list[Bools], transitions: Transitions, half: int) -> tuple[Ints, Edges]:
@@ -84,28 +142,61 @@ def connect_clips(lengths: Ints, frame_labels: list[Bools], transitions: Transit
     transitions : directed, from the first clip to the second.
     half : L, number of frames on either side of a transition's center.
     """
-    leave = np.stack([transitions.clips[:, 0], transitions.frames[:, 0] - half], axis=1)
-    enter = np.stack([transitions.clips[:, 1], transitions.frames[:, 1] + half + 1], axis=1)
-    ends = np.concatenate([[(c, 0), (c, int(n))] for c, n in enumerate(lengths)])
-    changes = [_label_changes(c, mask) for c, mask in enumerate(frame_labels)]
-    nodes, index = np.unique(np.concatenate([leave, enter, ends, *changes]), axis=0, return_inverse=True)
-    index = index.reshape(-1)
-    n = len(transitions)
-    follows = np.flatnonzero(nodes[1:, 0] == nodes[:-1, 0])
-    runs = _clip_edges(nodes, follows, frame_labels)
-    jumps = Edges(
-        tails=index[:n],
-        heads=index[n : 2 * n],
-        clips=transitions.clips,
-        starts=transitions.frames - half,
-        n_frames=np.full(n, 2 * half + 1),
-        distances=transitions.distances,
-        moves=transitions.transforms,
-        blends=np.ones(n, dtype=bool),
-        labels=_blended_labels(transitions, frame_labels, half),
+
+    def look_up(items: Ints) -> tuple[Floats, Floats]:
+        return transitions.distances[items], transitions.transforms[items]
+
+    places = (number_places(lengths)[transitions.clips] + transitions.frames).astype(np.int32)
+    links = link_clips(lengths, frame_labels, places[:, 0], places[:, 1], half, look_up)
+    return links.nodes, links.select(np.arange(len(links)))
+
+
+def number_places(lengths: Ints) -> Ints:
+    """Number the places of all possible nodes; return the first (C + 1,) of each clip.
+
+    A node is the next frame to play, so a clip has one more place for nodes than frames.
+    """
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths) + 1)])
+
+
+def link_clips(
+    lengths: Ints,
+    frame_labels: list[Bools],
+    leave: NDArray[np.int32],
+    enter: NDArray[np.int32],
+    half: int,
+    look_up: LookUp,
+) -> Links:
+    """Link the nodes of clips by clip edges and T directed transitions.
+
+    Parameters
+    ----------
+    lengths, frame_labels, half : as in `connect_clips`.
+    leave, enter : (T,) places, by `number_places`, of the frame that is left, and of the similar one that is entered.
+    look_up : see `Links`.
+    """
+    firsts = number_places(lengths)
+    has_label = np.concatenate([np.pad(mask, ((0, 1), (0, 0))) for mask in frame_labels])
+    used = np.zeros(firsts[-1], dtype=bool)
+    # The first and last places of a clip, and those where its labels change: each clip edge has one set of labels.
+    used[firsts[:-1]] = used[firsts[1:] - 1] = True
+    used[1:] |= (has_label[1:] != has_label[:-1]).any(axis=1)
+    used[leave - half] = used[enter + half + 1] = True
+    places = np.flatnonzero(used)
+    clips = np.searchsorted(firsts, places, side="right") - 1
+    nodes = np.stack([clips, places - firsts[clips]], axis=1)
+    number = (np.cumsum(used) - 1).astype(np.int32)
+    follows = np.flatnonzero(clips[1:] == clips[:-1]).astype(np.int32)
+    n_runs, n = len(follows), len(leave)
+    tails = np.concatenate([follows, number[leave - half]])
+    order = np.argsort(tails, kind="stable").astype(np.int32)
+    n_frames = np.full(n_runs + n, 2 * half + 1, dtype=np.int32)
+    n_frames[:n_runs] = np.diff(places)[follows]
+    labels = np.concatenate([has_label[places[follows]], _blended_labels(has_label, leave, enter, half)])
+    heads = np.concatenate([follows + np.int32(1), number[enter + half + 1]])
+    return Links(
+        set_readonly(nodes), half, tails[order], heads[order], n_frames[order], labels[order], order - n_runs, look_up
     )
-    both = Edges(*(np.concatenate([getattr(runs, name), getattr(jumps, name)]) for name in runs.__slots__))
-    return set_readonly(nodes), both.select(np.argsort(both.tails, kind="stable"))
 
 
 def add_reverses(transitions: Transitions) -> Transitions:
@@ -159,35 +250,11 @@ def compact(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
     )
 
 
-def _label_changes(clip: int, mask: Bools) -> Ints:
-    """Return nodes (M, 2) where the labels of a clip change. They split clip edges, so each has one set of labels."""
-    frames = np.flatnonzero((mask[1:] != mask[:-1]).any(axis=1)) + 1
-    return np.stack([np.full(len(frames), clip), frames], axis=1).astype(np.int64)
-
-
-def _clip_edges(nodes: Ints, tails: Ints, frame_labels: list[Bools]) -> Edges:
-    """Create clip edges from each node in `tails` to the next node of its clip."""
-    n = len(tails)
-    clip, start = nodes[tails].T
-    labels = np.array([frame_labels[c][f] for c, f in zip(clip, start, strict=True)], dtype=bool)
-    return Edges(
-        tails=tails,
-        heads=tails + 1,
-        clips=np.stack([clip, clip], axis=1),
-        starts=np.stack([start, start], axis=1),
-        n_frames=nodes[tails + 1, 1] - start,
-        distances=np.zeros(n),
-        moves=np.zeros((n, 3)),
-        blends=np.zeros(n, dtype=bool),
-        labels=labels.reshape(n, -1),
-    )
-
-
-def _blended_labels(transitions: Transitions, frame_labels: list[Bools], half: int) -> Bools:
+def _blended_labels(has_label: Bools, leave: NDArray[np.int32], enter: NDArray[np.int32], half: int) -> Bools:
     """Return a mask (T, K) of the labels that every blended frame of a transition has in at least one of its clips."""
-    n_labels = frame_labels[0].shape[1] if frame_labels else 0
-    out = np.zeros((len(transitions), n_labels), dtype=bool)
-    span = np.arange(-half, half + 1)
-    for t, ((a, b), (i, j)) in enumerate(zip(transitions.clips, transitions.frames, strict=True)):
-        out[t] = (frame_labels[a][i + span] | frame_labels[b][j + span]).all(axis=0)
+    out = np.empty((len(leave), has_label.shape[1]), dtype=bool)
+    span = np.arange(-half, half + 1)[:, None]
+    for at in range(0, len(leave), _BATCH):
+        part = slice(at, at + _BATCH)
+        out[part] = (has_label[leave[part] + span] | has_label[enter[part] + span]).all(axis=0)
     return out

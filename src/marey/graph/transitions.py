@@ -2,10 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
 
 from marey.core.arrays import Bools, Floats, FrozenRecord, Ints
 from marey.deprecation import renamed_methods
+
+Align = Callable[[Ints], Floats]
+"""Returns the transforms (N, 3) of frame pairs, given their indices (N,)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FramePairs:
+    """T pairs of similar frames, without the transforms that align them; fields as in `Transitions`."""
+
+    clips: Ints
+    frames: Ints
+    distances: Floats
+
+    def __len__(self) -> int:
+        return len(self.distances)
+
+    def select(self, which: Ints | Bools) -> FramePairs:
+        """Select pairs by indices or by a mask."""
+        return FramePairs(self.clips[which], self.frames[which], self.distances[which])
+
+    def reverse(self) -> FramePairs:
+        """Return the pairs in the other direction."""
+        return FramePairs(self.clips[:, ::-1], self.frames[:, ::-1], self.distances)
+
+    @classmethod
+    def concatenate(cls, parts: list[FramePairs]) -> FramePairs:
+        """Concatenate pairs. Empties `parts` to save memory."""
+        integers = np.empty((0, 2), dtype=np.int32)
+        whole = []
+        for name, empty in (("clips", integers), ("frames", integers), ("distances", np.empty(0))):
+            whole.append(np.concatenate([empty, *(getattr(part, name) for part in parts)]))
+        parts.clear()
+        return cls(*whole)
+
+
+class FramePairSource(Protocol):
+    """All local minima of the distance grids, each listed once, for one direction; they need not fit into memory."""
+
+    @property
+    def skipped(self) -> float:
+        """Fraction of all frame pairs that were ruled out as too far apart without being compared."""
+        ...
+
+    def batches(self) -> Iterator[FramePairs]:
+        """Yield all pairs, sorted by clips and frames, in batches."""
+        ...
+
+    def up_to(self, max_distance: float) -> tuple[FramePairs, Align]:
+        """Return the pairs up to a distance in meters, and a function that computes their transforms."""
+        ...
 
 
 @renamed_methods(taken="select")
@@ -43,3 +97,12 @@ class Transitions(FrozenRecord):
     def select(self, which: Ints | Bools) -> Transitions:
         """Select transitions by indices or by a mask."""
         return Transitions(self.clips[which], self.frames[which], self.distances[which], self.transforms[which])
+
+    def batches(self) -> Iterator[FramePairs]:
+        """Yield the frames and distances of all transitions, as one batch."""
+        yield FramePairs(self.clips, self.frames, self.distances)
+
+    def up_to(self, max_distance: float) -> tuple[FramePairs, Align]:
+        """Return the frames and distances up to `max_distance` meters, and a function that looks up transforms."""
+        chosen = self.select(self.distances <= max_distance)
+        return next(chosen.batches()), lambda which: np.asarray(chosen.transforms[which])
