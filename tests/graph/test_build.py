@@ -13,12 +13,19 @@ from marey.compare import distance_grid, frame_weights, point_clouds
 from marey.core import Label, Labels, Skeleton
 from marey.errors import InvalidValue, NoResult, ParseError, UnknownFormat, UnknownName, UnknownVersion
 from marey.graph import Edges, GraphSettings, MotionGraph, Transitions
-from marey.graph.build import compare_clips, penalize_contacts
+from marey.graph.build import (
+    assemble_graph,
+    compare_clips,
+    penalize_contacts,
+    prepare_graph_clips,
+    search_clips,
+)
 from marey.graph.minima import find_transitions, split_into_blocks
 from marey.graph.network import add_reverses, compact, connect_clips
 from marey.graph.prune import prune
 from marey.maths import quat, rigid2d
 from marey.samples import sample
+from marey.store import Cache
 from tests.graph.clips import one_label, two_styles, walking_graph, walks
 
 
@@ -77,6 +84,34 @@ def test_blocks_find_the_minima_of_the_whole_grid(memory):
     for a in range(2):
         for b in range(a, 2):
             assert by_pair[a, b] == minima_by_definition(clips[a], clips[b], half)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"threshold": 0.08},
+        {"threshold": "20%"},
+        {"threshold": 0.05, "thresholds": {("walk", "march"): "30%", ("march", "walk"): 0.0}},
+        {"threshold": 0.2, "contact_penalty": 0.1},
+    ],
+)
+def test_minima_that_are_read_in_batches_give_the_same_graph(options, tmp_path, monkeypatch):
+    """With a cache and little memory, every pass reads the minima from the cache, in batches."""
+    settings = GraphSettings(**options)
+    clips = prepare_graph_clips(two_styles(), settings)
+    found, half = compare_clips(clips, None, settings)
+    whole = assemble_graph(clips, found, half, settings.threshold, settings.thresholds or {}, 2.0)
+    monkeypatch.setattr("marey.graph.minima._BATCH", 50)
+    monkeypatch.setattr("marey.graph.network._BATCH", 7)
+    few = GraphSettings(settings=settings, cache=Cache.open(tmp_path / "cache"), max_memory=1)
+    minima, _ = search_clips(clips, None, few)
+    assert len(list(minima.batches())) > 3
+    built = assemble_graph(clips, minima, half, settings.threshold, settings.thresholds or {}, 2.0)
+    for name in Edges.__slots__:
+        np.testing.assert_array_equal(getattr(built.edges, name), getattr(whole.edges, name))
+    np.testing.assert_array_equal(built.nodes, whole.nodes)
+    np.testing.assert_array_equal(built.pair_distances, whole.pair_distances)
+    assert built.build_info == whole.build_info
 
 
 def test_blocks_cover_each_pair_of_frames_once_and_keep_to_the_memory():

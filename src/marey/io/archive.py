@@ -162,7 +162,7 @@ def _describe_format(form: str) -> str:
 def write_arrays(path: str | os.PathLike[str], form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write arrays to an .npz file, with the format name and version."""
     check_suffix(path, ".npz", KINDS[form])
-    write_bytes(path, [pack(form, version, arrays)])
+    write_bytes(path, [_pack(_add_format(form, version, arrays))])
 
 
 def read_json(path: str | os.PathLike[str], form: str, version: int, *, required: bool = True) -> dict[str, Any]:
@@ -253,11 +253,20 @@ class Head:
 
 def pack(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return the bytes of an NPZ file with these arrays, little-endian, and the format name and version."""
-    return pack_other_arrays({"format": np.array(form), "version": np.array(version, dtype="<i8"), **arrays})
+    return pack_other_arrays(_add_format(form, version, arrays))
+
+
+def _add_format(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {"format": np.array(form), "version": np.array(version, dtype="<i8"), **arrays}
 
 
 def pack_other_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return the bytes of an NPZ file with these arrays, little-endian; the comment of the zip file names marey."""
+    return bytes(_pack(arrays))
+
+
+def _pack(arrays: Mapping[str, NDArray[Any]]) -> memoryview:
+    """Return the bytes of `pack_other_arrays` without a copy, because files may be as large as the memory."""
     members = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     n_bytes = sum(array.nbytes for array in members.values())
     packed = _zip_arrays(members, compress=True)
@@ -362,19 +371,21 @@ def text_array(text: str | tuple[str, ...] | list[str], what: str) -> NDArray[An
     return array.astype(array.dtype.newbyteorder("<"))
 
 
-def _zip_arrays(arrays: Mapping[str, NDArray[Any]], *, compress: bool) -> bytes:
+def _zip_arrays(arrays: Mapping[str, NDArray[Any]], *, compress: bool) -> memoryview:
     import zipfile
 
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED) as archive:
+    kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    with zipfile.ZipFile(out, "w", kind, compresslevel=_LEVEL) as archive:
         archive.comment = GENERATOR.encode()
         for name, array in arrays.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
             info = zipfile.ZipInfo(f"{name}.npy", _ZIP_TIME)
-            info.create_system, info.external_attr = 3, 0o644 << 16
-            archive.writestr(info, member.getbuffer(), compress_type=archive.compression, compresslevel=_LEVEL)
-    return out.getvalue()
+            info.create_system, info.external_attr, info.compress_type = 3, 0o644 << 16, kind
+            info._compresslevel = _LEVEL  # type: ignore[attr-defined]  # without it, `open` uses the default level
+            info.file_size = array.nbytes  # decides whether sizes have 64 bits; the actual one replaces it
+            with archive.open(info, "w") as member:  # writes in pieces, so the member is never in memory as a whole
+                np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+    return out.getbuffer()
 
 
 @contextmanager
