@@ -73,7 +73,10 @@ def test_export_writes_a_page_or_two_files(char, folder, capsys):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("small.glb", "small.json: this is an input file"), ("small.txt", "saved as .html, .htm, .glb or .json")],
+    [
+        ("small.glb", "small.json: this is an input file; a .glb and a .json file are written"),
+        ("small.txt", "saved as .html, .htm, .glb or .json"),
+    ],
 )
 def test_export_refuses_wrong_names(char, folder, capsys, name, message):
     before = char.read_bytes()

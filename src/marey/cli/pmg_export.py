@@ -38,9 +38,12 @@ def export(char: str, output: str, as_json: bool, **options: Any) -> None:
     from marey.studio.character_page import SUFFIXES, export_character
 
     check_suffix(output, SUFFIXES, "an exported character")
-    is_page = output.lower().endswith((".html", ".htm"))
-    for suffix in (Path(output).suffix,) if is_page else (".glb", ".json"):  # both are written
-        check_output(str(Path(output).with_suffix(suffix)), form="marey.sampled_character")
+    if output.lower().endswith((".html", ".htm")):
+        check_output(output, form="marey.sampled_character")
+    else:
+        for suffix in (".glb", ".json"):
+            remedy = "a .glb and a .json file are written; choose another name for both"
+            check_output(str(Path(output).with_suffix(suffix)), form="marey.sampled_character", remedy=remedy)
     graph = open_character(char, empty=False)
     sampled, written = export_character(graph, output, settings=read_settings(SampleSettings, options))
     sizes = {path: Path(path).stat().st_size for path in written}
