@@ -231,6 +231,18 @@ def test_a_command_takes_effect_within_the_clip(wait):
     assert steps.max() < 1.3 * np.abs(np.diff(late.world().positions, axis=0)).max()
 
 
+def test_a_change_can_overlap_the_transition_out_of_its_clip():
+    turning, stream = ask_to_turn("anytime", 1.0)
+    frames = np.array([each.frame for each in stream.transitions])
+    change, leave = frames[frames > 3.0 * stream.fps][:2]
+    assert change < 3.5 * stream.fps
+    assert 0 < leave - change <= stream.graph.seams.length * stream.fps
+    assert all(each.cost <= each.bad for each in stream.transitions)
+    usual, _ = ask_to_turn("clip", 1.0)
+    accelerations = [np.abs(np.diff(each.world().positions, 2, axis=0)).max() for each in (turning, usual)]
+    assert accelerations[0] < 1.3 * accelerations[1]
+
+
 def test_only_controllers_that_change_clips_are_asked_within_them():
     class Asked(Always):
         def request(self, **command):

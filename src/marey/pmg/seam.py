@@ -32,8 +32,8 @@ __all__ = [
 
 # Search range around the transition position given by the edge, in frames to either side, in both clips.
 REACH = 2
-# Size of the measured changes as a fraction of the parameter's range, and their moments as fractions of the clip.
-_CHANGE, _CHANGED = 0.15, (0.4, 0.5, 0.6)
+# Sizes of the measured changes as fractions of the parameter's range, and their moments as fractions of the clip.
+_CHANGES, _CHANGED = (0.15, 0.3), (0.4, 0.5, 0.6)
 
 
 class Seam(NamedTuple):
@@ -106,18 +106,22 @@ def find_seam(a: Motion, b: Motion, leave: float, enter: float, half: int, earli
 def measure_change(node: Node, half: int, markers: str) -> Floats:
     """Return the cost (d,) of changing each parameter within a clip, in meters per unit of the parameter.
 
-    The cost of a transition is about proportional to the change; this is the mean over clips and moments of the node.
+    The cost of a transition is about proportional to the change. This is the mean over clips and moments of the node,
+    for small or for large changes, whichever is lower: streams reduce changes that turn out to be too bad.
+
     half, markers : see `find_seam`.
     """
     now, out = node.motion(node.middle), np.empty(node.n_dims)
     for k in range(node.n_dims):
-        step = np.zeros(node.n_dims)
-        step[k] = _CHANGE * node.scale[k]
-        costs = []
-        for tried in (node.project(node.middle - step), node.project(node.middle + step)):
-            clip, change = node.motion(tried), max(abs(tried[k] - node.middle[k]), 1e-6)
-            costs += [find_seam(now, clip, each, each, half, 0, markers).cost / change for each in _CHANGED]
-        out[k] = max(np.mean(costs), 1e-6)
+        step = np.eye(node.n_dims)[k] * node.scale
+        means = []
+        for size in _CHANGES:
+            costs = []
+            for tried in (node.project(node.middle - size * step), node.project(node.middle + size * step)):
+                clip, change = node.motion(tried), max(abs(tried[k] - node.middle[k]), 1e-6)
+                costs += [find_seam(now, clip, each, each, half, 0, markers).cost / change for each in _CHANGED]
+            means.append(np.mean(costs))
+        out[k] = max(min(means), 1e-6)
     return set_readonly(out)
 
 

@@ -174,11 +174,11 @@ class Transition(NamedTuple):
 def find_change_window(graph: ParametricMotionGraph, fps: float) -> tuple[float, float]:
     """Return the seconds after the entry of a clip, and before its exit, between which streams can change it.
 
-    Entry, exit and change are the middles of transitions, which do not overlap. Only a change that follows a command
-    can begin within the transition into the clip.
+    Entry, exit and change are the middles of transitions. The second half of a change can overlap the transition out of
+    the clip. Only a change that follows a command can begin within the transition into the clip.
     """
     half = half_window(graph.seams, fps)
-    return (2 * half + _LEAD) / fps, (2 * half + REACH) / fps
+    return (2 * half + _LEAD) / fps, (half + REACH) / fps
 
 
 class CharacterStream(PlayedStream):
@@ -322,13 +322,17 @@ class CharacterStream(PlayedStream):
         """Begin a change within the current clip, if enough of its frames are left for a transition."""
         n_before = len(self._frames) - self._n_own
         n_dropped = max(0, self._n_own - max(0, _LEAD - n_before))
-        if n_before > _LEAD or self._until - self._at + n_dropped <= 2 * self._half + REACH:
+        if n_before > _LEAD or self._until - self._at + n_dropped <= self._half + REACH:
             return
-        for _ in range(n_dropped):
-            self._frames.pop()
-        self._at, self._n_queued = self._at - n_dropped, self._n_queued - n_dropped
+        self._drop_frames(n_dropped)
         self._n_own -= n_dropped
         self._work = self._change_by_steps()
+
+    def _drop_frames(self, n: int) -> None:
+        """Remove the last n frames, which belong to the current clip, from the queue."""
+        for _ in range(n):
+            self._frames.pop()
+        self._at, self._n_queued = self._at - n, self._n_queued - n
 
     def _change_by_steps(self) -> Iterator[bool]:
         """Let the controller replace the rest of the current clip by another one of its node; yield after each step."""
@@ -405,10 +409,12 @@ class CharacterStream(PlayedStream):
         self._clip, self._place, self._at, self._n_own = clip, place, seam.enter + self._half + 1, 0
         if self._changes is not None:
             self._review_at = max(self._review_at, self._n_queued)
-            if not inside:  # a command can change the clip before the transition into it has ended
-                self._clip = insert_frames(clip, seam.enter - self._half, blended, place)
-                self._n_own = len(blended.roots)
+            # Before this transition has ended, a command can change the clip, or the transition out of it can begin.
+            self._clip = insert_frames(clip, seam.enter - self._half, blended, place)
+            self._n_own = 0 if inside else len(blended.roots)
         self._find_exit()
+        if inside:
+            self._drop_frames(max(0, self._at - self._until))
 
     def _find_exit(self) -> None:
         """Find what can follow the current clip, and the frame of the clip at which the choice is made."""
