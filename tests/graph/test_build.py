@@ -17,7 +17,6 @@ from marey.graph.build import (
     assemble_graph,
     compare_clips,
     penalize_contacts,
-    prepare_graph_clips,
     search_clips,
 )
 from marey.graph.minima import find_transitions, split_into_blocks
@@ -91,14 +90,14 @@ def test_blocks_find_the_minima_of_the_whole_grid(memory):
     [
         {"threshold": 0.08},
         {"threshold": "20%"},
-        {"threshold": 0.05, "thresholds": {("walk", "march"): "30%", ("march", "walk"): 0.0}},
+        {"threshold": 0.05, "thresholds": {("walk", "sneak"): "30%", ("sneak", "walk"): 0.0}},
         {"threshold": 0.2, "contact_penalty": 0.1},
     ],
 )
 def test_minima_that_are_read_in_batches_give_the_same_graph(options, tmp_path, monkeypatch):
     """With a cache and little memory, every pass reads the minima from the cache, in batches."""
     settings = GraphSettings(**options)
-    clips = prepare_graph_clips(two_styles(), settings)
+    clips = two_styles().clips
     found, half = compare_clips(clips, None, settings)
     whole = assemble_graph(clips, found, half, settings.threshold, settings.thresholds or {}, 2.0)
     monkeypatch.setattr("marey.graph.minima._BATCH", 50)

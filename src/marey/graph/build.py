@@ -239,7 +239,7 @@ def assemble_graph(
         del places
 
         def look_up(items: Ints) -> tuple[Floats, Floats]:
-            which = chosen[items] % n if n else items
+            which = chosen[items].astype(np.int64) % max(n, 1)
             used, index = np.unique(which, return_inverse=True)
             moves = align(used)[index]
             reverse = chosen[items] >= n

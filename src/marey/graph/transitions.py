@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marey.core.arrays import Bools, Floats, FrozenRecord, Ints
 from marey.deprecation import renamed_methods
@@ -17,10 +18,11 @@ Align = Callable[[Ints], Floats]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FramePairs:
-    """T pairs of similar frames, without the transforms that align them; fields as in `Transitions`."""
+    """T pairs of similar frames, without the transforms that align them; fields as in `Transitions`, but clips and
+    frames may have 32 bits."""
 
-    clips: Ints
-    frames: Ints
+    clips: Ints | NDArray[np.int32]
+    frames: Ints | NDArray[np.int32]
     distances: Floats
 
     def __len__(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +82,7 @@ def unit_name(meters: float) -> str:
     return f"{meters:g} m"
 
 
+@lru_cache(32)
 def stature(skeleton: Skeleton) -> float | None:
     """Estimate body height, in the skeleton's unit, from thigh and shin lengths; None if it has no legs."""
     roles, lengths = skeleton.roles, []
