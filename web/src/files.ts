@@ -51,7 +51,7 @@ export class Files {
         opened++;
       }
     }
-    if (failed.length > TOLD_SINGLY) this.app.notices.error(`${failed.length} files could not be opened; the first: ${failed[0]}`);
+    if (failed.length > TOLD_SINGLY) this.app.notices.errors(`${failed.length} files could not be opened`, failed);
     else for (const text of failed) this.app.notices.error(text);
     if (left) this.app.notices.info(`${left} more clips were skipped. Run marey studio FOLDER to list a whole folder.`);
   }

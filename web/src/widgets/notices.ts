@@ -23,6 +23,12 @@ export class Notices {
     this.say(text, "error", ERROR_MS).dataset["motion"] = motion;
   }
 
+  /** Show one notice for several errors, which lists them when it is unfolded. It stays until it is closed. */
+  errors(text: string, reasons: string[]): void {
+    const list = el("ul", {}, ...reasons.map((reason) => el("li", { text: reason })));
+    this.say(text, "error", Infinity).append(el("details", {}, el("summary", { text: "Reasons" }), list));
+  }
+
   /** Show a note about a clip. The same note about several clips is one notice, which goes away with them. */
   note(text: string, motion: string, name: string): void {
     const before = this.notes.get(text);
@@ -102,7 +108,7 @@ export class Notices {
     const shown = this.host.querySelectorAll(".notice:not(.job)");
     for (const old of [...shown].slice(0, Math.max(0, shown.length - MAX_SHOWN))) old.remove();
     // Long texts take longer to read.
-    setTimeout(() => box.remove(), Math.max(milliseconds, READING_MS * text.length));
+    if (milliseconds < Infinity) setTimeout(() => box.remove(), Math.max(milliseconds, READING_MS * text.length));
     return box;
   }
 }
