@@ -699,6 +699,8 @@ def test_plans_are_made_while_a_character_walks(
     (tmp_path / "built").mkdir()
     character.save(tmp_path / "built" / "shared.json")
     path = cached_characters.store("walking", tmp_path / "built" / "shared.json")
+    built = [each["name"] for each in page.do("drive_list")["recipes"] if each["is_built"]]
+    assert built == ["walking"]
     page.do("drive_start", way="character", source="recipe", name="walking")
     end = time.monotonic() + 120.0
     while not (path.parent / "drive.npz").is_file() and time.monotonic() < end:

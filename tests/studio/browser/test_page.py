@@ -339,6 +339,16 @@ def test_drop_uploads(tab: Tab, folder: Path) -> None:
             assert tab.get("marey.selected.info.where") == "uploads"
     tab.page.locator(".notice.error", has_text="broken.bvh").wait_for()
     assert not (folder / "dropped.bvh").exists()
+    several = """(n) => {
+      const d = new DataTransfer();
+      for (let i = 0; i < n; i++) d.items.add(new File(["x"], `bad${i}.bvh`));
+      return d;
+    }"""
+    tab.page.dispatch_event("body", "drop", {"dataTransfer": tab.page.evaluate_handle(several, 5)})
+    notice = tab.page.locator(".notice.error", has_text="5 files could not be opened")
+    notice.wait_for()
+    assert all(f"bad{i}.bvh:1: not a BVH file" in notice.text_content() for i in range(5))
+    notice.get_by_role("button", name="Close").click()
 
 
 def test_filter_narrows_the_list(tab: Tab) -> None:
@@ -502,7 +512,7 @@ def test_whole_page_by_keyboard(tab: Tab) -> None:
 
 def test_fits_screens(tab: Tab, tmp_path: Path) -> None:
     """Nothing is cut off or wider than the screen; the pictures are kept for people to look at."""
-    for width, height in ((1280, 720), (1024, 768)):
+    for width, height, least in ((1280, 720, 0.5), (1024, 768, 0.5), (390, 844, 0.3)):
         tab.page.set_viewport_size({"width": width, "height": height})
         settle(tab)
         tab.page.screenshot(path=tmp_path / f"{width}.png")
@@ -510,8 +520,26 @@ def test_fits_screens(tab: Tab, tmp_path: Path) -> None:
         assert tab.get("document.documentElement.scrollHeight") <= height
         stage = tab.page.locator("#stage").bounding_box()
         assert stage["width"] >= 0.4 * width
-        assert stage["height"] >= 0.5 * height
+        assert stage["height"] >= least * height
     tab.page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_tab_reaches_named_controls_with_visible_focus(tab: Tab) -> None:
+    tab.page.locator("#topbar button").first.focus()
+    found = []
+    while len(found) < 150:
+        tab.page.keyboard.press("Tab")
+        name, outline, place = tab.get(
+            "(({ activeElement: e }) => [e.ariaLabel || e.labels?.[0]?.textContent || e.textContent, "
+            "parseFloat(getComputedStyle(e).outlineWidth), "
+            "e.closest('#topbar, #left, #stage, #right, #bottom')?.id])(document)"
+        )
+        if not place:  # past the last control
+            break
+        assert name.strip(), f"control {len(found)} in #{place} has no name"
+        assert outline > 0.0, name
+        found.append(place)
+    assert list(dict.fromkeys(found)) == ["topbar", "left", "stage", "right", "bottom"]
 
 
 def test_offline_player(browser: Any, folder: Path, tmp_path: Path) -> None:
