@@ -266,9 +266,13 @@ class Operation:
         return function
 
     def call_function(
-        self, data: list[Any], values: Mapping[str, Any], progress: Callable[[float, str], None] | None = None
+        self,
+        data: list[Any],
+        values: Mapping[str, Any],
+        progress: Callable[[float, str], None] | None = None,
+        first: tuple[Any, ...] = (),
     ) -> Any:
-        """Call the function with data in the order of `takes`, and with values of its options."""
+        """Call the function with `first`, then data in the order of `takes`, and with values of its options."""
         made = [self._make_settings(kind, values, progress) for kind in self.settings]
         inputs = [
             getattr(each, one.name) for each in made if isinstance(each, Inputs) for one in options_of(type(each))
@@ -279,7 +283,7 @@ class Operation:
         parts = [
             part for take, each in zip(self.takes, data, strict=True) for part in (each if take == "range" else [each])
         ]
-        return self.find_function()(*parts, *inputs, **given)
+        return self.find_function()(*first, *parts, *inputs, **given)
 
     def _make_settings(
         self, kind: type[Settings], values: Mapping[str, Any], progress: Callable[[float, str], None] | None
