@@ -38,8 +38,8 @@ def plant_all_limbs(n_frames: int) -> Motion:
     points = contact_points(given.skeleton, hands=True, standing=given)
     seconds = np.arange(n_frames) / FPS
     # Heel and ball are planted together, and so are wrist and fingertips; limbs are free one after the other.
-    order = {name: k for k, name in enumerate(dict.fromkeys(_limb(point.name) for point in points))}
-    phase = np.array([order[_limb(point.name)] * _STAGGER for point in points])
+    order = {name: k for k, name in enumerate(dict.fromkeys(_name_limb(point.name) for point in points))}
+    phase = np.array([order[_name_limb(point.name)] * _STAGGER for point in points])
     mask = (seconds[:, None] + phase) % (_PLANTED + _FREE) < _PLANTED
     return replace(
         given,
@@ -49,7 +49,7 @@ def plant_all_limbs(n_frames: int) -> Motion:
     )
 
 
-def _limb(point: str) -> str:
+def _name_limb(point: str) -> str:
     side, part = point.split("_")
     return f"{side}_{'foot' if part in ('heel', 'ball') else 'hand'}"
 

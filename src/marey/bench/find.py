@@ -34,35 +34,37 @@ def bench_find(path: str) -> Iterator[BenchResult]:
     built = MatchWeb.build(motions)
     flat = [_factors(motion, built) for motion in built.clips]
     tile = np.empty((TILE, max(len(motion) for motion in motions)))
-    floor, seconds = time_functions([lambda: _products(flat, tile), lambda: MatchWeb.build(built.clips)], rounds=3)
+    floor, seconds = time_functions(
+        [lambda: _compute_products(flat, tile), lambda: MatchWeb.build(built.clips)], rounds=3
+    )
     n_frames = sum(len(motion) for motion in motions)
     what = f"match web of {n_frames:,} frames at 60 Hz, one thread"
     yield against_floor("find", what, "s", "the matrix products of the same grids", (seconds, floor), 12.0)
     what = f"its size relative to the motion's, extrapolated to {FRAMES:,} frames of such clips"
     yield at_most("find", what, _size_ratio(built), "x", MAX_SIZE)
-    yield from _searches(built)
+    yield from _bench_searches(built)
 
 
-def _searches(web: MatchWeb) -> Iterator[BenchResult]:
+def _bench_searches(web: MatchWeb) -> Iterator[BenchResult]:
     """Search for the part of the first clip with the most matches, in that clip alone and in all clips."""
     alone = MatchWeb(web.clips[:1], web.options, web.pairs[:1])
     n_frames = round(SECONDS * web.fps)
     starts = range(0, len(web.clips[0]) - n_frames, n_frames // 3)
-    start = max(starts, key=lambda at: _matches(alone, at, at + n_frames))
+    start = max(starts, key=lambda at: _count_matches(alone, at, at + n_frames))
 
     def search(among: MatchWeb) -> Callable[[], MatchResult]:
         return lambda: among.search(0, start, start + n_frames, THRESHOLD, max_tiers=1)
 
     few, all_of_it = time_functions([search(alone), search(web)], rounds=60)
     sizes = [sum(len(clip) for clip in each.clips) for each in (alone, web)]
-    n_found = _matches(web, start, start + n_frames)
+    n_found = _count_matches(web, start, start + n_frames)
     what = f"a {SECONDS:g} s query with {n_found} matches among {sizes[1]:,} frames, extrapolated to {FRAMES:,}"
     yield at_most("find", what, 1e3 * all_of_it * FRAMES / sizes[1], "ms", MAX_MS)
     what = f"its time for each frame among {sizes[1]:,}, relative to that among {sizes[0]:,}"
     yield at_most("find", what, all_of_it / few * sizes[0] / sizes[1], "x", 1.2)
 
 
-def _matches(web: MatchWeb, start: int, stop: int) -> int:
+def _count_matches(web: MatchWeb, start: int, stop: int) -> int:
     try:
         return len(web.search(0, start, stop, THRESHOLD, max_tiers=1)) - 1
     except NoResult:
@@ -90,7 +92,7 @@ def _factors(motion: Motion, web: MatchWeb) -> tuple[Floats, Floats, Floats]:
     return np.concatenate([x, z], axis=1), np.concatenate([z, -x], axis=1), y
 
 
-def _products(flat: list[tuple[Floats, Floats, Floats]], out: Floats) -> None:
+def _compute_products(flat: list[tuple[Floats, Floats, Floats]], out: Floats) -> None:
     """Compute the three products for each pair of clips, into a preallocated array."""
     for p, seconds in enumerate(flat):
         for q in range(p, len(flat)):

@@ -41,7 +41,7 @@ def bench_graph(path: str) -> Iterator[BenchResult]:
 
     `path` is ignored.
     """
-    yield from _minima()
+    yield from _bench_minima()
     yield from _compare_coarse_search()
     graph = MotionGraph.build(walks(), 0.06)
     course = _make_wave()
@@ -61,7 +61,7 @@ def bench_graph(path: str) -> Iterator[BenchResult]:
     yield at_most("graph", "a steered and cleaned frame (over 500 a second)", 1e3 * steered / n, "ms", 2)
 
 
-def _minima() -> Iterator[BenchResult]:
+def _bench_minima() -> Iterator[BenchResult]:
     """Time finding all local minima, at any distance, with their transforms.
 
     The lower bound uses all threads of the matrix library.

@@ -52,7 +52,7 @@ def bench_grid(path: str) -> Iterator[BenchResult]:
     a, b = (swaying(*SMALL, seed) for seed in (1, 2))
     (small,) = time_functions([lambda: distance_grid(a, b)], rounds=50)
     yield at_most("grid", f"grid of two clips, {SMALL[0]} frames, {SMALL[1]} markers", 1e3 * small, "ms", 4)
-    yield from _memory()
+    yield from _measure_memory()
 
 
 def _factors(clouds: Clouds) -> tuple[Floats, Floats, Floats]:
@@ -68,7 +68,7 @@ def _products(a: tuple[Floats, Floats, Floats], b: tuple[Floats, Floats, Floats]
     np.matmul(a[2], b[2].T, out=out)
 
 
-def _memory() -> Iterator[BenchResult]:
+def _measure_memory() -> Iterator[BenchResult]:
     """Measure the peak memory of blocks, for a grid ten times as large as the memory limit."""
     n_frames = int((10 * MEMORY / 8) ** 0.5)
     a, b = swaying(n_frames, MARKERS, 1), swaying(n_frames, MARKERS, 2)

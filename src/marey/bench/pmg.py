@@ -78,7 +78,7 @@ def bench_pmg(path: str, *, full: bool = False) -> Iterator[BenchResult]:
     yield _edge(walker)
     yield from _frames(walker)
     for name in _WALKERS[: sizes.n_exported]:
-        yield _page(name, characters[name])
+        yield _measure_page(name, characters[name])
     yield from _answers("walking", walker, 1.6, sizes)
     yield from _answers("stepping", characters["stepping"], 1.0, sizes)
     yield _punches(characters["boxing"], sizes)
@@ -134,7 +134,7 @@ def _examples(name: str, character: ParametricMotionGraph) -> Iterator[BenchResu
             yield at_most("pmg", what, missed, "%", 0.0)
 
 
-def _page(name: str, character: ParametricMotionGraph) -> BenchResult:
+def _measure_page(name: str, character: ParametricMotionGraph) -> BenchResult:
     """Export a character as a page, and measure its size."""
     with tempfile.TemporaryDirectory() as folder:
         file, page = Path(folder) / "character.json", Path(folder) / "character.html"

@@ -43,10 +43,10 @@ def bench_startup(path: str) -> Iterator[BenchResult]:
         text = f"under {goal} ms"
         ms, floor = 1e3 * seconds, 1e3 * bare
         yield BenchResult("startup", what, ms, "ms", "bare Python", floor, seconds / bare, text, ms < goal)
-    yield from _first_uses()
+    yield from _bench_first_uses()
 
 
-def _first_uses() -> Iterator[BenchResult]:
+def _bench_first_uses() -> Iterator[BenchResult]:
     # Installing wheels writes their bytecode. Here a run of each command writes it, before any run counts.
     base = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as name:

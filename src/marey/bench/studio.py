@@ -57,20 +57,20 @@ def bench_studio(path: str) -> Iterator[BenchResult]:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "clip.bvh").write_bytes(bench_bvh(600))
         with run_server(folder) as (process, url):
-            began, spent = time.monotonic(), _cpu(process)
+            began, spent = time.monotonic(), _read_cpu_seconds(process)
             alone = asyncio.run(watch_pages(url, 1, SECONDS, RATE))[0]
             took = time.monotonic() - began
-            used = _cpu(process)
+            used = _read_cpu_seconds(process)
             what = f"{SECONDS:g} s at {RATE:g} Hz to one page"
             yield at_most("studio", f"frames lost, {what}", alone.lost, "frames", 0)
-            yield at_most("studio", f"median latency, {what}", _ms(alone.latencies), "ms", _LATENCY)
+            yield at_most("studio", f"median latency, {what}", _median_ms(alone.latencies), "ms", _LATENCY)
             if spent is not None and used is not None:
                 yield at_most("studio", f"server, {what}", 100.0 * (used - spent) / took, "% of a core", _LOAD)
             crowd = asyncio.run(watch_pages(url, CROWD, CROWD_SECONDS, CROWD_RATE))
             what = f"{CROWD_SECONDS:g} s at {CROWD_RATE:g} Hz to {CROWD} pages"
             yield at_most("studio", f"frames lost, {what}", sum(each.lost for each in crowd), "frames", 0)
             answers = [answer for each in crowd for answer in each.answers]
-            yield at_most("studio", f"median answer to a question, {what}", _ms(answers), "ms", 50.0)
+            yield at_most("studio", f"median answer to a question, {what}", _median_ms(answers), "ms", 50.0)
         yield from _bench_drag(folder)
 
 
@@ -78,13 +78,13 @@ def _bench_drag(folder: str) -> Iterator[BenchResult]:
     """Measure a drag of the target in the panel Find: processor time of server and worker, and time to the answer."""
     steps, n_frames = save_drag_space(Path(folder) / "space.npz")
     with run_server(folder) as (process, url):
-        drag = asyncio.run(drag_target(url, steps, lambda: _cpu(process, with_children=True)))
+        drag = asyncio.run(drag_target(url, steps, lambda: _read_cpu_seconds(process, with_children=True)))
     what = f"of a dragged target, {n_frames} frames at {_DRAG_RATE:g} Hz"
     yield at_most("studio", f"messages to the server per step {what}", drag.n_messages / len(steps), "messages", 1)
     if drag.cpu is not None:
         cpu = 1e3 * drag.cpu / len(steps)
         yield at_most("studio", f"server and worker, a step {what}, processor time", cpu, "ms", _DRAG)
-    yield at_most("studio", f"median answer to a step {what}", _ms(drag.answers), "ms", 2.0 * _DRAG)
+    yield at_most("studio", f"median answer to a step {what}", _median_ms(drag.answers), "ms", 2.0 * _DRAG)
 
 
 def save_drag_space(path: Path) -> tuple[list[list[float]], int]:
@@ -163,7 +163,7 @@ def run_server(folder: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         process.communicate()
 
 
-def _cpu(process: subprocess.Popen[str], *, with_children: bool = False) -> float | None:
+def _read_cpu_seconds(process: subprocess.Popen[str], *, with_children: bool = False) -> float | None:
     """Return the CPU seconds that a process has used, optionally with those of its running children; None if the
     system does not report them."""
     with suppress(OSError, ValueError, IndexError):
@@ -257,5 +257,5 @@ async def _answer(socket: Any, number: int) -> dict[str, Any]:
             return result
 
 
-def _ms(seconds: list[float]) -> float:
+def _median_ms(seconds: list[float]) -> float:
     return 1000.0 * statistics.median(seconds)

@@ -219,7 +219,7 @@ class _Holder:
                 depth = np.maximum(depth, floor + _JOINTS_ABOVE * self.size - positions[:, roles[role], 1])
         return depth
 
-    def _world(self) -> World:
+    def _compute_world(self) -> World:
         return forward_kinematics(self.motion.skeleton, self.root, self.rotations, self.bones)
 
     def _plant(self, k: int, part: BodyPart, dropped: Collection[tuple[int, int]]) -> None:
@@ -270,7 +270,7 @@ class _Holder:
 
     def _find_move(self, k: int, part: BodyPart) -> Floats:
         """Return the displacement (F, 3) in meters from a part's current position to its target."""
-        options, joint, world = self.options, self.contacts.points[k].joint, self._world()
+        options, joint, world = self.options, self.contacts.points[k].joint, self._compute_world()
         now = world.positions[:, joint] - self.before.positions[:, joint]
         moved = fade_out(self.needed[:, k] - now, self.held[:, k], options.fade)
         depth = self._find_depth(k, part, world.positions, self.heights[:, k] + now[:, 1]) - moved[:, 1]
@@ -305,7 +305,7 @@ class _Holder:
         n = len(moved)
         if np.abs(moved).max(initial=0.0) < _ROUNDING:
             return np.ones(n), np.zeros(n)
-        world, parents = self._world(), self.motion.skeleton.parents
+        world, parents = self._compute_world(), self.motion.skeleton.parents
         chain = self.motion.skeleton.chain(joint)
         before = world.positions[:, joint] - world.positions[:, base]
         after = before + moved
@@ -332,7 +332,7 @@ class _Holder:
         base, mid, end = (int(table[joint]) for joint in (BASE, MID, END))
         columns = self.limbs.columns[e][self.limbs.columns[e] >= 0]
         planted = self.planted[:, e]
-        follow: Floats = self._world().positions[:, end] - self.before.positions[:, end]
+        follow: Floats = self._compute_world().positions[:, end] - self.before.positions[:, end]
         if np.abs(follow).max(initial=0.0) < _ROUNDING:
             return
         wanted = follow - fade_out(follow, planted, options.fade)
@@ -357,7 +357,7 @@ class _Holder:
             k, part = self.parts[knee]
             held, least = self.held[:, k], options.floor + find_thickness(part) * self.size
         self._bend((base, mid, end), target, held, least)
-        now = self._world().positions[:, end]
+        now = self._compute_world().positions[:, end]
         _, missing = self._move_joint(mid, end, target - now, self.stretch)
         self.end_residue[:, e] = np.where(planted, missing, 0.0)
 
@@ -369,7 +369,7 @@ class _Holder:
 
         If the shin of a held knee is scaled, the scale fades into free frames.
         """
-        world, stretch = self._world(), self.stretch
+        world, stretch = self._compute_world(), self.stretch
         base, mid, _ = joints
         hip, knee, ankle = (world.positions[:, joint] for joint in joints)
         upper, lower = np.linalg.norm(knee - hip, axis=1), np.linalg.norm(ankle - knee, axis=1)

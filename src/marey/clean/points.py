@@ -204,14 +204,14 @@ class _RestPose:
 def _is_rest_standing(rest: _RestPose, side: str) -> bool:
     roles = rest.skeleton.roles
     foot = roles[f"{side}_foot"]
-    leg = _minus(rest[foot], rest[roles.get(f"{side}_upper_leg", 0)])
+    leg = _subtract(rest[foot], rest[roles.get(f"{side}_upper_leg", 0)])
     length = math.hypot(*leg)
     if length == 0.0 or -leg[1] < _STANDING * length:
         return False
     front = _find_front_joint(rest.skeleton, side)
     if front is None:
         return True
-    toes = _minus(rest[front], rest[foot])
+    toes = _subtract(rest[front], rest[foot])
     return math.hypot(toes[0], toes[2]) >= _FLAT * math.hypot(*toes)
 
 
@@ -236,15 +236,15 @@ def _find_standing_up(motion: Motion, feet: Sequence[str]) -> dict[str, Vector]:
     for side, ankle, front in zip(feet, slots, slots[len(feet) :], strict=False):
         stillest = np.argsort(np.maximum(speeds[:, ankle], speeds[:, front]))[: math.ceil(_STILLEST * len(motion))]
         heights = world.positions[stillest, front, 1]
-        low = stillest[heights <= _median(heights) + 1e-9]
+        low = stillest[heights <= _compute_median(heights) + 1e-9]
         up = quat.inv_rotate(world.rotations[low, ankle], _UP)
-        x, y, z = (_median(up[:, c]) for c in range(3))
+        x, y, z = (_compute_median(up[:, c]) for c in range(3))
         length = max(math.hypot(x, y, z), 1e-12)
         ups[side] = (x / length, y / length, z / length)
     return ups
 
 
-def _median(values: Floats) -> float:
+def _compute_median(values: Floats) -> float:
     """Return the median, or the lower of two; `np.median` would take most of the time for a short clip."""
     middle = (len(values) - 1) // 2
     return float(np.partition(values, middle)[middle])
@@ -255,25 +255,25 @@ def _make_foot_points(rest: _RestPose, side: str, up: Vector, floor: float | Non
     ankle, front = roles[f"{side}_foot"], _find_front_joint(rest.skeleton, side)
     at = rest[ankle]
     if front is None:  # the direction of the foot is unknown, so use the ankle alone
-        yield _make_point(f"{side}_heel", ankle, _times(up, 0.0 if floor is None else floor - at[1]))
+        yield _make_point(f"{side}_heel", ankle, _multiply(up, 0.0 if floor is None else floor - at[1]))
         return
-    toes = _minus(rest[front], at)
+    toes = _subtract(rest[front], at)
     drop = sole = _dot(toes, up)
     tip = roles.get(f"{side}_toe_tip")
     if tip is not None and up is _UP:  # otherwise the toes' frame may be rotated relative to the ankle's
         sole = min(sole, rest[tip][1] - at[1])
     if floor is not None:
         sole = floor - at[1]
-    forward = _minus(toes, _times(up, drop))
+    forward = _subtract(toes, _multiply(up, drop))
     reach = math.hypot(*forward)
-    forward = _times(forward, 1.0 / reach) if reach > 0.0 else (0.0, 0.0, 0.0)
+    forward = _multiply(forward, 1.0 / reach) if reach > 0.0 else (0.0, 0.0, 0.0)
     heel = _find_heel_joint(rest, ankle, front, up, forward)
     if heel is not None:
-        yield _make_point(f"{side}_heel", heel, _times(up, 0.0 if floor is None else floor - rest[heel][1]))
+        yield _make_point(f"{side}_heel", heel, _multiply(up, 0.0 if floor is None else floor - rest[heel][1]))
     else:
         back = HEEL_FRACTION * math.hypot(*toes)
-        yield _make_point(f"{side}_heel", ankle, _minus(_times(up, sole), _times(forward, back)))
-    yield _make_point(f"{side}_ball", front, _times(up, sole - drop))
+        yield _make_point(f"{side}_heel", ankle, _subtract(_multiply(up, sole), _multiply(forward, back)))
+    yield _make_point(f"{side}_ball", front, _multiply(up, sole - drop))
 
 
 def _make_point(name: str, joint: int, offset: Vector) -> ContactPoint:
@@ -284,17 +284,17 @@ def _make_point(name: str, joint: int, offset: Vector) -> ContactPoint:
 def _find_heel_joint(rest: _RestPose, ankle: int, front: int, up: Vector, forward: Vector) -> int | None:
     """Return a leaf child of the ankle that lies behind and below it, if the rig has one."""
     for joint in rest.leaves_below(ankle):
-        offset = _minus(rest[joint], rest[ankle])
+        offset = _subtract(rest[joint], rest[ankle])
         if joint != front and _dot(offset, forward) < 0.0 and _dot(offset, up) < 0.0:
             return joint
     return None
 
 
-def _minus(a: Vector, b: Vector) -> Vector:
+def _subtract(a: Vector, b: Vector) -> Vector:
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-def _times(a: Vector, by: float) -> Vector:
+def _multiply(a: Vector, by: float) -> Vector:
     return a[0] * by, a[1] * by, a[2] * by
 
 

@@ -58,11 +58,11 @@ def command(names: tuple[str, ...], file: str | None, full: bool, as_json: bool)
     if as_json:
         print_json([result.to_dict() for result in results])
     else:
-        _table(results)
+        _print_table(results)
     return 1 if any(result.ok is False for result in results) else 0
 
 
-def _table(results: list[BenchResult]) -> None:
+def _print_table(results: list[BenchResult]) -> None:
     from rich.console import Console
     from rich.table import Table
 

@@ -400,7 +400,7 @@ def _format_report(report: Mapping[str, Any]) -> str:
     lines += describe_notes(report)
     lines += format_metrics(report["metrics"], [each["name"] for each in report["inputs"]], "blend")
     if "compare" in report:
-        lines += ["", *_comparison(report["compare"])]
+        lines += ["", *_format_comparison(report["compare"])]
     files = [row["file"] for row in report.get("compare", {}).get("blends", ()) if "file" in row]
     if files:
         lines.append(f"blends: {', '.join(files)}")
@@ -427,7 +427,7 @@ def format_metrics(metrics: Mapping[str, Any], names: Sequence[str], what: str) 
     return format_table(rows)
 
 
-def _comparison(tables: Mapping[str, Any]) -> list[str]:
+def _format_comparison(tables: Mapping[str, Any]) -> list[str]:
     """Format the tables that compare the path finders and the blending methods."""
     from marey.measure.display import format_number, get_metric_format
 

@@ -75,19 +75,19 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
     else:
         report, annotated = _detect(file, motion, settings)
     if output is None:
-        annotated = _in_file_frames(annotated, file, how)
+        annotated = _convert_to_file_frames(annotated, file, how)
     written = _write(annotated, file, write, output, edit_friendly)
     if as_json:
         print_json({**report, "written": written})
     elif edit_friendly and not written:
-        click.echo(_format_json(_sidecar(annotated, file)))
+        click.echo(_format_json(_make_sidecar(annotated, file)))
     else:
         click.echo(_format_report(report))
         for path in written:
             click.echo(f"wrote {path}")
 
 
-def _in_file_frames(motion: Motion, file: str, how: LoadSettings) -> Motion:
+def _convert_to_file_frames(motion: Motion, file: str, how: LoadSettings) -> Motion:
     """Convert the annotations to frames of the motion's file, which may start with a rest pose that was skipped."""
     from dataclasses import replace
 
@@ -183,7 +183,7 @@ def _write(motion: Motion, file: str, write: bool, output: str | None, edit_frie
     return [str(side)] if output is None else [output, str(side)]
 
 
-def _sidecar(motion: Motion, file: str) -> dict[str, Any]:
+def _make_sidecar(motion: Motion, file: str) -> dict[str, Any]:
     from marey.io.files import file_digest
     from marey.io.sidecar import FORMAT, VERSION, list_annotations
 

@@ -77,7 +77,7 @@ def command(outdir: str) -> int:
             raise
         raise UnwritableFile(f"cannot write to the folder ({error.strerror})", path=outdir) from None
     files = list(_make(folder))
-    _table(files)
+    _print_table(files)
     failed = [item for item in files if not item.ok]
     for item in failed:
         click.echo(f"marey: {item.path}: {item.check}", err=True)
@@ -122,7 +122,7 @@ def _make(folder: Path) -> Iterator[DemoFile]:
     yield from write_page(folder)
 
 
-def _table(files: list[DemoFile]) -> None:
+def _print_table(files: list[DemoFile]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -133,10 +133,10 @@ def _table(files: list[DemoFile]) -> None:
         table.add_row(item.path.name, item.what, item.check, item.look)
     click.echo(f"Files in {files[0].path.parent}:")
     Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 110).print(table)
-    click.echo(f"\nTo see them move: {_marey()} studio {files[0].path.parent}")
+    click.echo(f"\nTo see them move: {_name_program()} studio {files[0].path.parent}")
 
 
-def _marey() -> str:
+def _name_program() -> str:
     """Return how to run this program: its name if the shell finds it, else its path."""
     path = Path(sys.argv[0])
     found = shutil.which(path.name)

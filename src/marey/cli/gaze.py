@@ -113,7 +113,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
         names = options["eyes"]
         eyes = names if names in (None, "add") else [name.strip() for name in names.split(",")]
         track = gaze.trace(
-            motion, _goals(options, motion.fps), settings=read_settings(GazeSettings, options, eyes=eyes)
+            motion, _collect_goals(options, motion.fps), settings=read_settings(GazeSettings, options, eyes=eyes)
         )
     with clock("save"):
         saved = save_as(track.motion, output, options["rigid"])
@@ -192,7 +192,7 @@ def map_command(
     return 1 if left_out else 0
 
 
-def _goals(options: dict[str, Any], fps: float) -> list[tuple[Any, ...]]:
+def _collect_goals(options: dict[str, Any], fps: float) -> list[tuple[Any, ...]]:
     """Return all goals in order of time, converted to seconds, radians and meters."""
     goals: list[tuple[Any, ...]] = [
         (to_seconds(time, fps), math.radians(yaw), math.radians(pitch)) for time, yaw, pitch in options["looks"]

@@ -13,7 +13,7 @@ from marey.errors import ParseError
 _RANGE = "yaw of at most 180 and pitch of at most 90"
 
 
-def _angles(yaw: str, pitch: str) -> tuple[float, float]:
+def _parse_angles(yaw: str, pitch: str) -> tuple[float, float]:
     """Parse yaw and pitch in degrees. Raises `ValueError` if not numbers, or beyond 180 (yaw) or 90 (pitch)."""
     found = float(yaw), float(pitch)
     if not (abs(found[0]) <= 180.0 and abs(found[1]) <= 90.0):
@@ -90,7 +90,7 @@ class Take(click.ParamType):  # type: ignore[type-arg]
             return value  # type: ignore[no-any-return]
         parts = str(value).rsplit(":", 2)
         try:
-            return Example(parts[0], *_angles(parts[1], parts[2]))
+            return Example(parts[0], *_parse_angles(parts[1], parts[2]))
         except (ValueError, IndexError):
             self.fail(
                 f"expected FILE:YAW:PITCH in degrees, {_RANGE}, such as left.c3d:60:0, or a .csv file, got {value!r}",
@@ -103,11 +103,11 @@ def read_takes(given: tuple[str | Example, ...]) -> list[Example]:
     """Return all examples, including those in .csv files. File names in a .csv file are relative to it."""
     out: list[Example] = []
     for entry in given:
-        out += [entry] if isinstance(entry, Example) else _lines(entry)
+        out += [entry] if isinstance(entry, Example) else _read_lines(entry)
     return out
 
 
-def _lines(path: str) -> list[Example]:
+def _read_lines(path: str) -> list[Example]:
     from marey.io.files import read_bytes
 
     out = []
@@ -120,7 +120,7 @@ def _lines(path: str) -> list[Example]:
             span = [int(word) if word else None for word in frames]
             if len(span) not in (0, 2):
                 raise ValueError
-            out.append(Example(str(Path(path).parent / name), *_angles(yaw, pitch), *span))
+            out.append(Example(str(Path(path).parent / name), *_parse_angles(yaw, pitch), *span))
         except ValueError:
             raise ParseError(
                 f"expected FILE,YAW,PITCH in degrees, {_RANGE}, and START,STOP in frames where needed, got {line!r}",

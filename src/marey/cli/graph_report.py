@@ -66,7 +66,7 @@ def print_graph(
     hint : what to try if the graph leaves out clips, or uses only a small part of them; not part of JSON.
     """
     found = graph.statistics()
-    answer = _response(graph) if response else None
+    answer = _measure_response(graph) if response else None
     if as_json:
         report = {
             **({} if written is None else {"written": written}),
@@ -93,13 +93,13 @@ def print_graph(
     click.echo(f"{plural(len(found.parts), 'connected component')}: {parts}")
     latency = "" if answer is None else f"; median response time to a new direction {answer[0]:.1f} s"
     click.echo(f"{found.choices_per_second:.1f} transition points per second{latency}")
-    for line in (*_labels(graph, found), *_pairs(found)):
+    for line in (*_labels(graph, found), *_format_pairs(found)):
         click.echo(line)
-    for finding in _findings(graph):
+    for finding in _list_findings(graph):
         click.echo(f"  ! {finding}")
 
 
-def _response(graph: MotionGraph) -> tuple[float, float]:
+def _measure_response(graph: MotionGraph) -> tuple[float, float]:
     from marey.graph import response_time
 
     return response_time(graph, graph.direction_table())
@@ -138,7 +138,7 @@ def _labels(graph: MotionGraph, found: GraphStatistics) -> list[str]:
     return out
 
 
-def _pairs(found: GraphStatistics) -> list[str]:
+def _format_pairs(found: GraphStatistics) -> list[str]:
     """Format a table of the direct transitions from label (row) to label (column): their number and lowest distance."""
     labels = list(dict.fromkeys(before for before, _ in found.pairs))
     if not 1 < len(labels) <= _LISTED:
@@ -156,7 +156,7 @@ def _format_pair(pair: LabelPair) -> str:
     return f"{pair.transitions}{best}"
 
 
-def _findings(graph: MotionGraph) -> list[str]:
+def _list_findings(graph: MotionGraph) -> list[str]:
     """List the problems of a graph, grouping labels with the same problem."""
     components = graph.components
     remedy = graph.build_info.remedy

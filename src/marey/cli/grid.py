@@ -178,18 +178,18 @@ def _report(grid: DistanceGrid, minima: Ints, path: TimeAlignment | None, thresh
         "window_frames": len(grid.frame_weights),
         "aligned": grid.align,
         "own": grid.is_own,
-        "distance_m": _statistics(finite),
+        "distance_m": _compute_statistics(finite),
         "refused_cells": int(values.size - finite.size),
-        "best": None if best is None else _cell(grid, int(best[0]), int(best[1])),
+        "best": None if best is None else _describe_cell(grid, int(best[0]), int(best[1])),
         "threshold_m": threshold,
-        "minima": [_cell(grid, int(i), int(j)) for i, j in minima[order]],
+        "minima": [_describe_cell(grid, int(i), int(j)) for i, j in minima[order]],
         "path": None
         if path is None
         else {"cells": len(path.cells), "distance_m": path.distance, "worst_m": float(np.sqrt(path.distances.max()))},
     }
 
 
-def _statistics(distances: Any) -> dict[str, float] | None:
+def _compute_statistics(distances: Any) -> dict[str, float] | None:
     import numpy as np
 
     if distances.size == 0:
@@ -205,7 +205,7 @@ def _statistics(distances: Any) -> dict[str, float] | None:
     }
 
 
-def _cell(grid: DistanceGrid, i: int, j: int) -> dict[str, Any]:
+def _describe_cell(grid: DistanceGrid, i: int, j: int) -> dict[str, Any]:
     theta, x, z = (float(value) for value in grid.transform(i, j))
     return {
         "frames": [i, j],

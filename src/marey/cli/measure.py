@@ -64,10 +64,10 @@ def _format_report(report: dict[str, Any], full: bool) -> str:
     """Format a report as a table; with `full`, include the definition of each metric."""
     from marey.measure.display import get_metric_format
 
-    lines = [f"{report['file']}: {_about(report)}"]
+    lines = [f"{report['file']}: {_describe_clip(report)}"]
     source = report["against"]
     if source is not None:
-        lines.append(f"against {source['file']}: {_about(source)}")
+        lines.append(f"against {source['file']}: {_describe_clip(source)}")
     rows = [["metric", "value", *(["against"] if source else []), "unit", "note"]]
     for name, metric in report["metrics"].items():
         values = [metric["value"], *([metric["against"]] if source else [])]
@@ -87,5 +87,5 @@ def _format_report(report: dict[str, Any], full: bool) -> str:
     return "\n".join(lines)
 
 
-def _about(clip: dict[str, Any]) -> str:
+def _describe_clip(clip: dict[str, Any]) -> str:
     return f"{plural(clip['frames'], 'frame')} at {clip['fps']:.6g} Hz, {clip['seconds']:.2f} s"

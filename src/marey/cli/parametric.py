@@ -94,7 +94,7 @@ def build(sources: tuple[str, ...], output: str, threshold: float | None, as_jso
 
     check_output(output, form="marey.parametric", suffixes=(".npz",))
     settings = _read_space_settings(options)
-    examples = _files(sources) if threshold is None else _search_web(sources, threshold, options)
+    examples = _load_files(sources) if threshold is None else _search_web(sources, threshold, options)
     with warnings.catch_warnings(), bar("building") as progress:
         warnings.filterwarnings(
             "ignore", r"\d+ of \d+ examples (is|are) left out", MareyWarning
@@ -143,7 +143,7 @@ def _search_web(sources: tuple[str, ...], threshold: float, options: dict[str, A
     return search_web(web, make_query(web, sources[1], *(times or (None, None))), threshold, options)
 
 
-def _files(sources: tuple[str, ...]) -> Any:
+def _load_files(sources: tuple[str, ...]) -> Any:
     """Load motions from files."""
     from marey.io.folder import result_kind
 

@@ -130,7 +130,7 @@ def command(
             )
             plot.joints(motion, output, names=names, start=start, stop=stop)
         elif kind == "correlations":
-            named = _correlations(motion[start:stop], output)
+            named = _plot_correlations(motion[start:stop], output)
         else:
             if begin is None and end is None:  # a cloud has its own window
                 start, stop = cuts[0] = cloud_window(motion)
@@ -141,7 +141,7 @@ def command(
     click.echo("\n".join([f"{output}: {kind} of {shown}", *named]))
 
 
-def _correlations(motion: Motion, output: str) -> list[str]:
+def _plot_correlations(motion: Motion, output: str) -> list[str]:
     """Plot the correlations. Returns lines that list the correlated joints."""
     from marey.layer import find_correlations
     from marey.layer.correlation import RELATIONS

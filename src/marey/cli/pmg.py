@@ -121,14 +121,14 @@ def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: A
     clips = (*options["clips"], *more)
     if bool(clips) == bool(options["space"]):
         raise click.UsageError("give either --clips or --space")
-    space = _from_file(options) if options["space"] else _from_clips(graph, clips, options)
+    space = _load_space(options) if options["space"] else _build_space(graph, clips, options)
     low, high = (to_internal_units(options[end], space.units, f"--{end}") for end in ("low", "high"))
     graph.add(node, space, request=REQUESTS[options["request"]], low=low, high=high)
     save_character(graph, char, spare=[options["space"]] if options["space"] else [])
     print_character(graph, as_json, written=[char])
 
 
-def _from_file(options: dict[str, Any]) -> Any:
+def _load_space(options: dict[str, Any]) -> Any:
     from marey.parametric import ParametricMotion
     from marey.pmg import ActionSpace
     from marey.pmg.files import load_any_space
@@ -137,7 +137,7 @@ def _from_file(options: dict[str, Any]) -> Any:
     return ActionSpace.build(space, names=_names(options)) if isinstance(space, ParametricMotion) else space
 
 
-def _from_clips(graph: ParametricMotionGraph, clips: tuple[str, ...], options: dict[str, Any]) -> Any:
+def _build_space(graph: ParametricMotionGraph, clips: tuple[str, ...], options: dict[str, Any]) -> Any:
     from marey.check import warn_of_findings
     from marey.parametric import ParametricMotion
     from marey.pmg import ActionSpace, GaitSettings, GaitSpace

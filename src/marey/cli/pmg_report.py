@@ -28,7 +28,7 @@ def open_character(path: str, *, empty: bool = True) -> ParametricMotionGraph:
     return graph
 
 
-def _ranges(node: Node) -> list[dict[str, Any]]:
+def _describe_ranges(node: Node) -> list[dict[str, Any]]:
     from marey.pmg.units import display_unit
 
     rows = []
@@ -42,7 +42,7 @@ def _node(node: Node) -> dict[str, Any]:
     reach = node.count_reached()
     return {
         "name": node.name,
-        "parameters": _ranges(node),
+        "parameters": _describe_ranges(node),
         "of": node.parent,
         "examples": None if reach is None else reach.n_examples,
         "examples_reached": None if reach is None else reach.n_reached,

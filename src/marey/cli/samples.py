@@ -99,7 +99,7 @@ def command(
         return
     if settings and not names:
         raise InvalidValue("--param requires --name, because parameters differ between samples; see --list")
-    given = {name: _parameters(name, settings) for name in chosen}
+    given = {name: _parse_parameters(name, settings) for name in chosen}
     folder = make_folder(outdir)
     ends = {f".{suffix}": "marey.motion", SIDECAR_SUFFIX: "marey.sidecar"} | ({_TRUTH_SUFFIX: _TRUTH} if truth else {})
     outputs = {folder / f"{name}{end}": form for name in chosen for end, form in ends.items()}
@@ -113,8 +113,8 @@ def command(
         path = folder / f"{name}.{suffix}"
         save(one.motion, path)
         if truth:
-            write_bytes(folder / f"{name}{_TRUTH_SUFFIX}", [json.dumps(_truth(one, seed)).encode()])
-        facts = {**_facts(one), "parameters": _in_degrees(name, one)}
+            write_bytes(folder / f"{name}{_TRUTH_SUFFIX}", [json.dumps(_make_truth(one, seed)).encode()])
+        facts = {**_facts(one), "parameters": _convert_to_degrees(name, one)}
         samples.append({"file": str(path), "frames": len(one.motion), "fps": fps, "seed": seed, **facts})
         if not as_json:
             labels = ", ".join(one.motion.labels.names)
@@ -149,7 +149,7 @@ def _write_library(outdir: str, n_frames: int, fps: float, seed: int, suffix: st
         click.echo(f"{folder}: {plural(len(lines) - 1, 'clip')}, {plural(n_done, 'frame')} at {fps:g} Hz")
 
 
-def _parameters(sample: str, settings: tuple[str, ...]) -> dict[str, Any]:
+def _parse_parameters(sample: str, settings: tuple[str, ...]) -> dict[str, Any]:
     """Parse the NAME=VALUE parameters of a sample. Angles are given in degrees and returned in radians."""
     from marey.samples.catalog import entry
 
@@ -194,7 +194,7 @@ def _describe_sample(name: str) -> dict[str, Any]:
     return {"name": name, "what": entry(name).what, "parameters": parameters}
 
 
-def _in_degrees(name: str, one: Sample) -> dict[str, Any]:
+def _convert_to_degrees(name: str, one: Sample) -> dict[str, Any]:
     """Return the sample's parameters with angles in degrees."""
     from math import degrees
 
@@ -212,7 +212,7 @@ def _facts(one: Sample) -> dict[str, Any]:
     return {"parameters": dict(one.parameters), "targets": [target._asdict() for target in one.targets]}
 
 
-def _truth(one: Sample, seed: int) -> dict[str, Any]:
+def _make_truth(one: Sample, seed: int) -> dict[str, Any]:
     phase = [None if value != value else round(value, 6) for value in one.phase.tolist()]
     known = {"format": _TRUTH, "name": one.motion.name, "seed": seed, "fps": one.motion.fps}
     return {**known, **_facts(one), "phase_strides": phase}

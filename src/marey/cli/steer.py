@@ -72,7 +72,7 @@ def command(files: tuple[str, ...], controller: str, **options: Any) -> None:
     check_steered(options)
     timing = Schedule(options)
     matching, tree = (read_settings(kind, dict(options)) for kind in (MatchingSettings, BlendTreeSettings))
-    matching, tree = (type(each)(settings=each, feet=_feet(each.feet)) for each in (matching, tree))
+    matching, tree = (type(each)(settings=each, feet=_choose_feet(each.feet)) for each in (matching, tree))
     clips = open_clip_set(files, options, options["output"])
     motions = [ensure_contacts(clips.motion(k)) for k in range(len(clips.names))]
 
@@ -98,7 +98,7 @@ def command(files: tuple[str, ...], controller: str, **options: Any) -> None:
     click.echo(f"{write_steered(make, timing, options)} from {plural(len(motions), 'clip')}")
 
 
-def _feet(feet: Any) -> Any:
+def _choose_feet(feet: Any) -> Any:
     """Return how to handle feet in a recording."""
     return "clean" if feet == "auto" else feet
 

@@ -72,7 +72,7 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
     with clock("load"):
         a, b = (read_motion(path, how) for path in (first, second))
     for each, pair in (("at", (a, b)), ("region_a", (a, a)), ("region_b", (b, b))):
-        options[each] = _seconds(options[each], *pair)
+        options[each] = _convert_to_seconds(options[each], *pair)
     name = options.pop("name")
     with clock("transition"):
         settings = read_settings(TransitionSettings, options)
@@ -105,7 +105,7 @@ def command(first: str, second: str, output: str, folder: str | None, as_json: b
     print_report(report, as_json, _format_report)
 
 
-def _seconds(
+def _convert_to_seconds(
     moments: tuple[float | int, float | int] | None, first: Motion, second: Motion
 ) -> tuple[float, float] | None:
     """Convert two times, in the first and the second motion, to seconds."""

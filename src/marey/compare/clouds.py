@@ -24,19 +24,19 @@ __all__ = ["MARKER_SETS", "Clouds", "Recording", "frame_weights", "point_clouds"
 _SIDES = ("left", "right")
 
 
-def _both(*parts: str) -> tuple[str, ...]:
+def _name_both_sides(*parts: str) -> tuple[str, ...]:
     return tuple(f"{side}_{part}" for side in _SIDES for part in parts)
 
 
-_ARMS = _both("upper_arm", "forearm", "hand", "fingertips")
-_LEGS = _both("upper_leg", "lower_leg", "foot", "ball", "toe_tip")
+_ARMS = _name_both_sides("upper_arm", "forearm", "hand", "fingertips")
+_LEGS = _name_both_sides("upper_leg", "lower_leg", "foot", "ball", "toe_tip")
 
 MARKER_SETS: dict[str, tuple[str, ...]] = {
     # No shoulder joints and no first spine joint: in many files they coincide with chest and hips.
     "body": ("hips", "chest", "neck", "head", *_ARMS, *_LEGS),
     "upper": ("chest", "neck", "head", *_ARMS),
     "lower": ("hips", *_LEGS),
-    "large": ("hips", "chest", *_both("upper_arm", "forearm", "upper_leg", "lower_leg")),
+    "large": ("hips", "chest", *_name_both_sides("upper_arm", "forearm", "upper_leg", "lower_leg")),
     "root_knees": ("hips", "left_lower_leg", "right_lower_leg"),
 }
 """Roles that get a marker. Roles that a skeleton lacks are ignored, but at least one must exist."""
@@ -153,7 +153,7 @@ def point_clouds(
         if per_joint != 1:
             raise InvalidValue(f"per_joint must be 1, not {per_joint}, because recorded markers are single points")
         names, points = _take_recorded(recording, markers)
-        joint_weights = _weights(weights, names, 1)
+        joint_weights = _make_weights(weights, names, 1)
         return Clouds(points, joint_weights, recording.fps, recording.name, names)
     if not isinstance(recording, Motion):
         raise InvalidValue(f"recording must be a Motion, Markers or Clouds, not {type(recording).__name__}")
@@ -161,7 +161,7 @@ def point_clouds(
         raise InvalidValue(f"per_joint must be 1, 2 or 3, not {per_joint!r}")
     names, joints = choose_joints(recording.skeleton, markers)
     points = _joint_points(recording, joints, per_joint)
-    joint_weights = _weights(weights, names, per_joint)
+    joint_weights = _make_weights(weights, names, per_joint)
     marker_names = tuple(name if k == 0 else f"{name}+{k}" for name in names for k in range(per_joint))
     return Clouds(points, joint_weights, recording.fps, recording.name, marker_names, recording.contacts)
 
@@ -268,7 +268,7 @@ def choose_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tup
     if len(set(names)) != len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise InvalidValue(f"markers must not repeat a name, but {twice!r} occurs twice")
-    return names, [_joint(skeleton, name) for name in names]
+    return names, [_find_joint(skeleton, name) for name in names]
 
 
 def list_markers(markers: Any) -> tuple[str, ...]:
@@ -278,7 +278,7 @@ def list_markers(markers: Any) -> tuple[str, ...]:
     return tuple(markers)
 
 
-def _joint(skeleton: Skeleton, name: Any) -> int:
+def _find_joint(skeleton: Skeleton, name: Any) -> int:
     if name in skeleton.names:
         return skeleton.index(name)
     if name in ROLE_NAMES:
@@ -287,7 +287,7 @@ def _joint(skeleton: Skeleton, name: Any) -> int:
     raise JointNotFound(f"marker {name!r} is neither a joint nor a role of the skeleton{near}")
 
 
-def _weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, ...], per_joint: int) -> Floats:
+def _make_weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[str, ...], per_joint: int) -> Floats:
     """Return the marker weights (M,) with sum 1."""
     n = len(names)
     if weights is None:

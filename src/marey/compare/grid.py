@@ -76,7 +76,9 @@ class DistanceGrid(FrozenRecord):
 
     def transform(self, i: ArrayLike, j: ArrayLike) -> Floats:
         """Return the rigid2d transforms (..., 3) that move b's frames j onto a's frames i; indices are broadcast."""
-        rows, columns = np.broadcast_arrays(_indices(i, len(self.a), "row"), _indices(j, len(self.b), "column"))
+        rows, columns = np.broadcast_arrays(
+            _check_indices(i, len(self.a), "row"), _check_indices(j, len(self.b), "column")
+        )
         moves, _ = frame_distances(self.a, rows.ravel(), self.b, columns.ravel(), self.frame_weights, align=self.align)
         return set_readonly(moves.reshape(*rows.shape, 3))
 
@@ -132,10 +134,10 @@ def make_pairing(a: Recording, b: Recording | None, settings: GridSettings) -> P
     second = first if b is None or b is a else read(b)
     check_pair(first, second)
     weights = frame_weights(settings.window, first.fps, settings.shape)
-    return Pairing(first, second, weights, settings.align, _penalty(settings.contacts, first, second))
+    return Pairing(first, second, weights, settings.align, _parse_penalty(settings.contacts, first, second))
 
 
-def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None:
+def _parse_penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None:
     """Return the contact penalty in m^2, infinity, or None."""
     if contacts is None:
         return None
@@ -159,7 +161,7 @@ def _penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float | None
     return float(contacts) ** 2
 
 
-def _indices(values: ArrayLike, n: int, what: str) -> Ints:
+def _check_indices(values: ArrayLike, n: int, what: str) -> Ints:
     from marey.core.arrays import convert_array
 
     indices: Ints = convert_array(values, f"{what}s of the grid", np.int64)

@@ -73,7 +73,7 @@ class Pairing:
             for first in range(span[2], span[3], TILE_COLUMNS):
                 last = min(first + TILE_COLUMNS, span[3])
                 right = self.side(self.b, first, last, center).as_right()
-                tiles = list(_strips(span, first, last, is_own, n_workers))
+                tiles = list(_iterate_strips(span, first, last, is_own, n_workers))
                 job = _Job(self, right, center, out, (span[0], span[2]), is_own)
                 if n_workers == 1:
                     job.run(tiles)
@@ -134,7 +134,7 @@ def scratch_bytes(n_rows: int, n_columns: int, n_markers: int, half: int, n_work
     return 8 * (n_workers * (products + running + left) + right)
 
 
-def _strips(span: Span, first: int, last: int, is_own: bool, n_workers: int) -> Iterator[Span]:
+def _iterate_strips(span: Span, first: int, last: int, is_own: bool, n_workers: int) -> Iterator[Span]:
     """Yield the tiles of these columns, top to bottom; in the grid of a clip with itself, right of the diagonal."""
     n_rows = span[1] - span[0]
     n_strips = max(math.ceil(n_rows / TILE_ROWS), 1)
@@ -161,13 +161,13 @@ class _Job:
     def run(self, tiles: list[Span]) -> None:
         scratch = _Scratch()
         for span in tiles:
-            self._distances(span, scratch)
+            self._fill_distances(span, scratch)
             if self.pairing.penalty is not None:
                 self._penalize(span)
             if self.is_own:
                 _mirror(self.out, span)
 
-    def _distances(self, span: Span, scratch: _Scratch) -> None:
+    def _fill_distances(self, span: Span, scratch: _Scratch) -> None:
         pairing = self.pairing
         left = pairing.side(pairing.a, span[0], span[1], self.center)
         right = self.right.since(span[2] - pairing.half)
@@ -299,10 +299,10 @@ def choose_runner(run: Callable[..., Any]) -> Callable[..., Any]:
 
     ``map`` means all cores of this process. Any other `run` decides by itself how many blocks to compute at once.
     """
-    return _on_threads if run is map else run
+    return _map_on_threads if run is map else run
 
 
-def _on_threads(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+def _map_on_threads(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
     """Map `function` over `items` on several threads, and yield the results in order."""
     wanted = list(items)
     n = min(count_workers(), len(wanted))

@@ -98,7 +98,7 @@ class HitPoint:
         if best is not None and (best[0] <= self.within or not movers):
             return self._hit(state, *best)
         gap, choice = min((self._approach(option) for option in movers), key=lambda each: each[0])
-        if best is not None and gap > self._gap(movers[0].place[None]).min() - _PROGRESS:
+        if best is not None and gap > self._measure_gap(movers[0].place[None]).min() - _PROGRESS:
             return self._hit(state, *best)
         return choice
 
@@ -125,11 +125,11 @@ class HitPoint:
         paths = node.paths(tried)
         at = int(np.clip(round(option.range.enter * (paths.shape[1] - 1)), 0, paths.shape[1] - 1))
         ends = rigid2d.compose(option.place, rigid2d.compose(rigid2d.invert(paths[:, at]), paths[:, -1]))
-        gaps = self._gap(ends)
+        gaps = self._measure_gap(ends)
         best = int(np.argmin(gaps))
         return float(gaps[best]), Choice(node.name, tried[best])
 
-    def _gap(self, places: Floats) -> Floats:
+    def _measure_gap(self, places: Floats) -> Floats:
         """Return the distance (B,) in meters from the point to the reach of the actions at placements (B, 3)."""
         gaps = []
         for node in self._hitters.values():

@@ -103,7 +103,7 @@ class PlanFile(FrozenRecord, Stored):
         joins = [model.joins[edge].fitted if edge in model.joins else none for edge in edges]
         costs = [model.costs.get(edge, none[:, :1]) for edge in edges]
         return cls(
-            character=_digest(planner.graph),
+            character=_compute_digest(planner.graph),
             nodes=tuple(rows),
             first_axis=np.cumsum([0, *dims[:-1]]),
             first_state=np.array([each.first for each in rows.values()]),
@@ -188,7 +188,7 @@ def load_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -
     if not path.is_file():
         return False
     found = PlanFile.load(path)
-    if found.character != _digest(graph):
+    if found.character != _compute_digest(graph):
         return False
     planner = get_planner(graph)
     axes = np.concatenate([each.axes for each in planner.model.tables.values()])
@@ -206,7 +206,7 @@ def _prefer_short_ways(graph: ParametricMotionGraph) -> Planner:
     return get_planner(graph, None, GoToSettings().short_way)
 
 
-def _digest(graph: ParametricMotionGraph) -> str:
+def _compute_digest(graph: ParametricMotionGraph) -> str:
     """Return a digest of everything that the tables depend on: `short_way`, the nodes' ranges and paths, the edges."""
     out = hashlib.sha256(str(GoToSettings().short_way).encode())
     for node in graph.nodes.values():

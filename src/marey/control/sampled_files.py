@@ -87,10 +87,10 @@ def describe_sampled(char: SampledCharacter, file: str) -> dict[str, Any]:
         "values": {
             "horizon": HORIZON,
             "speeds": tables.speeds.tolist(),
-            "direction": _milliseconds(tables.direction),
-            "node": _milliseconds(tables.node),
-            "rest": _milliseconds(tables.rest),
-            "point": _milliseconds(tables.point),
+            "direction": _convert_to_ms(tables.direction),
+            "node": _convert_to_ms(tables.node),
+            "rest": _convert_to_ms(tables.rest),
+            "point": _convert_to_ms(tables.point),
             "distances": tables.grid.distances.tolist(),
             "bearings": tables.grid.n_bearings,
             "slowness": tables.grid.slowness,
@@ -150,7 +150,7 @@ def _shorten(values: Floats) -> list[float]:
     return [round(value, 6) for value in values.tolist()]
 
 
-def _milliseconds(values: Floats) -> Any:
+def _convert_to_ms(values: Floats) -> Any:
     return np.rint(1000.0 * values).astype(np.int64).tolist()
 
 

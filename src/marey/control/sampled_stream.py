@@ -219,7 +219,7 @@ class SampledStream(PlayedStream):
 
     def _choose_hit(self, options: Ints, target: Floats) -> int | None:
         """Hit a target, or move to where it can be hit (Heck 6.2.2.3)."""
-        gaps = np.array([self._miss(self._place, e, target) for e in options.tolist()])
+        gaps = np.array([self._measure_miss(self._place, e, target) for e in options.tolist()])
         best = _choose_lowest(gaps)
         if gaps[best] > _WITHIN:
             first, links = self.character.transitions.first, self.character.transitions
@@ -228,14 +228,14 @@ class SampledStream(PlayedStream):
                 j = int(links.target[e])
                 if self.character.clips[j].hit is None:
                     after = rigid2d.compose(self._place, links.moves[e])
-                    later[k] = min(self._miss(after, f, target) for f in range(first[j], first[j + 1]))
+                    later[k] = min(self._measure_miss(after, f, target) for f in range(first[j], first[j + 1]))
             closer = _choose_lowest(later)
             if later[closer] < gaps[best] - _PROGRESS:
                 return int(options[closer])
         self._action = None
         return int(options[best]) if np.isfinite(gaps[best]) else None
 
-    def _miss(self, place: Floats, e: int, target: Floats) -> float:
+    def _measure_miss(self, place: Floats, e: int, target: Floats) -> float:
         """Return how far a transition's clip misses a target, after a clip at `place`; infinite if it hits nothing."""
         links = self.character.transitions
         hit = self.character.clips[links.target[e]].hit

@@ -60,12 +60,12 @@ def convert_array(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any
     if given.dtype == dtype:
         return given
     if given.size and given.dtype.kind not in "biuf":
-        raise InvalidValue(f"{name} must be an array of numbers, but it contains {_element(given)!r}")
+        raise InvalidValue(f"{name} must be an array of numbers, but it contains {_get_first(given)!r}")
     with np.errstate(invalid="ignore"):
         array = given.astype(dtype, copy=False)
     if dtype.kind in "ib" and given.dtype.kind != dtype.kind and not np.array_equal(array, given):
         wanted = "True and False" if dtype.kind == "b" else "whole numbers"
-        raise InvalidValue(f"{name} must hold {wanted}, not {_element(given[array != given])!r}")
+        raise InvalidValue(f"{name} must hold {wanted}, not {_get_first(given[array != given])!r}")
     return array
 
 
@@ -264,7 +264,7 @@ def find_runs(mask: Bools) -> list[tuple[int, int]]:
     return [(start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
 
 
-def _element(array: NDArray[Any]) -> Any:
+def _get_first(array: NDArray[Any]) -> Any:
     """Return the first element as a Python object."""
     return array.ravel()[:1].tolist()[0]
 

@@ -111,7 +111,7 @@ def find_fingertips(
     for branch in tree.children[hand]:
         if ranks[branch] == EXTRA:
             continue
-        rank = min(ranks[joint] for joint in _subtree(tree, branch))
+        rank = min(ranks[joint] for joint in _iterate_subtree(tree, branch))
         key = (rank, -tree.extent(branch))
         is_finger = rank < PLAIN or ends[branch] or forearm is None or not _outgrows(tree, branch, forearm, hand)
         if is_finger and (best is None or key < best):
@@ -124,7 +124,7 @@ def _outgrows(tree: JointTree, branch: int, forearm: int, hand: int) -> bool:
     return tree.extent(branch) > 1.2 * float(np.linalg.norm(tree.points[hand] - tree.points[forearm]))
 
 
-def _subtree(tree: JointTree, joint: int) -> Iterator[int]:
+def _iterate_subtree(tree: JointTree, joint: int) -> Iterator[int]:
     stack = [joint]
     while stack:
         joint = stack.pop()

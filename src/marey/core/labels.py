@@ -44,7 +44,7 @@ class Labels:
     items: tuple[Label, ...] = ()
 
     def __post_init__(self) -> None:
-        labels = sorted((_checked(item) for item in self.items), key=lambda label: (*label[1:], label.name))
+        labels = sorted((_check_label(item) for item in self.items), key=lambda label: (*label[1:], label.name))
         object.__setattr__(self, "items", tuple(labels))
 
     def __iter__(self) -> Iterator[Label]:
@@ -80,7 +80,7 @@ class Labels:
         return Labels(tuple(remaining))
 
 
-def _checked(item: Iterable[object]) -> Label:
+def _check_label(item: Iterable[object]) -> Label:
     parts = tuple(item)
     if len(parts) != 3:
         raise InvalidValue(f"a label must be (name, start, stop), not {parts!r}")

@@ -69,10 +69,10 @@ def find_hinge(
     array([-1.,  0.,  0.])
     """
     where = "find_hinge"
-    up, down = _bones(*_check_arguments(where, upper_offset=upper_offset, lower_offset=lower_offset, knee=knee))
+    up, down = _find_bones(*_check_arguments(where, upper_offset=upper_offset, lower_offset=lower_offset, knee=knee))
     crosses = np.cross(up, down).reshape(-1, 3)
     axis: Floats = crosses.sum(axis=0)
-    bend = np.linalg.norm(crosses, axis=-1) / (_length(up) * _length(down)).reshape(-1)
+    bend = np.linalg.norm(crosses, axis=-1) / (_measure_length(up) * _measure_length(down)).reshape(-1)
     if bend.max(initial=0.0) >= np.sin(_STRAIGHT) and np.linalg.norm(axis) > _NOTHING**2:
         return set_readonly(axis / np.linalg.norm(axis))
     if fallback is None:
@@ -98,7 +98,7 @@ def hinge_angle(upper_offset: ArrayLike, lower_offset: ArrayLike, knee: ArrayLik
     *limb, axis = _check_arguments(
         "hinge_angle", upper_offset=upper_offset, lower_offset=lower_offset, knee=knee, hinge=hinge
     )
-    return _angle_about(*_bones(*limb), axis)
+    return _angle_about(*_find_bones(*limb), axis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +193,12 @@ def solve_limb(
         target_rotation=quat.identity() if target_rotation is None else target_rotation,
     )
     reach = target - base
-    distance = _length(reach)
+    distance = _measure_length(reach)
     turned_knee = _rotate_knee(knee, upper, lower, hinge, distance, how.damping_from)
 
     # Rotate the line from hip to ankle onto the line to the target by the shortest rotation.
     stick = quat.rotate(turned_knee, lower) + upper
-    length = _length(stick)
+    length = _measure_length(stick)
     hip_world = quat.mul(parent, hip)
     hip_world = quat.mul(quat.between(quat.rotate(hip_world, stick), reach), hip_world)
     turned_ankle = ankle.copy()
@@ -231,10 +231,10 @@ def _check_arguments(where: str, **arguments: ArrayLike) -> list[Floats]:
             raise InvalidValue(f"{where}: {name} must have shape (..., {size}), not {array.shape}")
         if not np.isfinite(array).all():
             raise InvalidValue(f"{where}: {name} must be finite, not {array[~np.isfinite(array)][0]}")
-        if name.endswith("offset") and (_length(array) < _NOTHING).any():
+        if name.endswith("offset") and (_measure_length(array) < _NOTHING).any():
             raise InvalidValue(f"{where}: {name} must not have zero length; both bones of a limb need a length")
         if name == "hinge":
-            length = _length(array)[..., None]
+            length = _measure_length(array)[..., None]
             if (length < _NOTHING).any():
                 raise InvalidValue(f"{where}: the hinge axis must not have zero length")
             array = array / length
@@ -247,7 +247,7 @@ def _check_arguments(where: str, **arguments: ArrayLike) -> list[Floats]:
     return [np.broadcast_to(array, (*lead, array.shape[-1])) for array in arrays.values()]
 
 
-def _bones(upper: Floats, lower: Floats, knee: Floats) -> tuple[Floats, Floats]:
+def _find_bones(upper: Floats, lower: Floats, knee: Floats) -> tuple[Floats, Floats]:
     """Return the vectors from knee to hip and from knee to ankle, (..., 3) in the hip's frame."""
     return -upper, quat.rotate(knee, lower)
 
@@ -264,7 +264,7 @@ def _rotate_knee(
     knee: Floats, upper: Floats, lower: Floats, hinge: Floats, distance: Floats, damping_from: float | None
 ) -> Floats:
     """Rotate the knee about its hinge until hip and ankle are `distance` apart, as far as damping allows."""
-    up, down = _bones(upper, lower, knee)
+    up, down = _find_bones(upper, lower, knee)
     before = _angle_about(up, down, hinge)
     after = _angle_for(up, down, hinge, distance)
     if damping_from is not None:
@@ -281,7 +281,7 @@ def _angle_for(up: Floats, down: Floats, hinge: Floats, distance: Floats) -> Flo
     to it, the squared tangent is (d^2 - min^2) / (max^2 - d^2), where min^2, max^2 = (b1 -+ b2)^2 + (a1 - a2)^2.
     """
     a1, a2 = _dot(up, hinge), _dot(down, hinge)
-    b1, b2 = _length(up - a1[..., None] * hinge), _length(down - a2[..., None] * hinge)
+    b1, b2 = _measure_length(up - a1[..., None] * hinge), _measure_length(down - a2[..., None] * hinge)
     along, square = (a1 - a2) ** 2, distance**2
     beyond_least = np.maximum(square - along - (b1 - b2) ** 2, 0.0)
     short_of_most = np.maximum((b1 + b2) ** 2 + along - square, 0.0)
@@ -301,11 +301,11 @@ def _line(reach: Floats, stick: Floats, upper: Floats) -> Floats:
 
     A vector without length has no direction, so the next one is used.
     """
-    line = np.where((_length(stick) > _NOTHING)[..., None], stick, upper)
-    return np.where((_length(reach) > _NOTHING)[..., None], reach, line)
+    line = np.where((_measure_length(stick) > _NOTHING)[..., None], stick, upper)
+    return np.where((_measure_length(reach) > _NOTHING)[..., None], reach, line)
 
 
-def _length(vector: Floats) -> Floats:
+def _measure_length(vector: Floats) -> Floats:
     length: Floats = np.sqrt(_dot(vector, vector))
     return length
 

@@ -43,7 +43,7 @@ def blend_name(names: Sequence[str], weights: Sequence[float] | None = None) -> 
         return used[0][0]
     name = _BLEND + join_names([name for name, _ in used])
     if len(used) == 2 and used[0][1] != used[1][1]:
-        name += f" at {_percent(used[1][1] / (used[0][1] + used[1][1]))}"
+        name += f" at {_format_percent(used[1][1] / (used[0][1] + used[1][1]))}"
     return name
 
 
@@ -58,7 +58,7 @@ def transition_name(first: str, second: str, fraction: float | None = None) -> s
     ('walk to jog', 'walk to jog at 50 %')
     """
     name = f"{_shorten(first)} to {_shorten(second)}"
-    return name if fraction is None else f"{name} at {_percent(fraction)}"
+    return name if fraction is None else f"{name} at {_format_percent(fraction)}"
 
 
 def layer_name(base: str, part: str, donor: str) -> str:
@@ -97,5 +97,5 @@ def _shorten(name: str) -> str:
     return (name or "clip") if len(name) <= _MAX_PART else f"{name[: _MAX_PART - 1].rstrip()}…"
 
 
-def _percent(fraction: float) -> str:
+def _format_percent(fraction: float) -> str:
     return f"{100.0 * fraction:.0f} %"

@@ -35,7 +35,7 @@ def show_motion(motion: Motion) -> str:
     if names:
         facts += ", labels " + ", ".join(dict.fromkeys(names))
     times = [f"{frame / motion.fps:.2f} s" for frame in frames]
-    return f"<div>{_heading(motion.name or 'motion', facts)}{_draw_poses(motion, frames, times)}</div>"
+    return f"<div>{_format_heading(motion.name or 'motion', facts)}{_draw_poses(motion, frames, times)}</div>"
 
 
 def show_table(title: str, facts: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -48,7 +48,7 @@ def show_table(title: str, facts: str, columns: Sequence[str], rows: Iterable[Se
     more = len(every) - _MAX_ROWS
     rest = f"<p>and {more} more</p>" if more > 0 else ""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if every else ""
-    return f"<div>{_heading(title, facts)}{table}{rest}</div>"
+    return f"<div>{_format_heading(title, facts)}{table}{rest}</div>"
 
 
 def show_grid(title: str, facts: str, values: Floats) -> str:
@@ -59,10 +59,11 @@ def show_grid(title: str, facts: str, values: Floats) -> str:
     top = float(np.percentile(shown[known], 95)) if known.any() else 1.0
     gray = np.where(known, np.clip(255.0 * shown / (top or 1.0), 0, 255), 255).astype(np.uint8)
     image = base64.b64encode(_encode_png(gray)).decode()
-    return f'<div>{_heading(title, facts)}<img alt="{html.escape(title)}" src="data:image/png;base64,{image}"/></div>'
+    heading = _format_heading(title, facts)
+    return f'<div>{heading}<img alt="{html.escape(title)}" src="data:image/png;base64,{image}"/></div>'
 
 
-def _heading(title: str, facts: str) -> str:
+def _format_heading(title: str, facts: str) -> str:
     return f"<p><b>{html.escape(title)}</b>: {html.escape(facts)}</p>"
 
 

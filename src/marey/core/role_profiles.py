@@ -33,7 +33,7 @@ class Profile(NamedTuple):
     marks: tuple[str, ...]
 
 
-def _profile(name: str, sides: str, trunk: str, arm: str, leg: str, marks: str = "") -> Profile:
+def _build_profile(name: str, sides: str, trunk: str, arm: str, leg: str, marks: str = "") -> Profile:
     """Build one profile; ``*`` stands for the side as this rig spells it, ``-`` for a missing joint."""
     roles = dict(zip(("hips", "neck", "head"), trunk.split(), strict=True))
     limbs = dict(zip(("shoulder", "upper_arm", "forearm", "hand"), arm.split(), strict=True))
@@ -51,37 +51,37 @@ _BONE_ARM, _BONE_LEG = "*shoulder *upperarm *lowerarm *hand", "*upperleg *lowerl
 # If two profiles match equally well, the earlier one is used, so the more general one comes first.
 # fmt: off
 PROFILES: tuple[Profile, ...] = (
-    _profile("HumanIK", _LONG, _PLAIN, _HIK_ARM, _HIK_LEG, "reference leftuplegroll leftarmroll spine3"),
-    _profile("CMU", _LONG, _PLAIN, _HIK_ARM, _HIK_LEG, "lhipjoint lowerback neck1 lthumb leftfingerbase"),
-    _profile("Mixamo", _LONG, _PLAIN, _HIK_ARM, _HIK_LEG, "mixamorig headtopend lefttoeend lefthandindex4"),
-    _profile("LAFAN1", _LONG, _PLAIN, _HIK_ARM, "*upleg *leg *foot *toe", "spine1 spine2"),
-    _profile("ASF", _SHORT, "root lowerneck head", "*clavicle *humerus *radius *wrist",
+    _build_profile("HumanIK", _LONG, _PLAIN, _HIK_ARM, _HIK_LEG, "reference leftuplegroll leftarmroll spine3"),
+    _build_profile("CMU", _LONG, _PLAIN, _HIK_ARM, _HIK_LEG, "lhipjoint lowerback neck1 lthumb leftfingerbase"),
+    _build_profile("Mixamo", _LONG, _PLAIN, _HIK_ARM, _HIK_LEG, "mixamorig headtopend lefttoeend lefthandindex4"),
+    _build_profile("LAFAN1", _LONG, _PLAIN, _HIK_ARM, "*upleg *leg *foot *toe", "spine1 spine2"),
+    _build_profile("ASF", _SHORT, "root lowerneck head", "*clavicle *humerus *radius *wrist",
              "*femur *tibia *foot *toes", "lhipjoint lowerback upperback thorax upperneck lfingers"),
-    _profile("SMPL", _SHORT, "pelvis neck head", _JOINT_ARM, _JOINT_LEG, "spine1 spine2 spine3 lhand"),
-    _profile("SMPL", _LONG, "pelvis neck head", _JOINT_ARM, _JOINT_LEG, "spine1 spine2 spine3 leftindex1"),
-    _profile("UE", _SHORT, "pelvis neck01 head", "clavicle* upperarm* lowerarm* hand*",
+    _build_profile("SMPL", _SHORT, "pelvis neck head", _JOINT_ARM, _JOINT_LEG, "spine1 spine2 spine3 lhand"),
+    _build_profile("SMPL", _LONG, "pelvis neck head", _JOINT_ARM, _JOINT_LEG, "spine1 spine2 spine3 leftindex1"),
+    _build_profile("UE", _SHORT, "pelvis neck01 head", "clavicle* upperarm* lowerarm* hand*",
              "thigh* calf* foot* ball*", "spine01 spine02 ikfootroot upperarmtwist01l"),
-    _profile("Bandai-Namco", _SHORT, _PLAIN, "shoulder* upperarm* lowerarm* hand*",
+    _build_profile("Bandai-Namco", _SHORT, _PLAIN, "shoulder* upperarm* lowerarm* hand*",
              "upperleg* lowerleg* foot* toes*", "jointroot spine chest"),
-    _profile("100STYLE", _LONG, _PLAIN, _JOINT_ARM, "*hip *knee *ankle *toe", "chest chest2 chest3 chest4"),
-    _profile("Xsens", _LONG, "pelvis neck head", "*shoulder *upperarm *forearm *hand",
+    _build_profile("100STYLE", _LONG, _PLAIN, _JOINT_ARM, "*hip *knee *ankle *toe", "chest chest2 chest3 chest4"),
+    _build_profile("Xsens", _LONG, "pelvis neck head", "*shoulder *upperarm *forearm *hand",
              "*upperleg *lowerleg *foot *toe", "l5 l3 t12 t8"),
-    _profile("Rokoko", _LONG, _PLAIN, _HIK_ARM, "*thigh *shin *foot *toe", "spine4 lefttoetip"),
-    _profile("VRM", _LONG, _PLAIN, _BONE_ARM, _BONE_LEG, "chest upperchest"),
-    _profile("VRM", _SHORT, _PLAIN, _BONE_ARM, "*upperleg *lowerleg *foot *toebase", "chest upperchest"),
-    _profile("Biped", _SHORT, "pelvis neck head", "*clavicle *upperarm *forearm *hand",
+    _build_profile("Rokoko", _LONG, _PLAIN, _HIK_ARM, "*thigh *shin *foot *toe", "spine4 lefttoetip"),
+    _build_profile("VRM", _LONG, _PLAIN, _BONE_ARM, _BONE_LEG, "chest upperchest"),
+    _build_profile("VRM", _SHORT, _PLAIN, _BONE_ARM, "*upperleg *lowerleg *foot *toebase", "chest upperchest"),
+    _build_profile("Biped", _SHORT, "pelvis neck head", "*clavicle *upperarm *forearm *hand",
              "*thigh *calf *foot *toe0", "spine headnub ltoe0nub footsteps"),
-    _profile("Rigify", _SHORT, "spine spine004 spine006", "shoulder* upperarm* forearm* hand*",
+    _build_profile("Rigify", _SHORT, "spine spine004 spine006", "shoulder* upperarm* forearm* hand*",
              "thigh* shin* foot* toe*", "spine001 spine002 spine003"),
-    _profile("Daz", _SHORT, "hip neck head", "*collar *shldr *forearm *hand",
+    _build_profile("Daz", _SHORT, "hip neck head", "*collar *shldr *forearm *hand",
              "*thigh *shin *foot *toe", "pelvis abdomen chest"),
-    _profile("Daz", _SHORT, "hip necklower head", "*collar *shldrbend *forearmbend *hand",
+    _build_profile("Daz", _SHORT, "hip necklower head", "*collar *shldrbend *forearmbend *hand",
              "*thighbend *shin *foot *toe", "pelvis abdomenlower chestlower lthightwist"),
-    _profile("ActorCore", _SHORT, "hip necktwist01 head", "*clavicle *upperarm *forearm *hand",
+    _build_profile("ActorCore", _SHORT, "hip necktwist01 head", "*clavicle *upperarm *forearm *hand",
              "*thigh *calf *foot *toebase", "boneroot waist spine01 spine02 necktwist02 lupperarmtwist01"),
-    _profile("Motive", _SHORT, "hip neck head", "*shoulder *uarm *farm *hand",
+    _build_profile("Motive", _SHORT, "hip neck head", "*shoulder *uarm *farm *hand",
              "*thigh *shin *foot *toe", "ab chest"),
-    _profile("Kinect", _LONG, "spinebase neck head", "- shoulder* elbow* wrist*",
+    _build_profile("Kinect", _LONG, "spinebase neck head", "- shoulder* elbow* wrist*",
              "hip* knee* ankle* foot*", "spinemid spineshoulder"),
 )
 # fmt: on
@@ -225,7 +225,7 @@ class NameParts(NamedTuple):
 
 def read_names(names: Sequence[str]) -> NameParts:
     """Parse J joint names; see `NameParts`."""
-    tokens = [_tokens(name) for name in names]
+    tokens = [_split_tokens(name) for name in names]
     prefix = _strip_shared(tokens)
     read = [_read_tokens(words) for words in tokens]
     return NameParts(
@@ -238,7 +238,7 @@ def read_names(names: Sequence[str]) -> NameParts:
     )
 
 
-def _tokens(name: str) -> list[str]:
+def _split_tokens(name: str) -> list[str]:
     bare = re.split(r"[:|]", name)[-1]
     tokens = [token.lower() for token in _TOKEN.findall(bare)]
     # VRoid rigs mix body joints (J_Bip_L_Hand) with hair and cloth (J_Sec_...), Rigify mixes deform joints
@@ -322,22 +322,22 @@ def roles_by_words(read: NameParts) -> dict[str, int]:
     return roles
 
 
-def _first(limb: dict[str, list[int]], part: str) -> int | None:
+def _get_first(limb: dict[str, list[int]], part: str) -> int | None:
     return limb[part][0] if part in limb else None
 
 
-def _only(limb: dict[str, list[int]], part: str) -> int | None:
+def _get_only(limb: dict[str, list[int]], part: str) -> int | None:
     """Return the joint, or None if several have this name: numbered series (leg_1, leg_2) are ambiguous."""
     return limb[part][0] if len(limb.get(part, ())) == 1 else None
 
 
-def _either(first: int | None, second: int | None) -> int | None:
+def _choose_known(first: int | None, second: int | None) -> int | None:
     return second if first is None else first
 
 
 def _arm_by_words(limb: dict[str, list[int]]) -> dict[str, int | None]:
-    collar, shoulder = _first(limb, "collar"), _first(limb, "shoulder")
-    upper, arm, forearm = _first(limb, "upperarm"), _only(limb, "arm"), _first(limb, "forearm")
+    collar, shoulder = _get_first(limb, "collar"), _get_first(limb, "shoulder")
+    upper, arm, forearm = _get_first(limb, "upperarm"), _get_only(limb, "arm"), _get_first(limb, "forearm")
     if upper is None and arm is None and "arm" not in limb:
         # Named by joints, not bones: the shoulder is the joint of the upper arm.
         upper, shoulder = shoulder, None
@@ -346,31 +346,31 @@ def _arm_by_words(limb: dict[str, list[int]]) -> dict[str, int | None]:
     elif forearm is None:
         forearm = arm
     return {
-        "shoulder": _either(collar, shoulder),
+        "shoulder": _choose_known(collar, shoulder),
         "upper_arm": upper,
         "forearm": forearm,
-        "hand": _either(_first(limb, "wrist"), _first(limb, "hand")),
+        "hand": _choose_known(_get_first(limb, "wrist"), _get_first(limb, "hand")),
     }
 
 
 def _leg_by_words(limb: dict[str, list[int]]) -> dict[str, int | None]:
     thigh, hip, leg, shin = (
-        _first(limb, "thigh"),
-        _first(limb, "hip"),
-        _only(limb, "leg"),
-        _first(limb, "shin"),
+        _get_first(limb, "thigh"),
+        _get_first(limb, "hip"),
+        _get_only(limb, "leg"),
+        _get_first(limb, "shin"),
     )
-    upper = _either(thigh, hip)
+    upper = _choose_known(thigh, hip)
     if upper is None and shin is not None:
         upper = leg
     elif upper is not None and shin is None:
         shin = leg
-    ankle, foot, ball = _first(limb, "ankle"), _first(limb, "foot"), _first(limb, "ball")
+    ankle, foot, ball = _get_first(limb, "ankle"), _get_first(limb, "foot"), _get_first(limb, "ball")
     return {
         "upper_leg": upper,
         "lower_leg": shin,
-        "foot": _either(ankle, foot),
-        "ball": ball if ankle is None else _either(ball, foot),
+        "foot": _choose_known(ankle, foot),
+        "ball": ball if ankle is None else _choose_known(ball, foot),
     }
 
 

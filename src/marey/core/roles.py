@@ -170,12 +170,12 @@ def _check_tree(
         )
     if tree_of[0] != -1 or bool(np.any((tree_of[1:] < 0) | (tree_of[1:] >= np.arange(1, n)))):
         raise InvalidValue("parents must be -1 for joint 0, and the index of an earlier joint for every other joint")
-    points = _points(offsets, "offsets", n)
+    points = _scale_points(offsets, "offsets", n)
     points[0] = 0.0
     for joint, parent in enumerate(tree_of.tolist()[1:], start=1):
         points[joint] += points[parent]
     if positions is not None:
-        points = _points(positions, "positions", n)
+        points = _scale_points(positions, "positions", n)
     mapped = {}
     for role, name in (role_map or {}).items():
         _check_role(role)
@@ -187,7 +187,7 @@ def _check_tree(
     return JointTree(tree_of.tolist(), points), mapped
 
 
-def _points(values: ArrayLike, what: str, n: int) -> NDArray[np.float64]:
+def _scale_points(values: ArrayLike, what: str, n: int) -> NDArray[np.float64]:
     """Return positions (n, 3) scaled to a maximum of 1: only the shape matters, and sums and squares stay finite."""
     points = np.array(values, dtype=np.float64)
     if points.shape != (n, 3) or not bool(np.isfinite(points).all()):
@@ -278,8 +278,8 @@ def _agrees(tree: JointTree, found: dict[str, int], role: str, joint: int) -> bo
     for other, its_joint in found.items():
         chain = next((chain for chain in _CHAINS if role in chain and other in chain), None)
         if chain is None:
-            fits = not (_on_limb(other) and tree.is_below(joint, its_joint))
-            fits = fits and not (_on_limb(role) and tree.is_below(its_joint, joint))
+            fits = not (_is_on_limb(other) and tree.is_below(joint, its_joint))
+            fits = fits and not (_is_on_limb(role) and tree.is_below(its_joint, joint))
         elif chain.index(other) < chain.index(role):
             fits = joint != its_joint and tree.is_below(joint, its_joint)
         else:
@@ -289,7 +289,7 @@ def _agrees(tree: JointTree, found: dict[str, int], role: str, joint: int) -> bo
     return True
 
 
-def _on_limb(role: str) -> bool:
+def _is_on_limb(role: str) -> bool:
     return role.startswith(("left_", "right_"))
 
 

@@ -109,7 +109,7 @@ class _SettingsSignature:
     """The signature of a class of settings, with every option. Built when it is asked for, since that takes time."""
 
     def __get__(self, instance: Any, kind: Any) -> inspect.Signature:
-        return inspect.Signature(_keywords(kind))
+        return inspect.Signature(_make_parameters(kind))
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(positional_option,))
@@ -315,13 +315,13 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
 
         call: Any = functools.wraps(function)(run)
         call.__doc__ = _extend_doc(function.__doc__ or "", known, make.__name__)
-        call.__signature__ = signature.replace(parameters=[*own, *_keywords(make), *others])
+        call.__signature__ = signature.replace(parameters=[*own, *_make_parameters(make), *others])
         return call
 
     return decorate
 
 
-def _keywords(kind: Any) -> list[inspect.Parameter]:
+def _make_parameters(kind: Any) -> list[inspect.Parameter]:
     """Return the function parameters for the options, those that may be passed by position first."""
     only, both = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     out = [

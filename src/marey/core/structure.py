@@ -119,7 +119,7 @@ def _find_best_body(tree: JointTree, ends: Sequence[bool]) -> _Body | None:
     for leg in legs:
         for arm in arms:
             # The fits judge shape only; among well-shaped pairs (cloth, hair), the limbs are the long ones.
-            cost = leg.cost + arm.cost + _misfit(math.log(arm.size / leg.size), _ARM_TO_LEG)
+            cost = leg.cost + arm.cost + _measure_misfit(math.log(arm.size / leg.size), _ARM_TO_LEG)
             cost -= 2.0 * math.log(leg.size * arm.size)
             if cost < least and _can_join(tree, leg, arm):
                 head = _find_head(tree, leg, arm, ends)
@@ -132,7 +132,7 @@ def _mirrored_branches(tree: JointTree) -> list[tuple[int, _Twin]]:
     """Return the longest pairs of branches that start at the same joint and mirror each other."""
     found = []
     for node, children in enumerate(tree.children):
-        branches = _longest([child for child in children if _has_bones(tree, child)], tree)
+        branches = _keep_longest([child for child in children if _has_bones(tree, child)], tree)
         for n, a in enumerate(branches):
             for b in branches[n + 1 :]:
                 twin = _match(tree, a, b, _DEEP)
@@ -149,7 +149,7 @@ def _has_bones(tree: JointTree, joint: int) -> bool:
     return any(tree.children[child] for child in tree.children[joint])
 
 
-def _longest(joints: list[int], tree: JointTree) -> list[int]:
+def _keep_longest(joints: list[int], tree: JointTree) -> list[int]:
     return joints if len(joints) <= _WIDE else sorted(joints, key=tree.extent)[-_WIDE:]
 
 
@@ -158,7 +158,7 @@ def _match(tree: JointTree, a: int, b: int, depth: int) -> _Twin | None:
     short, long = sorted((tree.lengths[a], tree.lengths[b]))
     if short < _MIN_RATIO * long - 1e-6 * tree.reach[0]:
         return None
-    below_a, below_b = _longest(tree.children[a], tree), _longest(tree.children[b], tree)
+    below_a, below_b = _keep_longest(tree.children[a], tree), _keep_longest(tree.children[b], tree)
     pairs = [(x, y) for x in below_a for y in below_b] if depth else []
     if len(pairs) > 1:
         pairs.sort(key=lambda pair: _measure_difference(tree, *pair))
@@ -183,7 +183,7 @@ def _measure_difference(tree: JointTree, a: int, b: int) -> float:
     return bones + min(abs(tree.extent(a) - tree.extent(b)) / size, 0.3) if size > 0.0 else bones
 
 
-def _misfit(value: float, typical: tuple[float, float]) -> float:
+def _measure_misfit(value: float, typical: tuple[float, float]) -> float:
     mean, spread = typical
     return 0.5 * ((value - mean) / spread) ** 2
 
@@ -191,10 +191,10 @@ def _misfit(value: float, typical: tuple[float, float]) -> float:
 def _fit_limbs(tree: JointTree, node: int, twin: _Twin, shape: _Shape) -> _Limbs | None:
     """Find the two main bones of a mirrored pair: the three joints along it that fit the shape best."""
     best: _Limbs | None = None
-    sides = [([pair.a for pair in chain], [pair.b for pair in chain]) for chain in _chains(twin)]
-    longest = sorted(((_arc(tree, a), a, b) for a, b in sides), key=lambda side: -side[0][-1])[:_TIPS]
+    sides = [([pair.a for pair in chain], [pair.b for pair in chain]) for chain in _iterate_chains(twin)]
+    longest = sorted(((_measure_arc(tree, a), a, b) for a, b in sides), key=lambda side: -side[0][-1])[:_TIPS]
     for along_a, a, b in longest:
-        along_b = _arc(tree, b)
+        along_b = _measure_arc(tree, b)
         for marks in _bone_pairs(along_a, _LONG * along_a[-1]):
             cost = _shape_cost(along_a, along_b, marks, shape)
             if cost < (_WORST_FIT if best is None else best.cost - 1e-9):
@@ -206,7 +206,7 @@ def _fit_limbs(tree: JointTree, node: int, twin: _Twin, shape: _Shape) -> _Limbs
     return best
 
 
-def _chains(twin: _Twin) -> Iterator[list[_Twin]]:
+def _iterate_chains(twin: _Twin) -> Iterator[list[_Twin]]:
     """Yield all paths from a pair down to its leaves."""
     stack = [[twin]]
     while stack:
@@ -216,7 +216,7 @@ def _chains(twin: _Twin) -> Iterator[list[_Twin]]:
             yield chain
 
 
-def _arc(tree: JointTree, joints: list[int]) -> list[float]:
+def _measure_arc(tree: JointTree, joints: list[int]) -> list[float]:
     """Return the path length from the first of `joints` to each."""
     along = [0.0]
     for joint in joints[1:]:
@@ -240,13 +240,13 @@ def _shape_cost(along: list[float], other: list[float], marks: tuple[int, int, i
     i, j, k = marks
     upper, lower = along[j] - along[i], along[k] - along[j]
     size = upper + lower
-    cost = _misfit(math.log(upper / lower), shape.bones)
-    cost += _misfit(along[i] / size, shape.lead) + _misfit((along[-1] - along[k]) / size, shape.tail)
+    cost = _measure_misfit(math.log(upper / lower), shape.bones)
+    cost += _measure_misfit(along[i] / size, shape.lead) + _measure_misfit((along[-1] - along[k]) / size, shape.tail)
     other_upper, other_lower = other[j] - other[i], other[k] - other[j]
     if other_upper <= 0.0 or other_lower <= 0.0:
         return math.inf
     uneven = abs(math.log(upper / other_upper)) + abs(math.log(lower / other_lower))
-    cost += _misfit(uneven, (0.0, 0.15))
+    cost += _measure_misfit(uneven, (0.0, 0.15))
     # A bone that spans further joints (twist joints along it) is less likely than one that does not.
     inside = [along[m] - along[m - 1] > 1e-3 * size for m in range(i + 1, k + 1)]
     return cost + 2.0 * max(sum(inside) - 2, 0)
@@ -308,7 +308,7 @@ def _head_along(tree: JointTree, chain: list[int], legs: _Limbs, ends: Sequence[
 
 def _find_sides(tree: JointTree, legs: _Limbs, arms: _Limbs, sides: Sequence[int]) -> tuple[int, int]:
     """Return, for legs and arms, +1 if side a is left, -1 if side b is left, 0 if unknown."""
-    across_legs, across_arms = _across(tree, legs), _across(tree, arms)
+    across_legs, across_arms = _find_side_axis(tree, legs), _find_side_axis(tree, arms)
     leg_side = _vote(sides, legs) or _sign(_left_axis(tree, legs), across_legs, 0.35)
     arm_side = _vote(sides, arms) or _sign(leg_side * across_legs, across_arms, 0.2)
     return leg_side or _sign(arm_side * across_arms, across_legs, 0.2), arm_side
@@ -319,7 +319,7 @@ def _vote(sides: Sequence[int], limbs: _Limbs) -> int:
     return (votes > 0) - (votes < 0)
 
 
-def _across(tree: JointTree, limbs: _Limbs) -> Floats:
+def _find_side_axis(tree: JointTree, limbs: _Limbs) -> Floats:
     """Return the vector from side b to side a, measured where the limbs start, or further down if they start at one
     point."""
     across: Floats = np.zeros(3)

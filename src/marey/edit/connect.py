@@ -62,7 +62,7 @@ def connect(first: Motion, second: Motion, settings: ConnectSettings) -> Motion:
         two = two.moved(rigid)
     start = _pose_at_end(one)
     end = _pose_at_start(two)
-    between = _fill_gap(start, end, offset_between(_without_rates(start), end), np.arange(1, steps) / one.fps, seconds)
+    between = _fill_gap(start, end, offset_between(_drop_rates(start), end), np.arange(1, steps) / one.fps, seconds)
     stretched = one.bone_offsets is not None or two.bone_offsets is not None
     n_first, n_second = len(one), len(two)
     result = replace(
@@ -103,7 +103,7 @@ def _pose_at_start(motion: Motion) -> RatedPose:
     return pose_at(motion, 0, 0, min(1, len(motion) - 1))
 
 
-def _without_rates(pose: RatedPose) -> RatedPose:
+def _drop_rates(pose: RatedPose) -> RatedPose:
     """Return the pose at rest: the interpolation starts from it and adds the velocity separately."""
     return replace(
         pose,

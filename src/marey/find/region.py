@@ -44,8 +44,8 @@ _MAX_LENGTH = 250
 def make_rules(options: WebSettings, fps: float) -> Rules:
     """Convert settings to rules for the grids of clips with `fps` frames per second."""
     return Rules(
-        _first_beyond(options.max_distance),
-        _first_beyond(options.max_chain_distance),
+        _find_first_beyond(options.max_distance),
+        _find_first_beyond(options.max_chain_distance),
         float(np.sqrt(1.0 + options.max_rise)),
         max(round(options.max_extension_seconds * fps), 1),
         _path_length("chain", options.min_chain_seconds, fps),
@@ -102,6 +102,6 @@ def _path_length(name: str, seconds: float, fps: float) -> int:
     return length
 
 
-def _first_beyond(meters: float) -> int:
+def _find_first_beyond(meters: float) -> int:
     """Return the smallest value, in units of `cells.STEP`, that is larger than a distance in meters."""
     return min(int(np.floor(meters / STEP + 0.5)) + 1, TOO_FAR)

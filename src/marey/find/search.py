@@ -102,7 +102,7 @@ def search(
     graph = query.grow(limit)
     if graph.n == 1:
         _raise_no_match(query, limit)
-    return query.make_result(graph, limit, _notes(query, graph, limit))
+    return query.make_result(graph, limit, _make_notes(query, graph, limit))
 
 
 class External(Protocol):
@@ -365,7 +365,7 @@ def _have_labels(found: Candidates, allowed: Sequence[Bools | None]) -> Bools:
     return out
 
 
-def _notes(query: Query, graph: MatchGraph, limit: float) -> list[str]:
+def _make_notes(query: Query, graph: MatchGraph, limit: float) -> list[str]:
     notes, stored = [], query.web.options.max_distance
     if graph.is_full:
         notes.append(

@@ -386,7 +386,10 @@ def _search(
     for radius, width in _TRIED:
         settings = ReachSettings(_WELL, _PENALTY, _RADIAN, only_clips, min_frames, radius)
         limits = Limits(width, max_frames, _NEAR, _PER_FRAME)
-        found = _beam(graph, starts, ReachSearch(layout, space, goal.goal, goal.tails, settings, limits), best) or found
+        found = (
+            _search_beam(graph, starts, ReachSearch(layout, space, goal.goal, goal.tails, settings, limits), best)
+            or found
+        )
         if best[1] <= _WELL:
             break
     if found is None or best[1] > goal.max_error:
@@ -394,7 +397,7 @@ def _search(
     return found
 
 
-def _beam(graph: MotionGraph, starts: Starts, search: ReachSearch, best: Floats) -> tuple[int, Ints, int] | None:
+def _search_beam(graph: MotionGraph, starts: Starts, search: ReachSearch, best: Floats) -> tuple[int, Ints, int] | None:
     """Return the walk of one beam search if it beats `best` (cost, error), which is updated in place; else None."""
     found = run_beam(search_reach, starts, search, best, _MAX_RECORDS)
     if found is None:

@@ -4,7 +4,7 @@ The windows of coarse cells also use only every n-th frame. The fine grid is exa
 local minimum along its row or its column and not too far above the limit. Minima lie in valleys, often several in one.
 A valley spans more than a coarse step, so it shows up in the rows or columns of the coarse grid, whereas the 2D minima
 of the coarse grid miss many fine minima. How far above the limit a coarse cell may be depends on how fast the clips
-change within half a coarse step; see `_slack`.
+change within half a coarse step; see `_compute_slack`.
 """
 
 from __future__ import annotations
@@ -60,18 +60,20 @@ def make_coarse_search(
         raise InvalidValue(
             f"coarse_step must be from 2 to {half} frames for windows of {2 * half + 1} frames, not {step}"
         )
-    sides = [_side(each, weights, step) for each in clouds]
+    sides = [_make_side(each, weights, step) for each in clouds]
     few_weights = weights[half % step :: step]
     few_weights = set_readonly(few_weights / few_weights.sum())
     return partial(_minima_in, clouds, sides, weights, few_weights, step, check_limit(limit))
 
 
-def _side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
+def _make_side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
     offset = len(frame_weights) // 2 % coarse
     markers, centers, squares = center_clip(clouds, 0, len(clouds))
     means, spreads = _average_windows(centers, squares, frame_weights)
     few = replace(clouds, points=set_readonly(clouds.points[offset::coarse]), fps=clouds.fps / coarse, contacts=None)
-    return Side(few, offset, WindowedClip(markers, centers, means, spreads, _slack(clouds, frame_weights, coarse)))
+    return Side(
+        few, offset, WindowedClip(markers, centers, means, spreads, _compute_slack(clouds, frame_weights, coarse))
+    )
 
 
 def _average_windows(centers: Floats, squares: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -89,7 +91,7 @@ def _average_windows(centers: Floats, squares: Floats, weights: Floats) -> tuple
     return means, spreads
 
 
-def _slack(clouds: Clouds, frame_weights: Floats, coarse: int) -> Floats:
+def _compute_slack(clouds: Clouds, frame_weights: Floats, coarse: int) -> Floats:
     """Return the slack (F,) in m^2 of each frame: D to the frame half a coarse step before or after it, whichever is
     larger, times half the number of frames in a coarse step.
 

@@ -123,7 +123,7 @@ def direction_table(graph: MotionGraph, settings: DirectionSettings) -> Directio
     n_directions, label, speed = settings.n_directions, settings.label, settings.speed
     allowed = graph.allowed(label)
     edges = graph.edges
-    gain, fade = _gains(graph, n_directions, speed)
+    gain, fade = _compute_gains(graph, n_directions, speed)
     gain[~allowed] = -np.inf
     costs = np.zeros((len(graph.nodes), n_directions))
     choices = np.empty(costs.shape, dtype=np.int64)
@@ -146,7 +146,7 @@ def edge_steps(graph: MotionGraph, costs: Floats, fades: Floats, moves: Floats) 
     return Steps(graph.first_out, heads, np.ones((n, 1)), moves, costs, fades, first_end, nothing, np.zeros(0))
 
 
-def _gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[Floats, Floats]:
+def _compute_gains(graph: MotionGraph, n_directions: int, speed: float | None) -> tuple[Floats, Floats]:
     """Return the progress (E, D) of each edge in each direction, and the discount (E,) of everything after the edge."""
     paths, edges = edge_paths(graph), graph.edges
     rate = np.exp(-1.0 / (_HORIZON * graph.fps))

@@ -79,7 +79,7 @@ def _find_edge_paths(graph: MotionGraph) -> EdgePaths:
     moves = np.stack([np.cos(theta), np.sin(theta), edges.moves[:, 1], edges.moves[:, 2]], axis=1)
     steps = np.linalg.norm(points - before, axis=1)
     max_step = float(max(steps.max(), 1e-6))
-    arrays = [set_readonly(each) for each in (first, points, steps, moves, _headings(graph, clip_paths))]
+    arrays = [set_readonly(each) for each in (first, points, steps, moves, _compute_headings(graph, clip_paths))]
     return EdgePaths(arrays[0], arrays[1], arrays[2], arrays[3], arrays[4], max_step)
 
 
@@ -132,7 +132,7 @@ def edge_layout(graph: MotionGraph, seconds: float) -> EdgeLayout:
     )
 
 
-def _headings(graph: MotionGraph, clip_paths: list[Floats]) -> Floats:
+def _compute_headings(graph: MotionGraph, clip_paths: list[Floats]) -> Floats:
     out = np.zeros(len(graph.nodes))
     reach = max(1, round(0.25 * graph.fps))
     for clip, clip_path in enumerate(clip_paths):

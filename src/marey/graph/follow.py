@@ -164,7 +164,7 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
             parameter="other_characters",
         )
     last_frame = 0 if settings.seconds is None else count_frames(settings.seconds, graph.fps)
-    starts = _starts(graph, course, carried, settings.start, np.random.default_rng(settings.rng))
+    starts = _find_starts(graph, course, carried, settings.start, np.random.default_rng(settings.rng))
     search = FollowSearch(
         edge_layout(graph, _ALIKE),
         Course(
@@ -224,7 +224,7 @@ def measure_path(walk: Walk, path: ArrayLike, cost: float) -> PathResult:
     """
     course, _ = resample_path(path)
     walked = find_walked_path(walk)
-    away, uncovered = _nearest(walked, course), _nearest(course, walked)
+    away, uncovered = _measure_nearest(walked, course), _measure_nearest(course, walked)
     end = float(np.hypot(*(walked[-1] - course[-1])))
     points = freeze_array(path, "a path", (None, 2))
     return PathResult(walk, points, walked, cost, float(away.mean()), float(away.max()), float(uncovered.mean()), end)
@@ -286,7 +286,7 @@ def _is_close(best: tuple[float, Walk] | None, path: ArrayLike, last_frame: int,
     return found.mean_distance <= mean and (found.end_distance <= at_end or last_frame > 0)
 
 
-def _starts(
+def _find_starts(
     graph: MotionGraph,
     course: Floats,
     carried: Bools,
@@ -361,7 +361,7 @@ def _search_beam(
     return float(cost[0]), graph.walk([*found.edges, found.last], (np.arctan2(s, c), x, z), n_frames)
 
 
-def _nearest(points: Floats, to: Floats) -> Floats:
+def _measure_nearest(points: Floats, to: Floats) -> Floats:
     """Return the distance (N,) in meters from each point to the nearest point of `to`."""
     from scipy.spatial import cKDTree
 

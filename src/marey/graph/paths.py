@@ -44,9 +44,9 @@ def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> F
     text = read_bytes(path).decode("utf-8", errors="replace")
     suffix = split_name(path)[1]
     if suffix == ".csv":
-        points = _from_csv(text, name)
+        points = _read_csv(text, name)
     elif suffix == ".svg":
-        points = _from_svg(text, name)
+        points = _read_svg(text, name)
         # A closed drawing repeats its first point.
         points = points[np.concatenate([[True], np.hypot(*np.diff(points, axis=0).T) > 0.0])]
         if length is None:
@@ -123,7 +123,7 @@ def _scale_path(points: Floats, length: float) -> Floats:
     return np.asarray((points - points[0]) * (length / float(np.hypot(*np.diff(points, axis=0).T).sum())))
 
 
-def _from_csv(text: str, path: str) -> Floats:
+def _read_csv(text: str, path: str) -> Floats:
     rows: list[tuple[float, float]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip().lstrip("\ufeff")
@@ -150,7 +150,7 @@ def _from_csv(text: str, path: str) -> Floats:
     return np.array(rows)
 
 
-def _from_svg(text: str, path: str) -> Floats:
+def _read_svg(text: str, path: str) -> Floats:
     """Read the points of the first path of a drawing and convert them to floor coordinates: y points down the page, z
     up."""
     found = re.search(r"<path\b[^<>]*?\sd\s*=\s*([\"'])(.*?)\1", text, re.DOTALL)

@@ -65,12 +65,12 @@ def random_walk(graph: MotionGraph, settings: GraphWalkSettings) -> Walk:
     elif not 0 <= start < len(graph.nodes):
         raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, not {start}", parameter="start")
     else:
-        edge = _next_edge(graph, start, allowed, transition_interval, worth, generator)
+        edge = _choose_edge(graph, start, allowed, transition_interval, worth, generator)
     taken = [edge]
     worth.play(edge)
     done = int(edges.n_frames[edge])
     while done < n_frames:
-        edge = _next_edge(graph, int(edges.heads[edge]), allowed, transition_interval, worth, generator)
+        edge = _choose_edge(graph, int(edges.heads[edge]), allowed, transition_interval, worth, generator)
         taken.append(edge)
         worth.play(edge)
         done += int(edges.n_frames[edge])
@@ -124,7 +124,7 @@ class _Worth:
         self._edges = gain - self._fade * self._costs[edges.heads, 0]
 
 
-def _next_edge(
+def _choose_edge(
     graph: MotionGraph, node: int, allowed: Bools, interval: float, worth: _Worth, generator: np.random.Generator
 ) -> int:
     edges = graph.edges

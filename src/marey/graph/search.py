@@ -235,7 +235,7 @@ def search(graph: MotionGraph, objective: Objective | Cost, settings: GraphSearc
     hunt = _BranchAndBound(graph, objective, graph.allowed(label), settings)
     generator = np.random.default_rng(settings.rng)
     ahead = n_window
-    trail = [list(_beginnings(graph, objective, settings.start, hunt.allowed))]
+    trail = [list(_make_beginnings(graph, objective, settings.start, hunt.allowed))]
     while trail:
         heads = trail[-1]
         found = hunt.search_window(heads, None if ahead is None else heads[0].n_frames + ahead)
@@ -319,7 +319,7 @@ class _BranchAndBound:
                 self.is_cut = True
                 break
             self.n_expanded += 1
-            stack += self._rank_walks(self._children(walk))
+            stack += self._rank_walks(self._expand(walk))
         near = [each for each in found if each[0] <= least + self.tolerance]
         return [walk for _, walk in sorted(near, key=lambda each: each[0])]
 
@@ -328,7 +328,7 @@ class _BranchAndBound:
         valued = [(w.cost + (0.0 if self.objective.complete(w) else self.bound(w)), w) for w in walks]
         return sorted(valued, key=lambda each: -each[0])
 
-    def _children(self, walk: PartialWalk) -> Iterator[PartialWalk]:
+    def _expand(self, walk: PartialWalk) -> Iterator[PartialWalk]:
         edges = self.graph.edges
         for edge in self.graph.out_edges(walk.node):
             if not self.allowed[edge]:
@@ -338,7 +338,7 @@ class _BranchAndBound:
                 raise InvalidValue(f"the objective must return costs of at least 0, not {cost} (for edge {edge})")
             if np.isinf(cost):
                 continue
-            place = _after(walk.place, edges.moves[edge]) if edges.blends[edge] else walk.place
+            place = _compose(walk.place, edges.moves[edge]) if edges.blends[edge] else walk.place
             yield PartialWalk(
                 walk.graph,
                 int(edges.heads[edge]),
@@ -359,7 +359,7 @@ def _no_bound(walk: PartialWalk) -> float:
     return 0.0
 
 
-def _after(place: Floats, move: Floats) -> Floats:
+def _compose(place: Floats, move: Floats) -> Floats:
     """Compose two rigid2d like `rigid2d.compose`, without its overhead."""
     theta, x, z = place.tolist()
     turn, dx, dz = move.tolist()
@@ -368,7 +368,7 @@ def _after(place: Floats, move: Floats) -> Floats:
     return np.array([angle, dx * c + dz * s + x, dz * c - dx * s + z])
 
 
-def _beginnings(
+def _make_beginnings(
     graph: MotionGraph, objective: Objective, start: int | tuple[int, ArrayLike] | None, allowed: Bools
 ) -> Iterator[PartialWalk]:
     nodes = range(len(graph.nodes)) if start is None else [start[0] if isinstance(start, tuple) else int(start)]

@@ -127,13 +127,13 @@ def graph_statistics(graph: MotionGraph) -> GraphStatistics:
         mean_edge=float(edges.n_frames.mean()) / fps,
         mean_distance=float(edges.distances[edges.blends].mean()) if edges.blends.any() else 0.0,
         choices_per_second=leaves / seconds_kept if seconds_kept else 0.0,
-        parts=_parts(graph),
+        parts=_split_parts(graph),
         pairs=summarize_pairs(graph),
         to_label=times,
     )
 
 
-def _parts(graph: MotionGraph) -> tuple[tuple[float, tuple[str, ...]], ...]:
+def _split_parts(graph: MotionGraph) -> tuple[tuple[float, tuple[str, ...]], ...]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -256,9 +256,9 @@ def _read_lines(
 
     `cut_off`: the file does not end with a newline, so its last line may be truncated.
     """
-    starts = [i for i in range(first, len(lines)) if _FRAME.fullmatch(_content(lines[i]))]
+    starts = [i for i in range(first, len(lines)) if _FRAME.fullmatch(_strip_comment(lines[i]))]
     _check_size(len(starts), joints, n_bytes, path)
-    _check_counts([(i + 1, int(_content(lines[i]))) for i in starts], warnings)
+    _check_counts([(i + 1, int(_strip_comment(lines[i]))) for i in starts], warnings)
     values = np.zeros((len(starts), columns.total))
     order: list[int] = []
     missing: dict[int, list[int]] = {}
@@ -287,7 +287,7 @@ def _read_lines(
     return values
 
 
-def _content(line: str) -> str:
+def _strip_comment(line: str) -> str:
     """Return a line without its comment and surrounding whitespace."""
     return line.partition("#")[0].strip()
 
@@ -299,13 +299,13 @@ def _read_frame(
     order."""
     seen: dict[int, None] = {}
     for i in range(start + 1, stop):
-        tokens = _content(lines[i]).split()
+        tokens = _strip_comment(lines[i]).split()
         if not tokens:
             continue
         try:
             bone = _read_bone(tokens, columns, row, path, i + 1)
             if bone in seen:
-                message = f"bone {quote(tokens[0])} occurs twice in frame {_content(lines[start])}"
+                message = f"bone {quote(tokens[0])} occurs twice in frame {_strip_comment(lines[start])}"
                 raise ParseError(message, path=path, line=i + 1)
         except ParseError:
             if may_break_off and i == stop - 1:

@@ -165,7 +165,7 @@ class _Parser:
             joint = tree[stack[-1]]
             if word in (b"OFFSET", b"CHANNELS"):
                 if word in seen[-1]:
-                    raise self.error(f"expected one {word.decode()} for {_who(joint)}, got a second one")
+                    raise self.error(f"expected one {word.decode()} for {_name_joint(joint)}, got a second one")
                 seen[-1].add(word)
                 if word == b"OFFSET":
                     joint.offset = self.offset()
@@ -187,7 +187,7 @@ class _Parser:
                 raise self.error(f"expected {len(stack)} more '}}' before {self.got()}; a brace is missing above")
             elif _CHANNEL.fullmatch(word) and joint.channels:
                 raise self.error(
-                    f"expected {len(joint.channels)} CHANNELS for {_who(joint)}, the number it states, got more"
+                    f"expected {len(joint.channels)} CHANNELS for {_name_joint(joint)}, the number it states, got more"
                 )
             else:
                 raise self.error(f"expected OFFSET, CHANNELS, JOINT, End Site or '}}', got {self.got()}")
@@ -208,7 +208,7 @@ class _Parser:
     def name(self) -> bytes:
         """Consume and return the rest of this line, up to a brace."""
         given = self.ahead(_NAME)
-        if _encoding(given) != "utf-8":
+        if _guess_encoding(given) != "utf-8":
             given = self.ahead(re.compile(_SHIFT_JIS_NAME))
         self.at += len(given)
         return given.strip()
@@ -228,7 +228,7 @@ class _Parser:
         return (numbers[0], numbers[1], numbers[2])
 
     def channels(self, joint: Joint) -> None:
-        who = _who(joint)
+        who = _name_joint(joint)
         if joint.column != self.n_columns:  # else the column order would be ambiguous
             raise self.error(f"expected the CHANNELS of {who} before those of its children, got them after")
         word = self.take()
@@ -273,14 +273,14 @@ class _Parser:
 def _decode_names(joints: list[Joint], evidence: list[str]) -> None:
     """Decode the joint names; one encoding applies to the whole file."""
     joined = b"\n".join(joint.given for joint in joints)
-    encoding = _encoding(joined)
+    encoding = _guess_encoding(joined)
     if encoding != "utf-8":
         evidence.append(f"joint names are not UTF-8 and were read as {encoding}")
     for joint, name in zip(joints, joined.decode(encoding).split("\n"), strict=True):
         joint.file_name = f"{END_SITE} {name}".strip() if joint.is_end else name
 
 
-def _encoding(text: bytes) -> str:
+def _guess_encoding(text: bytes) -> str:
     """Guess the encoding: UTF-8; else Shift-JIS if it looks like it; else Windows-1252; else Latin-1 (any bytes)."""
     if _is_in(text, "utf-8"):
         return "utf-8"
@@ -330,5 +330,5 @@ def _name_joints(tree: list[Joint]) -> list[Joint]:
     return [joint for joint in tree if not joint.is_end and joint.name != joint.file_name]
 
 
-def _who(joint: Joint) -> str:
+def _name_joint(joint: Joint) -> str:
     return quote(joint.given) if joint.given or not joint.is_end else END_SITE

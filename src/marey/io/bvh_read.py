@@ -63,13 +63,13 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
     file_offsets = np.array([joint.offset for joint in tree])
     if np.any(file_offsets[0]) and any(name.endswith("position") for name in tree[0].channels):
         evidence.append(f"OFFSET {_plain(tree[0].offset)} of the root is replaced by its position channels")
-    root_positions, offsets, bone_offsets = _positions(values, tree, file_offsets)
+    root_positions, offsets, bone_offsets = _read_positions(values, tree, file_offsets)
     return RawMotion(
         names=tuple(joint.name for joint in tree),
         parents=np.array([joint.parent for joint in tree]),
         offsets=offsets,
         root_positions=root_positions,
-        rotations=_rotations(values, tree),
+        rotations=_read_rotations(values, tree),
         bone_offsets=bone_offsets,
         fps=rate,
         name=split_name(path)[0],
@@ -146,7 +146,7 @@ def _file_names(tree: list[Joint]) -> tuple[str, ...]:
     return ()
 
 
-def _positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple[Floats, Floats, Floats | None]:
+def _read_positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple[Floats, Floats, Floats | None]:
     """Return root positions (F, 3), skeleton offsets (J, 3), and bone offsets (F, J, 3) if position channels vary.
 
     The skeleton has the OFFSET of a joint if its position channels scatter around it, as in files with stretched limbs,
@@ -178,7 +178,7 @@ def _positions(values: Floats, tree: list[Joint], file_offsets: Floats) -> tuple
     return root_positions, offsets, bone_offsets
 
 
-def _rotations(values: Floats, tree: list[Joint]) -> Floats:
+def _read_rotations(values: Floats, tree: list[Joint]) -> Floats:
     """Return local rotations (F, J, 4), with quaternion signs continuous over time."""
     listed = [
         [(joint.column + k, _AXES.index(name[0])) for k, name in enumerate(joint.channels) if name.endswith("rotation")]

@@ -60,7 +60,7 @@ class _Section:
 def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
     """Parse everything after the keyword MOTION, which ends at byte `start`."""
     warnings: list[str] = []
-    n_announced, time, start = _preamble(data, start, warnings)
+    n_announced, time, start = _parse_preamble(data, start, warnings)
     section = _Section(data, path, start, n_columns, n_announced, warnings)
     if n_columns == 0:
         raise ParseError("the file holds no motion: no joint of its hierarchy has CHANNELS", path=path)
@@ -93,7 +93,7 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
     return Rows(values, time[1].decode("latin-1"), line_number(data, time.start(1)), warnings)
 
 
-def _preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re.Match[bytes] | None, int]:
+def _parse_preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re.Match[bytes] | None, int]:
     """Parse ``Frames:`` and ``Frame Time:`` in either order.
 
     Returns the number of frames (None if missing or invalid), the match of the frame time, and the byte where the rows

@@ -47,7 +47,7 @@ def write_bvh(motion: Motion, *, unit: float, up: str, rigid: bool = False) -> I
     tracks = _Tracks(motion, unit, up, rigid)
     order = _depth_first(motion.skeleton)
     written = {j: tracks.of(j) for j in order}
-    yield _hierarchy(motion, order, written, decimals).encode("utf-8", "replace")
+    yield _format_hierarchy(motion, order, written, decimals).encode("utf-8", "replace")
     frame_time = frame_time_text(motion.fps, motion.source.frame_time_text)
     yield f"MOTION\nFrames: {len(motion)}\nFrame Time: {frame_time}\n".encode()
     values = np.concatenate([written[j].values for j in order], axis=1)
@@ -91,7 +91,7 @@ class _Tracks:
             own = axes.vectors_from_file(source.file_offsets, source.up)
             self.file_offsets = axes.vectors_to_file(own, up) * (source.unit / unit)
         if source.channel_values is not None and source.up == up:
-            self.file_angles = _angles(self.file_channels, source.channel_values)
+            self.file_angles = _read_angles(self.file_channels, source.channel_values)
 
     def of(self, j: int) -> _Track:
         path, rest = self._place(j)
@@ -157,7 +157,7 @@ def _rotation_names(channels: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in channels if name not in _POSITIONS)
 
 
-def _angles(channels: tuple[tuple[str, ...], ...], values: Floats) -> list[Floats | None]:
+def _read_angles(channels: tuple[tuple[str, ...], ...], values: Floats) -> list[Floats | None]:
     """Return the angles of each joint in the file, (F, n) degrees.
 
     If the number of columns does not match the channels, returns a list of None.
@@ -199,10 +199,10 @@ def _depth_first(skeleton: Skeleton) -> list[int]:
     return order
 
 
-def _hierarchy(motion: Motion, order: list[int], tracks: dict[int, _Track], decimals: int) -> str:
+def _format_hierarchy(motion: Motion, order: list[int], tracks: dict[int, _Track], decimals: int) -> str:
     """Format the HIERARCHY section."""
     parents = motion.skeleton.parents
-    headings = _headings(motion, tracks)
+    headings = _format_headings(motion, tracks)
     offsets = format_rows(np.stack([tracks[j].offset for j in order]), decimals).decode().splitlines()
     lines, above = ["HIERARCHY"], list[int]()
     for j, offset in zip(order, offsets, strict=True):
@@ -222,7 +222,7 @@ def _indent(depth: int) -> str:
     return "\t" * min(depth, _DEEPEST_INDENT)
 
 
-def _headings(motion: Motion, tracks: dict[int, _Track]) -> list[str]:
+def _format_headings(motion: Motion, tracks: dict[int, _Track]) -> list[str]:
     """Return headings such as ``ROOT Hips``, ``JOINT Head``, ``End Site``, with the file's own names if still valid."""
     names, is_end = motion.skeleton.names, motion.skeleton.is_end_site.tolist()
     file_names, is_bvh = motion.source.file_names, motion.source.channels is not None

@@ -86,7 +86,7 @@ def _unpack_points(data: bytes, layout: Layout, selected: Sequence[int]) -> tupl
     columns = slice(None) if len(selected) == layout.n_points else list(selected)
     positions = np.empty((layout.n_frames, len(selected), 3))
     valid = np.empty((layout.n_frames, len(selected)), dtype=np.bool_)
-    for part in _parts(layout.n_frames, 4 * layout.n_points):
+    for part in _split_frames(layout.n_frames, 4 * layout.n_points):
         chosen = raw[part, columns]
         values = to_floats(chosen, layout.processor) if layout.is_float else chosen.astype(np.float64)
         places = values[:, :, :3]
@@ -100,11 +100,11 @@ def _unpack_points(data: bytes, layout: Layout, selected: Sequence[int]) -> tupl
 
 def _to_meters_y_up(positions: Floats, up: str, meters: float) -> None:
     """Convert positions from the file's axes and unit to marey's, in place."""
-    for part in _parts(len(positions), positions[0].size):
+    for part in _split_frames(len(positions), positions[0].size):
         positions[part] = axes.vectors_from_file(positions[part], up) * meters
 
 
-def _parts(n_frames: int, frame_values: int) -> Iterator[slice]:
+def _split_frames(n_frames: int, frame_values: int) -> Iterator[slice]:
     """Split the frames into chunks that fit a small memory budget."""
     step = max(1, _PART_VALUES // frame_values)
     return (slice(begin, begin + step) for begin in range(0, n_frames, step))

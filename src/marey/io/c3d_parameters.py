@@ -54,7 +54,7 @@ class Parameters:
         if parameter is None or parameter.kind == -1:
             return []
         if parameter.kind == 4:
-            return _floats(parameter.content, self.processor)
+            return _decode_floats(parameter.content, self.processor)
         order = ">" if self.processor == "mips" else "<"
         return [float(value) for value in np.frombuffer(parameter.content, f"{order}i{parameter.kind}").tolist()]
 
@@ -200,7 +200,7 @@ def _read_header(data: bytes, processor: str) -> _Header:
     order = ">" if processor == "mips" else "<"
     n_points, n_analog, first, last = struct.unpack(f"{order}4H", data[2:10])
     data_block, n_samples = struct.unpack(f"{order}2H", data[16:20])
-    scale, rate = _floats(data[12:16] + data[20:24], processor)
+    scale, rate = _decode_floats(data[12:16] + data[20:24], processor)
     return _Header(n_points, n_analog, first, last, data_block, n_samples, scale, rate)
 
 
@@ -306,9 +306,9 @@ def _choose_layout(
     at, _, length = section
     stated, fps = timing
     choices = {
-        "where the data begin": _starts(parameters, header, section, path),
+        "where the data begin": _find_starts(parameters, header, section, path),
         "the number of points": _point_counts(parameters, header, path),
-        "the scale": _scales(parameters, header, path),
+        "the scale": _find_scales(parameters, header, path),
         "the analog values in a frame": _analog_counts(parameters, header, fps),
     }
 
@@ -343,7 +343,7 @@ def _choose_layout(
     return replace(chosen, n_frames=n_frames), room(chosen)
 
 
-def _starts(parameters: Parameters, header: _Header, section: tuple[int, int, int], path: str) -> list[float]:
+def _find_starts(parameters: Parameters, header: _Header, section: tuple[int, int, int], path: str) -> list[float]:
     """Return the possible starts of the data: outside the header and the parameters, and within the file."""
     at, end, length = section
     blocks = (parameters.count("POINT", "DATA_START"), header.data_block)
@@ -353,7 +353,7 @@ def _starts(parameters: Parameters, header: _Header, section: tuple[int, int, in
         raise ParseError(
             f"the data should begin in block {header.data_block}, which is past the end of the file", path=path
         )
-    return _different(usable)
+    return _drop_repeated(usable)
 
 
 def _point_counts(parameters: Parameters, header: _Header, path: str) -> list[float]:
@@ -362,10 +362,10 @@ def _point_counts(parameters: Parameters, header: _Header, path: str) -> list[fl
     used = parameters.count("POINT", "USED")
     if used < 1:
         raise ParseError(f"the file has no points (POINT:USED is {used})", path=path)
-    return _different([float(used), float(header.n_points or used)])
+    return _drop_repeated([float(used), float(header.n_points or used)])
 
 
-def _scales(parameters: Parameters, header: _Header, path: str) -> list[float]:
+def _find_scales(parameters: Parameters, header: _Header, path: str) -> list[float]:
     """Return POINT:SCALE, and also the header's scale if that implies the other storage format."""
     stated = parameters.number("POINT", "SCALE")
     scales = [scale for scale in (stated, header.scale) if math.isfinite(scale) and scale != 0.0]
@@ -382,10 +382,10 @@ def _analog_counts(parameters: Parameters, header: _Header, fps: float) -> list[
     samples = round(rate / fps) if 0.0 < rate <= _FULL_WORD * fps else header.n_samples
     if header.n_analog == used * header.n_samples:
         return [float(header.n_analog)]
-    return _different([float(used * samples), float(header.n_analog)])
+    return _drop_repeated([float(used * samples), float(header.n_analog)])
 
 
-def _different(values: Iterable[float]) -> list[float]:
+def _drop_repeated(values: Iterable[float]) -> list[float]:
     return list(dict.fromkeys(values))
 
 
@@ -394,10 +394,10 @@ def _split_texts(parameter: Parameter) -> Iterator[str]:
         return
     width = parameter.dimensions[0] if parameter.dimensions else 1
     for begin in range(0, len(parameter.content), max(width, 1)):
-        yield _text(parameter.content[begin : begin + width])
+        yield _decode_text(parameter.content[begin : begin + width])
 
 
-def _text(content: bytes) -> str:
+def _decode_text(content: bytes) -> str:
     content = content.partition(b"\0")[0]
     try:
         text = content.decode("utf-8")
@@ -406,5 +406,5 @@ def _text(content: bytes) -> str:
     return text.strip()
 
 
-def _floats(content: bytes, processor: str) -> list[float]:
+def _decode_floats(content: bytes, processor: str) -> list[float]:
     return [float(value) for value in to_floats(np.frombuffer(content, float_type(processor)), processor)]

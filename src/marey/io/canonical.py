@@ -40,7 +40,7 @@ def to_motion(
     given_unit = None if unit is None else unit_detection.parse_unit(unit)
     try:
         skeleton = _with_roles(Skeleton(raw.names, raw.parents, raw.offsets, {**raw.roles, **(role_map or {})}), raw)
-        up_axis = _up(raw, skeleton, given_up, evidence)
+        up_axis = _find_up(raw, skeleton, given_up, evidence)
         meters = _unit(raw, skeleton, given_unit, evidence)
         rest_axis = up_axis if raw.rest_up is None else raw.rest_up
         offsets = axes.vectors_from_file(raw.offsets, rest_axis) * meters
@@ -73,7 +73,7 @@ def to_motion(
         raise ParseError(f"the motion in this file is invalid: {error}", path=raw.source.path) from None
 
 
-def _up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str]) -> str:
+def _find_up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str]) -> str:
     if up is not None:
         evidence.append(f"{up.upper()} up as given")
         return up

@@ -58,11 +58,11 @@ class Curve:
         cubic = ((flags & CUBIC) != 0) & ~constant & (t > 0.0) & (t < 1.0)
         if cubic.any():
             tangents = self.slopes[at[cubic]], self.weights[at[cubic]]
-            out[cubic] = _bezier(t[cubic], span[cubic] / fps, before[cubic], after[cubic], tangents)
+            out[cubic] = _evaluate_bezier(t[cubic], span[cubic] / fps, before[cubic], after[cubic], tangents)
         return out
 
 
-def _bezier(t: Floats, span: Floats, before: Floats, after: Floats, tangents: tuple[Floats, Floats]) -> Floats:
+def _evaluate_bezier(t: Floats, span: Floats, before: Floats, after: Floats, tangents: tuple[Floats, Floats]) -> Floats:
     """Return the values of cubic segments at the fractions `t` of their time."""
     slopes, weights = tangents
     right, left = weights[:, 0], weights[:, 1]

@@ -231,8 +231,8 @@ def _read_transform(scene: FbxScene, model: Model, node: int, sampler: _Sampler)
     is_active = bool(scene.number(model.properties, "RotationActive", 1.0))
     number = int(scene.number(model.properties, "RotationOrder", 0.0)) if is_active else 0
     order = _ORDERS[number if 0 <= number < len(_ORDERS) else 0]
-    before = _rotation(vector("PreRotation"), "ZYX") if is_active else quat.identity()
-    after = _rotation(vector("PostRotation"), "ZYX") if is_active else quat.identity()
+    before = _convert_rotation(vector("PreRotation"), "ZYX") if is_active else quat.identity()
+    after = _convert_rotation(vector("PostRotation"), "ZYX") if is_active else quat.identity()
     scale = vector("Lcl Scaling", 1.0)
     sampled = sampler.sample(node, "scaling", scale)
     if sampled is not None and node not in sampler.scaled:
@@ -240,7 +240,7 @@ def _read_transform(scene: FbxScene, model: Model, node: int, sampler: _Sampler)
     flip, stretch = split_scale(scale)
 
     def turn(angles: Floats) -> Floats:
-        return quat.mul(before, quat.mul_inv(_rotation(angles, order), after))
+        return quat.mul(before, quat.mul_inv(_convert_rotation(angles, order), after))
 
     rotation_pivot, scale_pivot = vector("RotationPivot"), vector("ScalingPivot")
     outer = vector("RotationOffset") + rotation_pivot
@@ -257,7 +257,7 @@ def _read_transform(scene: FbxScene, model: Model, node: int, sampler: _Sampler)
     return scale, out
 
 
-def _rotation(angles: Floats, order: str) -> Floats:
+def _convert_rotation(angles: Floats, order: str) -> Floats:
     """Convert angles about X, Y and Z in degrees to quaternions."""
     return euler.from_euler(np.radians(angles)[..., ["XYZ".index(axis) for axis in order]], order)
 

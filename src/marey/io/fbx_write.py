@@ -96,7 +96,7 @@ def _add_skeleton(scene: _Scene, motion: Motion) -> list[int]:
             "NodeAttribute", name, "NodeAttribute", "LimbNode", Element("TypeFlags", ["Skeleton"]),
             _properties(Size=1.0),
         )  # fmt: skip
-        local = _local(skeleton.offsets[j] * _CENTIMETERS)
+        local = _make_local(skeleton.offsets[j] * _CENTIMETERS)
         node = scene.add("Model", name, "Model", "LimbNode", Element("Version", [232]), local)
         scene.link(node, bones[skeleton.parents[j]] if j else 0)
         scene.link(attribute, node)
@@ -123,7 +123,7 @@ def _add_body(scene: _Scene, motion: Motion, bones: Sequence[int]) -> None:
         "Geometry", "body", "Geometry", "Mesh", Element("GeometryVersion", [124]),
         Element("Vertices", [points.ravel()]), Element("PolygonVertexIndex", [corners]), normals, layer,
     )  # fmt: skip
-    node = scene.add("Model", "body", "Model", "Mesh", Element("Version", [232]), _local(np.zeros(3)))
+    node = scene.add("Model", "body", "Model", "Mesh", Element("Version", [232]), _make_local(np.zeros(3)))
     material = scene.add(
         "Material", "body", "Material", "", Element("Version", [102]), Element("ShadingModel", ["lambert"]),
         _properties(DiffuseColor=(0.55, 0.62, 0.7)),
@@ -141,7 +141,7 @@ def _add_body(scene: _Scene, motion: Motion, bones: Sequence[int]) -> None:
         cluster = scene.add(
             "Deformer", name, "SubDeformer", "Cluster", Element("Version", [100]), Element("UserData", ["", ""]),
             Element("Indexes", [own]), Element("Weights", [np.ones(len(own))]),
-            Element("Transform", [_matrix(-places[j])]), Element("TransformLink", [_matrix(places[j])]),
+            Element("Transform", [_make_matrix(-places[j])]), Element("TransformLink", [_make_matrix(places[j])]),
         )  # fmt: skip
         scene.link(cluster, skin)
         scene.link(bone, cluster)
@@ -225,10 +225,10 @@ def _describe_file(scene: _Scene, motion: Motion) -> list[Element]:
 
 
 def _properties(**values: Any) -> Element:
-    return Element("Properties70", [], [_property(name, value) for name, value in values.items()])
+    return Element("Properties70", [], [_make_property(name, value) for name, value in values.items()])
 
 
-def _property(name: str, value: Any) -> Element:
+def _make_property(name: str, value: Any) -> Element:
     if isinstance(value, np.int64):
         return Element("P", [name, "KTime", "Time", "", value])
     if isinstance(value, tuple):
@@ -239,13 +239,13 @@ def _property(name: str, value: Any) -> Element:
     return Element("P", [name, *kind, "", value])
 
 
-def _local(translation: Floats) -> Element:
+def _make_local(translation: Floats) -> Element:
     """Return the properties of a node with this translation, without rotation and scale."""
     rows = (("Lcl Translation", translation), ("Lcl Rotation", np.zeros(3)), ("Lcl Scaling", np.ones(3)))
     return Element("Properties70", [], [Element("P", [name, name, "", "A", *row.tolist()]) for name, row in rows])
 
 
-def _matrix(translation: Floats) -> Floats:
+def _make_matrix(translation: Floats) -> Floats:
     """Return the matrix of a translation (16,), by columns."""
     matrix = np.eye(4)
     matrix[3, :3] = translation
@@ -253,7 +253,7 @@ def _matrix(translation: Floats) -> Floats:
 
 
 def _pose_node(node: int, position: Floats) -> Element:
-    return Element("PoseNode", [], [Element("Node", [np.int64(node)]), Element("Matrix", [_matrix(position)])])
+    return Element("PoseNode", [], [Element("Node", [np.int64(node)]), Element("Matrix", [_make_matrix(position)])])
 
 
 # Bytes.

@@ -124,7 +124,7 @@ class FileTransaction:
         check_file_name(target)
         folder, name = os.path.split(target)
         folder = folder or os.curdir
-        with _reporting(target):
+        with _report_errors(target):
             if os.path.isdir(target):
                 raise UnwritableFile("is a folder, expected a file name to write to", path=path)
             if not os.path.isdir(folder):
@@ -145,7 +145,7 @@ class FileTransaction:
     def commit(self, *staged: StagedFile, replace: bool = True) -> None:
         """Rename staged files to their targets in order; each rename reaches the disk before the next."""
         for k, file in enumerate(staged):
-            with _reporting(file.target):
+            with _report_errors(file.target):
                 (os.replace if replace else place_new)(file.temporary, file.target)
                 if k + 1 < len(staged):
                     sync_folder(os.path.dirname(file.target))
@@ -227,7 +227,7 @@ def file_digest(path: str | os.PathLike[str]) -> str:
 
 
 @contextmanager
-def _reporting(path: str) -> Iterator[None]:
+def _report_errors(path: str) -> Iterator[None]:
     """Context manager: turn errors of the operating system into UnwritableFile."""
     try:
         yield

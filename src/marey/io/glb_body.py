@@ -57,7 +57,7 @@ def build_body_mesh(skeleton: Skeleton, rigid: Bools) -> BodyMesh:
     if hips is not None:  # joints from a root on the floor up to the hips are not part of the body
         visible[list(skeleton.chain(hips))] = False
     if not visible.any():
-        return _octahedra([_lump(places[0], LUMP, 0)])
+        return _build_octahedra([_make_lump(places[0], LUMP, 0)])
     thickness = np.clip(THICKNESS * lengths, THINNEST * size, THICKEST * size)
     thickness = np.minimum(thickness, 0.5 * lengths)
 
@@ -65,20 +65,20 @@ def build_body_mesh(skeleton: Skeleton, rigid: Bools) -> BodyMesh:
     for j, below in enumerate(skeleton.children):
         parent = int(skeleton.parents[j])
         if j == head:
-            shapes.append(_head(skeleton, places, j, visible, HEAD_SIZE * size))
+            shapes.append(_make_head(skeleton, places, j, visible, HEAD_SIZE * size))
         elif not below and parent != head:
-            shapes.append(_lump(places[j], max(0.6 * float(thickness[j]), THINNEST * size), j))
+            shapes.append(_make_lump(places[j], max(0.6 * float(thickness[j]), THINNEST * size), j))
         if visible[j] and parent != head:
             shapes.append((places[parent], places[j], WAIST, thickness[j], parent))
-    return _octahedra(shapes)
+    return _build_octahedra(shapes)
 
 
-def _lump(place: Floats, radius: float, joint: int) -> _Shape:
+def _make_lump(place: Floats, radius: float, joint: int) -> _Shape:
     up = np.array([0.0, radius, 0.0])
     return place - up, place + up, 0.5, radius, joint
 
 
-def _head(skeleton: Skeleton, places: Floats, head: int, visible: Bools, size: float) -> _Shape:
+def _make_head(skeleton: Skeleton, places: Floats, head: int, visible: Bools, size: float) -> _Shape:
     """Return one shape for the head: along its longest bone, else continuing the neck, else upright."""
     bones = [skeleton.offsets[j] for j in skeleton.children[head] if visible[j]]
     if bones:
@@ -90,7 +90,7 @@ def _head(skeleton: Skeleton, places: Floats, head: int, visible: Bools, size: f
     return places[head], places[head] + along * (height / reach), HEAD_WAIST, HEAD_THICKNESS * height, head
 
 
-def _octahedra(shapes: Sequence[_Shape]) -> BodyMesh:
+def _build_octahedra(shapes: Sequence[_Shape]) -> BodyMesh:
     """Build a flat-shaded octahedron with 24 vertices for each shape."""
     starts, ends, waists, radii, carriers = (np.array(column) for column in zip(*shapes, strict=True))
     along = ends - starts

@@ -59,7 +59,7 @@ def write_glb(motions: Sequence[Motion], *, body: bool = True, compact: bool = F
     for motion in motions:
         check_float32(motion)
     file = GlbContent()
-    groups = _by_skeleton(motions)
+    groups = _group_by_skeleton(motions)
     tracks: dict[int, tuple[int, _MovingJoints]] = {}
     for number, group in enumerate(groups, start=1):
         members = [motions[i] for i in group]
@@ -69,7 +69,9 @@ def write_glb(motions: Sequence[Motion], *, body: bool = True, compact: bool = F
     names = unique_names(motion.name or "motion" for motion in motions)
     for i, (motion, name) in enumerate(zip(motions, names, strict=True)):
         first, moving = tracks[i]
-        channels = {(first + joint, path): values for (joint, path), values in _channels(motion, moving).items()}
+        channels = {
+            (first + joint, path): values for (joint, path), values in _collect_channels(motion, moving).items()
+        }
         if compact:
             channels = {
                 key: _round_values(values) if key[1] == "rotation" else values for key, values in channels.items()
@@ -107,7 +109,7 @@ def check_float32(motion: Motion) -> None:
         )
 
 
-def _by_skeleton(motions: Sequence[Motion]) -> list[list[int]]:
+def _group_by_skeleton(motions: Sequence[Motion]) -> list[list[int]]:
     """Group motion indices by skeleton, ignoring the root offset (it does not affect the motion)."""
     groups: list[list[int]] = []
     for i, motion in enumerate(motions):
@@ -287,7 +289,7 @@ def _add_body(file: GlbContent, skeleton: Skeleton, rigid: Bools) -> None:
     file.nodes.append({"name": name, "mesh": len(file.meshes) - 1, "skin": len(file.skins) - 1})
 
 
-def _channels(motion: Motion, moving: _MovingJoints) -> dict[tuple[int, str], NDArray[Any]]:
+def _collect_channels(motion: Motion, moving: _MovingJoints) -> dict[tuple[int, str], NDArray[Any]]:
     """Return the values (F, C) of each (joint, path) that needs a channel."""
     channels: dict[tuple[int, str], NDArray[Any]] = {(0, "translation"): motion.root_positions.astype(np.float32)}
     rotations: Floats = quat.unroll(quat.normalize(motion.rotations))

@@ -297,7 +297,7 @@ class Gltf:
             self.fail(f"'{where}.count' must be at least 1, not 0")
         stored: np.ndarray[Any, Any] | None = None
         if "bufferView" in entry:
-            stored = self._elements(entry, where, count, width, component)
+            stored = self._view_elements(entry, where, count, width, component)
         self._spend(count * width * 8, where)
         values = np.zeros((count, width)) if stored is None else stored.astype(np.float64)
         if "sparse" in entry:
@@ -317,7 +317,7 @@ class Gltf:
             self.fail(f"'{where}.componentType' must be one of {sorted(COMPONENTS)}, not {quote(code)}")
         return np.dtype(COMPONENTS[code])
 
-    def _elements(
+    def _view_elements(
         self, entry: Json, where: str, count: int, width: int, component: np.dtype[Any]
     ) -> np.ndarray[Any, Any]:
         """Return a view (count, width) of the part of the binary chunk that `entry` points to."""
@@ -367,11 +367,11 @@ class Gltf:
         kind = self._component(places, f"{where}.indices")
         if kind.kind != "u":
             self.fail(f"'{where}.indices.componentType' must be an unsigned integer type")
-        at = self._elements(places, f"{where}.indices", count, 1, kind)[:, 0].astype(np.int64)
+        at = self._view_elements(places, f"{where}.indices", count, 1, kind)[:, 0].astype(np.int64)
         if at.max() >= len(values):
             self.fail(f"'{where}.indices' refers to element {at.max()}, but there are only {len(values)}")
         replaced = self.child(sparse, "values", where)
-        values[at] = self._elements(replaced, f"{where}.values", count, values.shape[1], component)
+        values[at] = self._view_elements(replaced, f"{where}.values", count, values.shape[1], component)
 
     def _spend(self, n_bytes: int, where: str) -> None:
         """Limit the decoded size to a multiple of the file size: accessors may overlap, or be zeros without data."""

@@ -31,22 +31,31 @@ _LEG = ("*Leg Hips", "*Shin *Leg", "*Foot *Shin", "*ToeBase *Foot")
 _TIPS = ("*HandThumbEnd *Hand", "*HandMiddleEnd *Hand")
 
 
-def _finger(name: str, n_bones: int) -> list[str]:
+def _name_finger(name: str, n_bones: int) -> list[str]:
     chain = ["*Hand", *(f"*Hand{name}{k}" for k in range(1, n_bones + 1)), f"*Hand{name}End"]
     return [f"{joint} {parent}" for parent, joint in pairwise(chain)]
 
 
-def _both(joints: Sequence[str]) -> list[str]:
+def _name_both_sides(joints: Sequence[str]) -> list[str]:
     return [joint.replace("*", side) for side in ("Left", "Right") for joint in joints]
 
 
-_HAND = [*_finger("Thumb", 3), *(joint for name in ("Index", "Middle", "Ring", "Pinky") for joint in _finger(name, 4))]
+_HAND = [
+    *_name_finger("Thumb", 3),
+    *(joint for name in ("Index", "Middle", "Ring", "Pinky") for joint in _name_finger(name, 4)),
+]
 # Joints and their parents, by the number of joints.
 _SKELETONS = {
-    30: ("SOMA", [*_TRUNK, *_FACE, *_both([*_ARM, *_TIPS]), *_both(_LEG)]),
+    30: ("SOMA", [*_TRUNK, *_FACE, *_name_both_sides([*_ARM, *_TIPS]), *_name_both_sides(_LEG)]),
     77: (
         "SOMA",
-        [*_TRUNK, "HeadEnd Head", *_FACE, *_both([*_ARM, *_HAND]), *_both([*_LEG, "*ToeEnd *ToeBase"])],
+        [
+            *_TRUNK,
+            "HeadEnd Head",
+            *_FACE,
+            *_name_both_sides([*_ARM, *_HAND]),
+            *_name_both_sides([*_LEG, "*ToeEnd *ToeBase"]),
+        ],
     ),
 }
 

@@ -68,7 +68,7 @@ def load(path: StrPath, settings: LoadSettings) -> Any:
     >>> marey.load("walk.bvh", unit="cm", fps=30).duration
     4.0
     """
-    suffix = _suffix(path)
+    suffix = _get_suffix(path)
     if suffix not in MARKER_SUFFIXES:
         return load_motion(path, settings=settings)
     for name in ("fps", "file_fps", "root", "clip", "skeleton", "body_model", "roles"):
@@ -88,7 +88,7 @@ def load_motion(path: StrPath, settings: LoadSettings) -> Motion:
     >>> motion.rotations.shape, motion.source.format
     ((241, 27, 4), 'glb')
     """
-    suffix = _suffix(path)
+    suffix = _get_suffix(path)
     for name, suffixes in _OPTIONS.items():
         if getattr(settings, name) is not None and suffix in MOTION_SUFFIXES and suffix not in suffixes:
             raise InvalidValue(
@@ -126,7 +126,7 @@ def load_markers(path: StrPath, settings: AxesSettings) -> Markers:
     >>> markers.names, markers.positions[1]  # meters
     (('HEAD',), array([[0.   , 1.701, 0.02 ]]))
     """
-    suffix = _suffix(path)
+    suffix = _get_suffix(path)
     if suffix not in MARKER_SUFFIXES:
         raise UnknownFormat(f"markers can only be loaded from {', '.join(MARKER_SUFFIXES)} files", path=path)
     if suffix == ".trc":
@@ -149,7 +149,7 @@ def clip_names(path: StrPath) -> tuple[str, ...]:
     >>> marey.load("gaits.glb", clip="run").name
     'run'
     """
-    suffix = _suffix(path)
+    suffix = _get_suffix(path)
     if suffix in GLTF_SUFFIXES:
         from marey.io import glb_read
 
@@ -263,5 +263,5 @@ def read_roles(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:
     return content
 
 
-def _suffix(path: StrPath) -> str:
+def _get_suffix(path: StrPath) -> str:
     return split_name(path)[1]

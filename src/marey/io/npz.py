@@ -102,7 +102,7 @@ def read_npz(data: bytes, path: str) -> RawMotion:
         source=_source(texts, path),
         unit=1.0,
         up="y",
-        evidence=_evidence(texts, numbers),
+        evidence=_describe_evidence(texts, numbers),
     )
 
 
@@ -202,7 +202,7 @@ def _source(texts: Mapping[str, tuple[str, ...]], path: str) -> Source:
     )
 
 
-def _evidence(texts: Mapping[str, tuple[str, ...]], numbers: Mapping[str, Floats]) -> list[str]:
+def _describe_evidence(texts: Mapping[str, tuple[str, ...]], numbers: Mapping[str, Floats]) -> list[str]:
     source_format = texts.get("source_format", ("",))[0]
     if not source_format:
         return []

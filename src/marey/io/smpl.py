@@ -80,7 +80,7 @@ def _to_right(name: str) -> str:
     return name.replace("left_", "right_")
 
 
-def _fingers(side: str) -> list[_Joint]:
+def _list_fingers(side: str) -> list[_Joint]:
     sign = 1.0 if side == "left" else -1.0
     out = []
     for finger, (x, y, z), length in (
@@ -111,7 +111,7 @@ _BODY_JOINTS = [
     *_mirror([_Joint("left_wrist", "left_elbow", (0.25, 0.0, 0.0))]),
 ]
 _SMPL_HANDS = _mirror([_Joint("left_hand", "left_wrist", (0.085, 0.0, 0.0))])
-_FINGERS = [*_fingers("left"), *_fingers("right")]
+_FINGERS = [*_list_fingers("left"), *_list_fingers("right")]
 _HEAD = [
     _Joint("jaw", "head", (0.0, 0.0, 0.02)),
     *_mirror([_Joint("left_eye", "head", (0.03, 0.07, 0.07))]),
@@ -152,7 +152,7 @@ def read_smpl(
     is_nested = any(name != short for name, short in called.items())
     arrays = {called[name]: array for name, array in read_other_arrays(data, path, called).items()}
     vectors = _read_poses(arrays, path)
-    positions = _numbers(arrays, _first(arrays, _TRANS), (len(vectors), 3), path)
+    positions = _numbers(arrays, _find_first(arrays, _TRANS), (len(vectors), 3), path)
     shape = np.zeros(0) if _SHAPE not in arrays else np.atleast_2d(_numbers(arrays, _SHAPE, None, path))[0]
     rate, found = _read_rate(arrays, fps, path)
     if rate is None and is_nested:
@@ -280,17 +280,17 @@ def _build_body(n_joints: int, shape: Floats, body_model: Any) -> tuple[tuple[st
     return names, parents, offsets, f"bone lengths from {PurePath(str(body_model)).name}"
 
 
-def _first(arrays: Mapping[str, NDArray[Any]], names: Sequence[str]) -> str:
+def _find_first(arrays: Mapping[str, NDArray[Any]], names: Sequence[str]) -> str:
     return next((name for name in names if name in arrays), "")
 
 
 def _read_poses(arrays: Mapping[str, NDArray[Any]], path: str) -> Floats:
     """Return the rotation vectors (F, K, 3) of all joints."""
-    whole = _first(arrays, _POSES)
+    whole = _find_first(arrays, _POSES)
     if whole:
         parts = [_numbers(arrays, whole, None, path)]
     else:
-        listed = [_first(arrays, _ROOT), _first(arrays, _BODY), *(name for name in _FACE if name in arrays)]
+        listed = [_find_first(arrays, _ROOT), _find_first(arrays, _BODY), *(name for name in _FACE if name in arrays)]
         listed += next((list(names) for names in _HANDS if all(name in arrays for name in names)), [])
         parts = [_numbers(arrays, name, None, path) for name in listed]
     n_frames = len(parts[0]) if parts[0].ndim else 0
@@ -328,7 +328,7 @@ def _numbers(
 def _read_rate(arrays: Mapping[str, NDArray[Any]], fps: float | None, path: str) -> tuple[float | None, list[str]]:
     if fps is not None:
         return fps, [f"rate {fps:g} Hz as given"]
-    name = _first(arrays, _RATES)
+    name = _find_first(arrays, _RATES)
     if not name:
         return None, []
     value = _numbers(arrays, name, None, path)

@@ -201,7 +201,7 @@ def _read_points(positions: Markers | ArrayLike | StrPath, settings: SolveSettin
     if isinstance(positions, str | os.PathLike):
         if split_name(positions)[1] == ".npy":
             array = read_npy(read_bytes(positions), os.fspath(positions))
-            points = _from_array(array, settings, os.fspath(positions))
+            points = _read_array(array, settings, os.fspath(positions))
             name = split_name(positions)[0]
             return points._replace(markers=replace(points.markers, name=name))
         if split_name(positions)[1] not in MARKER_SUFFIXES:
@@ -215,7 +215,7 @@ def _read_points(positions: Markers | ArrayLike | StrPath, settings: SolveSettin
             _refuse(settings, option)
     if isinstance(positions, Markers):
         return Points(positions, _match_set(positions.names), True)
-    return _from_array(positions, settings, "")
+    return _read_array(positions, settings, "")
 
 
 def _refuse(settings: SolveSettings, option: str) -> None:
@@ -223,7 +223,7 @@ def _refuse(settings: SolveSettings, option: str) -> None:
         raise InvalidValue(f"{option} does not apply to Markers objects, which already have it", parameter=option)
 
 
-def _from_array(positions: ArrayLike, settings: SolveSettings, path: str) -> Points:
+def _read_array(positions: ArrayLike, settings: SolveSettings, path: str) -> Points:
     try:
         array = np.asarray(positions, dtype=np.float64)
     except (TypeError, ValueError):

@@ -18,7 +18,7 @@ _NAME = re.compile(r"marey-(?:studio|run)-([0-9a-f]{8})-([0-9]{1,10})-.+")
 
 def new_folder(kind: str = "studio") -> Path:
     """Create a temporary folder that only this user can read. `kind` is "studio" or "run"."""
-    return Path(tempfile.mkdtemp(prefix=f"marey-{kind}-{_machine()}-{os.getpid()}-"))
+    return Path(tempfile.mkdtemp(prefix=f"marey-{kind}-{_identify_machine()}-{os.getpid()}-"))
 
 
 def remove_stale(place: Path | None = None) -> int:
@@ -46,7 +46,7 @@ def remove_stale(place: Path | None = None) -> int:
 
 def _is_stale(entry: os.DirEntry[str]) -> bool:
     named = _NAME.fullmatch(entry.name)
-    if named is None or named[1] != _machine():
+    if named is None or named[1] != _identify_machine():
         return False
     try:
         is_own = entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid()
@@ -65,6 +65,6 @@ def _runs(process: int) -> bool:
     return True
 
 
-def _machine() -> str:
+def _identify_machine() -> str:
     """Return an id of this machine or container; others may share the temporary folder."""
     return f"{zlib.crc32(platform.node().encode(errors='replace')):08x}"

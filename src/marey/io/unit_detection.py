@@ -172,9 +172,9 @@ def recognize_up(
         parts = [joint_path(skeleton, root_positions[taken], rotations[taken], joint, bones) for joint in named]
         return np.stack(parts)
 
-    axis, cosine = _nearest_axis(_find_stance(paths(frames)).mean(axis=0))
+    axis, cosine = _find_nearest_axis(_find_stance(paths(frames)).mean(axis=0))
     rest = skeleton.rest_positions[named, None]
-    rest_axis, rest_cosine = _nearest_axis(_find_stance(rest)[0])
+    rest_axis, rest_cosine = _find_nearest_axis(_find_stance(rest)[0])
     seen = plural(len(frames), "frame")
     evidence = f"{axis.upper()} up: the direction from feet to head, with a mean cosine of {cosine:.2f} over {seen}"
     usual = _USUAL_UPS if by_rest else _USUAL_POSITION_UPS
@@ -246,6 +246,6 @@ def _walks(paths: Floats, axis: str) -> bool:
     return bool(standing[moving].mean() >= 0.5)
 
 
-def _nearest_axis(direction: Floats) -> tuple[str, float]:
+def _find_nearest_axis(direction: Floats) -> tuple[str, float]:
     k = int(np.argmax(np.abs(direction)))
     return ("-" if direction[k] < 0 else "") + "xyz"[k], float(abs(direction[k]))

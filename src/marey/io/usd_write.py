@@ -49,17 +49,17 @@ def _write_parts(motion: Motion, body: bool) -> Iterator[bytes]:
         f"    endTimeCode = {len(motion) - 1}\n    framesPerSecond = {motion.fps!r}\n    metersPerUnit = 1\n"
         f'    startTimeCode = 0\n    timeCodesPerSecond = {motion.fps!r}\n    upAxis = "Y"\n)\n\n'
         f'def SkelRoot "{name}" (\n    prepend apiSchemas = ["SkelBindingAPI"]\n)\n{{\n'
-        f"    float3[] extent = {_tuples(_find_extent(motion))}\n"
+        f"    float3[] extent = {_format_tuples(_find_extent(motion))}\n"
         f"    rel skel:animationSource = </{name}/skeleton/{clip}>\n    rel skel:skeleton = </{name}/skeleton>\n\n"
         '    def Skeleton "skeleton" (\n        prepend apiSchemas = ["SkelBindingAPI"]\n    )\n    {\n'
         f"        uniform token[] jointNames = [{_quote(skeleton.names)}]\n"
         f"        uniform token[] joints = [{_quote(paths)}]\n"
-        f"        uniform matrix4d[] bindTransforms = {_matrices(places)}\n"
-        f"        uniform matrix4d[] restTransforms = {_matrices(skeleton.offsets)}\n"
+        f"        uniform matrix4d[] bindTransforms = {_compute_matrices(places)}\n"
+        f"        uniform matrix4d[] restTransforms = {_compute_matrices(skeleton.offsets)}\n"
         f"        rel skel:animationSource = </{name}/skeleton/{clip}>\n\n"
         f'        def SkelAnimation "{clip}"\n        {{\n'
         f"            uniform token[] joints = [{_quote(paths)}]\n"
-        f"            half3[] scales = {_tuples(np.ones((len(skeleton), 3)))}\n"
+        f"            half3[] scales = {_format_tuples(np.ones((len(skeleton), 3)))}\n"
     ).encode()
     rotations = quat.unroll(quat.normalize(motion.rotations))
     yield from _write_samples("quatf[] rotations", rotations)
@@ -103,12 +103,13 @@ def _write_body(motion: Motion, name: str) -> str:
     bounds = np.array([mesh.positions.min(axis=0), mesh.positions.max(axis=0)])
     return (
         '\n    def Mesh "mesh" (\n        prepend apiSchemas = ["SkelBindingAPI"]\n    )\n    {\n'
-        f"        float3[] extent = {_tuples(bounds)}\n"
+        f"        float3[] extent = {_format_tuples(bounds)}\n"
         f"        int[] faceVertexCounts = [{', '.join(['3'] * (n_points // 3))}]\n"
         f"        int[] faceVertexIndices = [{indices}]\n"
-        f"        point3f[] points = {_tuples(mesh.positions)}\n"
-        f'        normal3f[] normals = {_tuples(mesh.normals)} (\n            interpolation = "vertex"\n        )\n'
-        f"        color3f[] primvars:displayColor = {_tuples(np.array([_COLOR]))}\n"
+        f"        point3f[] points = {_format_tuples(mesh.positions)}\n"
+        f"        normal3f[] normals = {_format_tuples(mesh.normals)} (\n"
+        '            interpolation = "vertex"\n        )\n'
+        f"        color3f[] primvars:displayColor = {_format_tuples(np.array([_COLOR]))}\n"
         f"        int[] primvars:skel:jointIndices = [{joints}] (\n            elementSize = 1\n"
         '            interpolation = "vertex"\n        )\n'
         f"        float[] primvars:skel:jointWeights = [{', '.join(['1'] * n_points)}] (\n            elementSize = 1\n"
@@ -137,12 +138,12 @@ def _quote(words: Iterable[str]) -> str:
     return ", ".join(f'"{word}"' for word in escaped).encode("utf-8", "replace").decode()
 
 
-def _tuples(values: Floats | Sequence[Floats]) -> str:
+def _format_tuples(values: Floats | Sequence[Floats]) -> str:
     rows = (", ".join(_NUMBER % number for number in row) for row in np.asarray(values).tolist())
     return f"[{', '.join(f'({row})' for row in rows)}]"
 
 
-def _matrices(places: Floats) -> str:
+def _compute_matrices(places: Floats) -> str:
     """Return translations (J, 3) as matrices that act on row vectors."""
     rows = (f"( (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), ({x!r}, {y!r}, {z!r}, 1) )" for x, y, z in places.tolist())
     return f"[{', '.join(rows)}]"

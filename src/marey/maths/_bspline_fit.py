@@ -128,10 +128,10 @@ def _active_set(design: Design, samples: FloatArray, ties: Ties, least: float) -
     slack = _SLACK * scale * float(np.abs(design.bands).max()) * n_steps
     fewest, chances = n_steps + 1, _ROUNDS_OF_BLOCKS
     for _ in range(_MAX_EXCHANGES * (n_steps + 1)):
-        group, offset = _groups(held, len(ties.group), cycle, ties.period, least)
+        group, offset = _find_groups(held, len(ties.group), cycle, ties.period, least)
         points = _solve_tied(design, moments, group, offset)
         steps = np.diff(points[:, 0])[:n_steps]
-        pull = _multipliers(design.product(points)[:, 0] - moments[:, 0], held, cycle)
+        pull = _compute_multipliers(design.product(points)[:, 0] - moments[:, 0], held, cycle)
         wrong = np.where(held, pull < -slack, steps < least - _SLACK * scale)
         count = int(wrong.sum())
         if count == 0:
@@ -157,7 +157,7 @@ def _raise_steps(points: FloatArray, least: float, period: FloatArray | None) ->
     return np.asarray(points[0] + np.concatenate([[0.0], np.cumsum(steps)])[:, None])
 
 
-def _groups(
+def _find_groups(
     held: npt.NDArray[np.bool_], n_points: int, cycle: int | None, period: FloatArray | None, least: float
 ) -> tuple[Ints, FloatArray]:
     """Return the unknown of each point (K,) and its offset (K, 1); neighbors joined by a held step share one."""
@@ -177,7 +177,7 @@ def _groups(
     return group[point % cycle], (offset[point % cycle] + (point // cycle) * float(period[0]))[:, None]
 
 
-def _multipliers(gradient: FloatArray, held: npt.NDArray[np.bool_], cycle: int | None) -> FloatArray:
+def _compute_multipliers(gradient: FloatArray, held: npt.NDArray[np.bool_], cycle: int | None) -> FloatArray:
     """Return the derivative of the cost by each held step: the gradient summed over the later points of its group."""
     if cycle is None:
         return np.asarray(-np.cumsum(gradient)[:-1])
@@ -195,13 +195,13 @@ def _solve_tied(design: Design, moments: FloatArray, group: Ints, offset: FloatA
     right = np.zeros((n, moments.shape[1]))
     np.add.at(right, group, moments - design.product(offset))
     if n <= _DENSE:
-        unknowns = np.linalg.solve(_dense(design.bands, group, n), right)
+        unknowns = np.linalg.solve(_make_dense(design.bands, group, n), right)
     else:
         unknowns = _solve_around(*_fold_bands(design.bands, group, n), right)
     return np.asarray(unknowns[group] + offset)
 
 
-def _dense(bands: FloatArray, group: Ints, n: int) -> FloatArray:
+def _make_dense(bands: FloatArray, group: Ints, n: int) -> FloatArray:
     out = np.zeros((n, n))
     for d in range(3):
         one, other = group[: len(group) - d], group[d:]

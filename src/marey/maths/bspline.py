@@ -43,7 +43,7 @@ def evaluate(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False) -
     >>> bspline.evaluate([0.0, 1.0, 2.0, 3.0], [0.0, 0.5, 1.0])
     array([0.5, 1.5, 2.5])
     """
-    control, at = _control(points, "bspline.evaluate"), as_floats(u, "bspline.evaluate", "u")
+    control, at = _check_control(points, "bspline.evaluate"), as_floats(u, "bspline.evaluate", "u")
     if not cyclic:
         return _evaluate(control, at)
     rounds = np.floor(at)
@@ -60,7 +60,7 @@ def derivative(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False)
     >>> bspline.derivative([0.0, 1.0, 2.0, 3.0], [0.0, 0.5])
     array([2., 2.])
     """
-    control, at = _control(points, "bspline.derivative"), as_floats(u, "bspline.derivative", "u")
+    control, at = _check_control(points, "bspline.derivative"), as_floats(u, "bspline.derivative", "u")
     if cyclic:
         at = at - np.floor(at)
     span, x = _place(control, at)
@@ -88,14 +88,14 @@ def inverse(points: npt.ArrayLike, values: npt.ArrayLike, *, cyclic: bool = Fals
     >>> bspline.inverse([0.0, 1.0, 2.0, 3.0], [0.5, 1.5]).round(6)
     array([0. , 0.5])
     """
-    control, wanted = _control(points, "bspline.inverse"), as_floats(values, "bspline.inverse", "values")
+    control, wanted = _check_control(points, "bspline.inverse"), as_floats(values, "bspline.inverse", "values")
     if control.ndim != 1 or not (np.diff(control) > 0.0).all():
         raise InvalidValue("bspline.inverse: points must have shape (K,) and increase; otherwise u is not unique")
     if not cyclic:
-        return _inverse(control, wanted)
+        return _invert(control, wanted)
     period = control[-2] - control[0]
     rounds = np.floor((wanted - 0.5 * (control[0] + control[1])) / period)
-    return np.asarray(_inverse(control, wanted - rounds * period) + rounds)
+    return np.asarray(_invert(control, wanted - rounds * period) + rounds)
 
 
 def fit(
@@ -201,12 +201,12 @@ def with_period(points: npt.ArrayLike, period: npt.ArrayLike) -> FloatArray:
     >>> bspline.with_period([0.0, 1.0, 2.0, 2.9, 4.2], 3.0)
     array([0., 1., 2., 3., 4.])
     """
-    control = _control(points, "bspline.with_period").copy()
+    control = _check_control(points, "bspline.with_period").copy()
     control[-2:] = control[:2] + as_floats(period, "bspline.with_period", "period")
     return control
 
 
-def _control(points: npt.ArrayLike, where: str) -> FloatArray:
+def _check_control(points: npt.ArrayLike, where: str) -> FloatArray:
     control = as_floats(points, where, "points")
     if control.ndim == 0 or len(control) < _FEWEST:
         raise InvalidValue(
@@ -241,7 +241,7 @@ def _evaluate(control: FloatArray, u: FloatArray) -> FloatArray:
     return np.asarray(value)
 
 
-def _inverse(control: FloatArray, values: FloatArray) -> FloatArray:
+def _invert(control: FloatArray, values: FloatArray) -> FloatArray:
     spans = len(control) - 2
     borders = 0.5 * (control[:-1] + control[1:])
     span = np.clip(np.searchsorted(borders, values, side="right") - 1, 0, spans - 1)

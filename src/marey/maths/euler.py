@@ -33,7 +33,7 @@ def from_euler(angles: npt.ArrayLike, order: str) -> FloatArray:
     """
     _check_order(order, "euler.from_euler")
     given = with_tail(angles, (3,), "euler.from_euler", "angles")
-    return _product(given, order)
+    return _multiply(given, order)
 
 
 def from_axes(angles: npt.ArrayLike, axes: str) -> FloatArray:
@@ -53,7 +53,7 @@ def from_axes(angles: npt.ArrayLike, axes: str) -> FloatArray:
     given = with_tail(angles, (len(axes),), "euler.from_axes", "angles")
     if set(axes) - set("XYZ"):
         raise InvalidValue(f"euler.from_axes: axes must consist of the letters X, Y, Z (upper case), not {axes!r}")
-    return _product(given, axes)
+    return _multiply(given, axes)
 
 
 def to_euler(q: npt.ArrayLike, order: str) -> FloatArray:
@@ -149,7 +149,7 @@ def _check_order(order: str, where: str) -> tuple[int, int, int, float]:
     return i, j, 3 - i - j, 1.0 if (j - i) % 3 == 1 else -1.0
 
 
-def _product(angles: FloatArray, axes: str) -> FloatArray:
+def _multiply(angles: FloatArray, axes: str) -> FloatArray:
     def kernel(out: FloatArray, angles: FloatArray) -> None:
         parts: list[FloatArray | None] = [np.ones(angles.shape[:-1]), None, None, None]
         for n, letter in enumerate(axes):

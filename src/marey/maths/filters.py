@@ -51,8 +51,8 @@ def gaussian(x: npt.ArrayLike, sigma: float, axis: int = 0) -> FloatArray:
         raise InvalidValue(f"filters.gaussian: sigma (in samples) must be finite and at least 0, not {sigma}")
     radius = int(_TRUNCATE * sigma + 0.5)
     if radius == 0 or columns.size == 0:
-        return _from_columns(columns.copy(), shape, axis)
-    return _from_columns(_gaussian_kernel(columns, sigma, radius), shape, axis)
+        return _restore_axes(columns.copy(), shape, axis)
+    return _restore_axes(_gaussian_kernel(columns, sigma, radius), shape, axis)
 
 
 def median(x: npt.ArrayLike, size: int, axis: int = 0) -> FloatArray:
@@ -78,8 +78,8 @@ def median(x: npt.ArrayLike, size: int, axis: int = 0) -> FloatArray:
     if size != int(size) or size < 1 or size % 2 == 0:
         raise InvalidValue(f"filters.median: size must be an odd number of samples, at least 1, not {size}")
     if size == 1 or columns.size == 0:
-        return _from_columns(columns.copy(), shape, axis)
-    return _from_columns(_median_kernel(columns, int(size)), shape, axis)
+        return _restore_axes(columns.copy(), shape, axis)
+    return _restore_axes(_median_kernel(columns, int(size)), shape, axis)
 
 
 def _as_columns(x: npt.ArrayLike, axis: int, where: str) -> tuple[FloatArray, tuple[int, ...]]:
@@ -91,13 +91,13 @@ def _as_columns(x: npt.ArrayLike, axis: int, where: str) -> tuple[FloatArray, tu
     return moved.reshape(len(moved), math.prod(moved.shape[1:])), moved.shape
 
 
-def _from_columns(columns: FloatArray, shape: tuple[int, ...], axis: int) -> FloatArray:
+def _restore_axes(columns: FloatArray, shape: tuple[int, ...], axis: int) -> FloatArray:
     return np.ascontiguousarray(np.moveaxis(columns.reshape(shape), 0, axis))
 
 
 def _gaussian_kernel(x: FloatArray, sigma: float, radius: int) -> FloatArray:
     n = len(x)
-    taps = _taps(sigma, radius)
+    taps = _make_taps(sigma, radius)
     out = np.empty(x.shape)
     first, stop = min(radius, n), max(n - radius, min(radius, n))
     if first < stop:
@@ -111,7 +111,7 @@ def _gaussian_kernel(x: FloatArray, sigma: float, radius: int) -> FloatArray:
     return out
 
 
-def _taps(sigma: float, radius: int) -> FloatArray:
+def _make_taps(sigma: float, radius: int) -> FloatArray:
     return np.asarray(np.exp(-0.5 * (np.arange(radius + 1) / sigma) ** 2))
 
 
@@ -120,7 +120,7 @@ def _taps(sigma: float, radius: int) -> FloatArray:
 def _line_weights(sigma: float, radius: int, start: int, stop: int) -> FloatArray:
     """Return weights of the offsets from `start` to `stop` for the value at offset 0 of a fitted line."""
     offsets = np.arange(start, stop)
-    weight = _taps(sigma, radius)[np.abs(offsets)]
+    weight = _make_taps(sigma, radius)[np.abs(offsets)]
     zeroth, first, second = weight.sum(), (weight * offsets).sum(), (weight * offsets**2).sum()
     if second > 0.0:
         weight = weight * (second - first * offsets)

@@ -56,7 +56,7 @@ def compose(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     >>> rigid2d.compose(turn, step).round(3) + 0.0
     array([1.571, 1.   , 0.   ])
     """
-    after, before = _two(a, b, "rigid2d.compose")
+    after, before = _check_two(a, b, "rigid2d.compose")
     return _compose(after, before)
 
 
@@ -81,7 +81,7 @@ def between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     >>> rigid2d.between([0.0, 1.0, 0.0], [0.0, 1.0, 2.0])
     array([0., 0., 2.])
     """
-    start, end = _two(a, b, "rigid2d.between")
+    start, end = _check_two(a, b, "rigid2d.between")
     return _compose(end, _invert(start))
 
 
@@ -197,7 +197,7 @@ def wrap_angle(angle: npt.ArrayLike) -> FloatArray:
     return np.asarray(np.where(np.abs(wrapped) < np.pi, wrapped, np.where(np.isnan(wrapped), wrapped, np.pi)))
 
 
-def _two(a: npt.ArrayLike, b: npt.ArrayLike, where: str) -> tuple[FloatArray, FloatArray]:
+def _check_two(a: npt.ArrayLike, b: npt.ArrayLike, where: str) -> tuple[FloatArray, FloatArray]:
     first = with_tail(a, (3,), where, "a")
     second = with_tail(b, (3,), where, "b")
     lead_shape(where, first.shape[:-1], second.shape[:-1])

@@ -93,7 +93,7 @@ def median_stride_rate(strides: tuple[Stride, ...], fps: float) -> float | None:
     """Return strides per second, from the median duration of `strides`; None if there are none."""
     if not strides:
         return None
-    return fps / _median([stride.stop - stride.start for stride in strides])
+    return fps / _compute_median([stride.stop - stride.start for stride in strides])
 
 
 def rate_finding(motion: Motion) -> str | None:
@@ -154,8 +154,8 @@ def find_implausible_rate(strides: tuple[Stride, ...], motion: Motion) -> Implau
     rate = median_stride_rate(going, fps)
     if rate is None or len(going) < 2:
         return None
-    gait = "walk" if _median([s.duty for s in going]) >= _RUN_DUTY else "run"
-    speed = _median([s.length / (s.stop - s.start) for s in going]) * fps
+    gait = "walk" if _compute_median([s.duty for s in going]) >= _RUN_DUTY else "run"
+    speed = _compute_median([s.length / (s.stop - s.start) for s in going]) * fps
     quickest = _QUICKEST[gait] * math.sqrt(_GRAVITY / leg)
     if rate <= margin * quickest:
         return None
@@ -233,7 +233,7 @@ def ankle_passes(hips: Floats, across: Floats, ankles: Floats, leg: float) -> tu
     (F, 2) unit directions, and the fractional frame numbers at which the ankles pass.
     """
     facing, axis = _gait_axis(across, hips)
-    return facing, _passes(((ankles[:, 0] - ankles[:, 1]) * axis).sum(axis=1), _SWING * leg)
+    return facing, _find_passes(((ankles[:, 0] - ankles[:, 1]) * axis).sum(axis=1), _SWING * leg)
 
 
 def find_passings(hips: Floats, across: Floats, ankles: Floats, leg: float, fps: float) -> tuple[Floats, Ints]:
@@ -261,13 +261,13 @@ def _gait_axis(across: Floats, hips: Floats) -> tuple[Floats, Floats]:
     return facing, left if aside > ahead else facing
 
 
-def _passes(separation: Floats, swing: float) -> list[float]:
+def _find_passes(separation: Floats, swing: float) -> list[float]:
     """Find the frames at which `separation` (F,) crosses 0, or the middle of a swing that stays on one side of 0.
 
     Only swings between extremes that differ by at least `swing` count. The clip may cut off the first and last swing,
     so their middle is unknown; they count only if they cross 0.
     """
-    extremes = _extremes(separation, swing)
+    extremes = _find_extremes(separation, swing)
     frames = []
     for i, (a, b) in enumerate(itertools.pairwise(extremes)):
         low, high = sorted((float(separation[a]), float(separation[b])))
@@ -281,14 +281,14 @@ def _passes(separation: Floats, swing: float) -> list[float]:
     return frames
 
 
-def _extremes(values: Floats, swing: float) -> list[int]:
+def _find_extremes(values: Floats, swing: float) -> list[int]:
     """Find the frames of alternating maxima and minima of `values` (F,), with neighbors at least `swing` apart."""
     frames = np.empty(len(values) + 1, dtype=np.int64)
     count = gait_kernels.find_extremes(np.ascontiguousarray(values), swing, frames)
     return [int(frame) for frame in frames[:count]]
 
 
-def _median(values: Sequence[float]) -> float:
+def _compute_median(values: Sequence[float]) -> float:
     """Return the median. `np.median` would import numpy.ma, which takes a tenth of the time of `marey info`."""
     ordered, n = sorted(values), len(values)
     return float(0.5 * (ordered[(n - 1) // 2] + ordered[n // 2]))

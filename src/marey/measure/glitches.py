@@ -130,7 +130,7 @@ def find_loose_joints(motion: Motion) -> LooseJoints:
     >>> find_loose_joints(walk)
     LooseJoints(joints=(), frames=())
     """
-    joints = np.flatnonzero(_extremities(motion.skeleton) & ~motion.skeleton.is_end_site)
+    joints = np.flatnonzero(_find_extremities(motion.skeleton) & ~motion.skeleton.is_end_site)
     if len(check_motion(motion)) < 4 or not joints.size:
         return LooseJoints((), ())
     joints = joints[_any_flips(motion, joints)]
@@ -148,7 +148,7 @@ def usual_level(values: Floats) -> Floats:
     return np.asarray(np.partition(values, at, axis=0)[at])
 
 
-def _extremities(skeleton: Skeleton) -> Bools:
+def _find_extremities(skeleton: Skeleton) -> Bools:
     """Return (J,) whether a joint is a finger, or a toe joint, whose rotation is loose."""
     found = np.zeros(len(skeleton), dtype=bool)
     parents = skeleton.parents
@@ -167,7 +167,7 @@ def _choose_joints(motion: Motion) -> tuple[Ints, Ints, float]:
     Fingers and toes are not tested: captures often lack them. The balls of the feet are tested for position only.
     """
     skeleton = motion.skeleton
-    loose = _extremities(skeleton)
+    loose = _find_extremities(skeleton)
     balls = [skeleton.roles[role] for role in ("left_ball", "right_ball") if role in skeleton.roles]
     loose[balls] = False
     size = (stature(skeleton) or STATURE) / STATURE

@@ -141,7 +141,7 @@ def measure(motion: Motion, against: Motion | None = None, *, joint_limits: Join
     subject = Subject(motion, limits, source)
     metrics = _measure_all(subject)
     if source is None or against is None:
-        return Report(metrics, _about(motion))
+        return Report(metrics, _describe_motion(motion))
     paired = zip(metrics, _measure_all(source), strict=True)
     changes = (one(subject) for one in EDIT_MEASURES)
     return Report(
@@ -149,8 +149,8 @@ def measure(motion: Motion, against: Motion | None = None, *, joint_limits: Join
             *(metric.compare_with(other) for metric, other in paired),
             *(replace(metric, against_note=metric.note) for metric in changes),
         ),
-        _about(motion),
-        _about(against),
+        _describe_motion(motion),
+        _describe_motion(against),
     )
 
 
@@ -165,5 +165,5 @@ def _measure_all(subject: Subject) -> tuple[Metric, ...]:
     return metrics
 
 
-def _about(motion: Motion) -> dict[str, Any]:
+def _describe_motion(motion: Motion) -> dict[str, Any]:
     return {"name": motion.name, "frames": len(motion), "fps": motion.fps, "seconds": motion.duration}

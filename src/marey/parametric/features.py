@@ -487,7 +487,7 @@ def _check_moment(at: Any) -> str | float:
     return seconds
 
 
-def _extent(path: Floats, which: str) -> Floats:
+def _measure_extent(path: Floats, which: str) -> Floats:
     """Return values (F,) that are largest where a path (F, 3) is farthest, highest and so on (`which`)."""
     if which == "farthest":
         return np.asarray(np.linalg.norm(path - path[0], axis=1))
@@ -501,7 +501,7 @@ def _extent(path: Floats, which: str) -> Floats:
 
 
 def _find_extreme(path: Floats, which: str) -> int:
-    value = _extent(path, which)
+    value = _measure_extent(path, which)
     top, largest = int(np.argmax(value)), float(value.max())
     edge = max(1, round(_EDGE * len(path)))
     if which in ("fastest", "slowest") or edge <= top < len(path) - edge:
@@ -516,7 +516,7 @@ def _find_extreme(path: Floats, which: str) -> int:
 
 def extreme_near(path: Floats, which: str, frame: int, reach: int) -> int:
     """Return the frame of the largest extreme of a path (F, 3) within `reach` frames; `frame` if there is none."""
-    value = _extent(path, which)
+    value = _measure_extent(path, which)
     points = _find_turning_points(value)
     points = points[np.abs(points - frame) <= reach]
     return int(points[np.argmax(value[points])]) if len(points) else frame

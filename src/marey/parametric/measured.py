@@ -206,9 +206,9 @@ def check_finite(values: Floats, features: Sequence[Feature], name: str) -> None
     names = [label for feature in features for label in feature.names]
     wrong = names[int(np.flatnonzero(~np.isfinite(values))[0])]
     raise InvalidValue(
-        f"{wrong} of {name} is {_first_bad(values)}, not a finite number; check the feature, or omit this motion"
+        f"{wrong} of {name} is {_find_bad(values)}, not a finite number; check the feature, or omit this motion"
     )
 
 
-def _first_bad(values: Floats) -> Any:
+def _find_bad(values: Floats) -> Any:
     return values[~np.isfinite(values)][0]

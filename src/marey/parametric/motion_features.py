@@ -44,7 +44,7 @@ class MotionFeature:
     needs_joint: bool = False
 
 
-def _speed(motion: Motion, world: World, joint: str, which: str) -> float:
+def _measure_speed(motion: Motion, world: World, joint: str, which: str) -> float:
     return _KINDS[which](_steps(motion, world, joint) * motion.fps)
 
 
@@ -56,7 +56,7 @@ def _angular_speed(motion: Motion, world: World, joint: str, which: str) -> floa
     return _KINDS[which](quat.angle_between(turned[:-1], turned[1:]) * motion.fps)
 
 
-def _traveled(motion: Motion, world: World, joint: str, which: str) -> float:
+def _measure_traveled(motion: Motion, world: World, joint: str, which: str) -> float:
     if which == "path":
         return float(_steps(motion, world, "hips").sum())
     path = find_path(motion.skeleton, world, "hips")[:, [0, 2]]
@@ -68,8 +68,8 @@ def _turn(motion: Motion, world: World, joint: str, which: str) -> float:
     return float(yaw[-1] - yaw[0])
 
 
-def _curvature(motion: Motion, world: World, joint: str, which: str) -> float:
-    distance = _traveled(motion, world, "", "path")
+def _measure_curvature(motion: Motion, world: World, joint: str, which: str) -> float:
+    distance = _measure_traveled(motion, world, "", "path")
     if distance < _STILL:
         raise InvalidValue(f"the curvature of {motion.name or 'a motion'!r} is undefined, because it stays in place")
     return _turn(motion, world, "", "") / distance
@@ -84,7 +84,7 @@ def _step_height(motion: Motion, world: World, joint: str, which: str) -> float:
     return max(float(height.max() - height.min()) for height in heights)
 
 
-def _duration(motion: Motion, world: World, joint: str, which: str) -> float:
+def _measure_duration(motion: Motion, world: World, joint: str, which: str) -> float:
     return motion.duration
 
 
@@ -102,11 +102,11 @@ def _need_frames(motion: Motion) -> None:
 
 
 MOTION_FEATURES: dict[str, MotionFeature] = {
-    "speed": MotionFeature(_speed, "m/s", tuple(_KINDS), "hips"),
+    "speed": MotionFeature(_measure_speed, "m/s", tuple(_KINDS), "hips"),
     "angular_speed": MotionFeature(_angular_speed, "rad/s", tuple(_KINDS), needs_joint=True),
-    "traveled": MotionFeature(_traveled, "m", ("path", "net")),
+    "traveled": MotionFeature(_measure_traveled, "m", ("path", "net")),
     "turn": MotionFeature(_turn, "rad"),
-    "curvature": MotionFeature(_curvature, "rad/m"),
+    "curvature": MotionFeature(_measure_curvature, "rad/m"),
     "step_height": MotionFeature(_step_height, "m"),
-    "duration": MotionFeature(_duration, "s"),
+    "duration": MotionFeature(_measure_duration, "s"),
 }

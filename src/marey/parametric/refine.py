@@ -65,7 +65,7 @@ def refine_weights(
     first = miss = float(np.linalg.norm(residual))
     if miss < _DONE or not np.isfinite(miss):
         return weights
-    jacobian = _jacobian(measured, which, now) / scale[:, None]
+    jacobian = _compute_jacobian(measured, which, now) / scale[:, None]
     for _ in range(steps):
         now = bounded_step(now, jacobian, residual, room, delta)
         residual = (target - measure(now)) / scale
@@ -114,7 +114,7 @@ def _clip_weights(weights: Floats, delta: float) -> Floats:
     return np.asarray(out)
 
 
-def _jacobian(measured: BlendMeasurer, which: Ints, weights: Floats) -> Floats:
+def _compute_jacobian(measured: BlendMeasurer, which: Ints, weights: Floats) -> Floats:
     """Return the derivatives (d, e) of f from `weights` (e,) toward each single example, by finite differences.
 
     For steps with sum 0, they act like partial derivatives with respect to the weights.

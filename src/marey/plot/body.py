@@ -67,7 +67,7 @@ def extract_body(motion: Motion) -> Body:
         heading = np.unwrap(quat.twist_angle(world.rotations[:, 0], UP))
     bones = _bones(motion)
     skull = _below_head(motion.skeleton)
-    sides = _sides(motion.skeleton)
+    sides = _find_sides(motion.skeleton)
     return Body(
         positions=positions,
         travel=travel,
@@ -75,7 +75,7 @@ def extract_body(motion: Motion) -> Body:
         bones=bones,
         sides=tuple(sides[child] for _, child in bones.tolist()),
         in_head=np.isin(bones[:, 1], skull[1:]),
-        head=_head(motion.skeleton, skull),
+        head=_find_head(motion.skeleton, skull),
         size=_size(motion.skeleton, positions),
         floor=floor,
     )
@@ -166,7 +166,7 @@ def _bones(motion: Motion) -> Ints:
     return np.array(bones, dtype=np.int64).reshape(-1, 2)
 
 
-def _sides(skeleton: Skeleton) -> list[str]:
+def _find_sides(skeleton: Skeleton) -> list[str]:
     """Find the side of the body that each joint is on; descendants of a limb are on the limb's side."""
     side = ["middle"] * len(skeleton)
     for role, joint in skeleton.roles.items():
@@ -189,7 +189,7 @@ def _below_head(skeleton: Skeleton) -> list[int]:
     return skull
 
 
-def _head(skeleton: Skeleton, skull: list[int]) -> tuple[int, int] | None:
+def _find_head(skeleton: Skeleton, skull: list[int]) -> tuple[int, int] | None:
     if not skull:
         return None
     rest = skeleton.rest_positions

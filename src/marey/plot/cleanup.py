@@ -55,19 +55,19 @@ def before_after(
             "floor height; pass the motion before cleanup and the cleaned motion"
         )
     first, last = span(after, start, stop)
-    columns = _columns(contacts, points)
+    columns = _find_columns(contacts, points)
     shown = [contacts.points[k] for k in columns]
     times = np.arange(first, last) / after.fps
     many = len(shown) > 2
     figure = style.new_figure(0.85 + (2 * _PANEL[many] + 0.22) * len(shown), layout="constrained")
     panels = figure.subplots(2 * len(shown), 1, sharex=True, squeeze=False)[:, 0]
-    curves = [_curves(motion, shown, floor) for motion in (before, after)]
+    curves = [_compute_curves(motion, shown, floor) for motion in (before, after)]
     lowest = min(-1.0, 1.15 * min(float(height[first:last].min()) for height, _ in curves))
     for n, point in enumerate(shown):
         color = style.SIDES[style.side_of(point.name)]
         high, fast = panels[2 * n], panels[2 * n + 1]
         touching = contacts.mask[first:last, columns[n]]
-        highest = max(_top(heights[first:last, n], touching) for heights, _ in curves)
+        highest = max(_choose_top(heights[first:last, n], touching) for heights, _ in curves)
         for panel, k in ((high, 0), (fast, 1)):
             old, new = (pair[k][first:last, n] for pair in curves)
             panel.plot(times, old, color=style.NOTE, lw=1.1, label="before")
@@ -99,7 +99,7 @@ def before_after(
 draw_before_after = before_after
 
 
-def _columns(contacts: Contacts, points: Sequence[str] | None) -> list[int]:
+def _find_columns(contacts: Contacts, points: Sequence[str] | None) -> list[int]:
     """Find the indices of the contact points to draw."""
     if points is not None:
         for name in points:
@@ -116,12 +116,12 @@ def _columns(contacts: Contacts, points: Sequence[str] | None) -> list[int]:
     return columns
 
 
-def _top(heights: Floats, touching: Bools) -> float:
+def _choose_top(heights: Floats, touching: Bools) -> float:
     """Choose the top of the height axis in centimeters, so that all plants are visible. heights, touching : (F,)."""
     return max(_HIGHEST, _ABOVE_PLANTS * float(heights[touching].max(initial=0.0)))
 
 
-def _curves(motion: Motion, points: Sequence[ContactPoint], floor: float) -> tuple[Floats, Floats]:
+def _compute_curves(motion: Motion, points: Sequence[ContactPoint], floor: float) -> tuple[Floats, Floats]:
     """Compute (F, K) heights in centimeters and (F, K) speeds in m/s of K contact points."""
     paths = point_paths(motion, tuple(points))
     return 100.0 * (paths[..., 1] - floor), horizontal_speed(paths, motion.fps)

@@ -115,7 +115,7 @@ class _Strip:
 
 def _plan(motion: Motion, first: int, last: int, n_poses: int | None) -> _Strip:
     body = extract_body(motion)
-    along, travels = _course(body, first, last)
+    along, travels = _choose_course(body, first, last)
     seconds = (last - 1 - first) / motion.fps
     if n_poses is None:
         reach = float(np.ptp(body.travel[first:last] @ along))
@@ -138,7 +138,7 @@ def _plan(motion: Motion, first: int, last: int, n_poses: int | None) -> _Strip:
     return _Strip(body, motion.fps, first, last, along, travels, frames, ghosts, touching, sides)
 
 
-def _course(body: Body, first: int, last: int) -> tuple[Floats, bool]:
+def _choose_course(body: Body, first: int, last: int) -> tuple[Floats, bool]:
     """Choose the direction of view, and whether the character travels perpendicular to it."""
     floor_path = body.travel[first:last] * np.array([1.0, 0.0, 1.0])
     _, _, axes = np.linalg.svd(floor_path - floor_path.mean(axis=0), full_matrices=False)

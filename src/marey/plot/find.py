@@ -61,7 +61,7 @@ def matches(found: MatchResult, path: style.StrPath | None = None, *, most: int 
         if k == 0:
             figure.patches.append(_band(figure, bottom, tall / total))
         _label_row(figure, found, k, bottom + 0.5 * tall / total)
-    _head(figure, found, len(rows))
+    _draw_head(figure, found, len(rows))
     return figure
 
 
@@ -135,7 +135,7 @@ def _label_row(figure: Figure, found: MatchResult, k: int, middle: float) -> Non
     figure.text(left, middle - step, times, size=style.NOTE_SIZE, color=style.NOTE, va="center")
 
 
-def _head(figure: Figure, found: MatchResult, n_rows: int) -> None:
+def _draw_head(figure: Figure, found: MatchResult, n_rows: int) -> None:
     height = figure.get_figheight()
     part = "" if n_rows == len(found) else f", {n_rows - 1} of them drawn"
     n = len(found) - 1
@@ -171,7 +171,7 @@ def match_graph(found: MatchResult, path: style.StrPath | None = None) -> Figure
     figure = style.new_figure(6.4)
     axes = figure.add_axes((0.02, 0.05, 0.66, 0.86))
     places = _around(found)
-    _rings(axes, found, places)
+    _draw_rings(axes, found, places)
     tree = {(min(k, int(p)), max(k, int(p))) for k, p in enumerate(found.parents) if p >= 0}
     for edge in found.edges:
         if (edge.first, edge.second) not in tree:
@@ -228,7 +228,7 @@ def _around(found: MatchResult) -> Floats:
     return out
 
 
-def _rings(axes: Axes, found: MatchResult, places: Floats) -> None:
+def _draw_rings(axes: Axes, found: MatchResult, places: Floats) -> None:
     """Draw three or four circles of equal distance, labeled where the dots (n, 2) leave most room."""
     from matplotlib.patches import Circle
 

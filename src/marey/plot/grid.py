@@ -49,7 +49,7 @@ def grid(
     region : (Fa, Fb) True where a search may go, for motions of Fa and Fb frames; the rest is dimmed.
     """
     line = None if cells is None else _path(cells, grid.values.shape)
-    veil = None if region is None else _region(region, grid.values.shape)
+    veil = None if region is None else _check_region(region, grid.values.shape)
     figure, axes, bar = make_grid_axes((len(grid.a) / grid.a.fps, len(grid.b) / grid.b.fps), _MARGIN, _TALLEST)
     distances, step = _reduce_cells(grid.values)
     finite = distances[np.isfinite(distances)]
@@ -59,13 +59,13 @@ def grid(
     a, b = grid.a, grid.b
     # A cell is a square about its frame's time; blocks of cells end beyond the last frame.
     n_rows, n_columns = distances.shape
-    extent = _extent(n_rows * step, a.fps) + _extent(n_columns * step, b.fps)
+    extent = _find_extent(n_rows * step, a.fps) + _find_extent(n_columns * step, b.fps)
     look: dict[str, Any] = {"origin": "lower", "extent": extent, "aspect": "auto", "interpolation": "nearest"}
     axes.set_facecolor(_REFUSED)
     image = axes.imshow(np.ma.masked_invalid(distances).T, cmap=_COLORS, vmin=low, vmax=high, **look)
     if veil is not None:
         _draw_veil(axes, veil, step, look)
-    axes.set(xlim=_extent(len(a), a.fps), ylim=_extent(len(b), b.fps))
+    axes.set(xlim=_find_extent(len(a), a.fps), ylim=_find_extent(len(b), b.fps))
     figure.colorbar(image, cax=bar, label="distance, m", extend="max" if finite.size and finite.max() > high else None)
     notes = _draw_marks(axes, grid, grid.minima(threshold) if minima else None, line)
     _label(figure, axes, grid, notes)
@@ -112,7 +112,7 @@ def _reduce_cells(values: Floats) -> tuple[Floats, int]:
     return np.sqrt(values), step
 
 
-def _extent(n: int, fps: float) -> tuple[float, float]:
+def _find_extent(n: int, fps: float) -> tuple[float, float]:
     return -0.5 / fps, (n - 0.5) / fps
 
 
@@ -178,7 +178,7 @@ def _path(cells: ArrayLike, shape: tuple[int, ...]) -> Ints:
     return path
 
 
-def _region(region: ArrayLike, shape: tuple[int, ...]) -> Bools:
+def _check_region(region: ArrayLike, shape: tuple[int, ...]) -> Bools:
     mask: Bools = convert_array(region, "region", np.bool_)
     if mask.shape != shape:
         raise InvalidValue(f"region must have the grid's shape {shape}, not {mask.shape}")

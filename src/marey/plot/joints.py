@@ -57,7 +57,7 @@ def joints(
     2
     """
     first, last = span(motion, start, stop)
-    panels = _panels(motion, names)
+    panels = _make_panels(motion, names)
     times = np.arange(first, last) / motion.fps
     figure = style.new_figure(0.85 + 1.3 * len(panels), layout="constrained")
     rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
@@ -137,7 +137,7 @@ class _Panel:
     curves: list[_Curve]
 
 
-def _panels(motion: Motion, names: Sequence[str] | None) -> list[_Panel]:
+def _make_panels(motion: Motion, names: Sequence[str] | None) -> list[_Panel]:
     if isinstance(names, str):
         raise InvalidValue(f"names must be a list of roles or joints, not the text {names!r}")
     if names is not None and not names:

@@ -53,7 +53,7 @@ def parameters(
     for k, (motion, first, last) in enumerate(clips):
         times = np.arange(first, last) / motion.fps
         begin, end = min(begin, times[0]), max(end, times[-1])
-        position, *curves = _curves(extract_body(motion), motion.fps, first, last)
+        position, *curves = _compute_curves(extract_body(motion), motion.fps, first, last)
         look = style.series_look(k)
         lines += panels[0].plot(times, position[:, 1], label=names[k], **look)
         panels[0].plot(times, position[:, 0], lw=1.2, color=look["color"], ls=(0, (1, 1.2)))
@@ -85,7 +85,7 @@ def parameters(
 draw_parameters = parameters
 
 
-def _curves(body: Body, fps: float, first: int, last: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def _compute_curves(body: Body, fps: float, first: int, last: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Compute (F, 2) position x and z, and (F,) height, heading in degrees, speed, and turn rate in degrees/s."""
     travel = body.travel
     sigma = SMOOTHING * fps

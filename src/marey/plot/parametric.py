@@ -51,7 +51,7 @@ def reachable(
     units = ["degrees" if unit == "rad" else unit.replace("rad", "degrees") for unit in region.units]
     scale = np.array([np.degrees(1.0) if unit.startswith("rad") else 1.0 for unit in region.units])
     titles = [f"{name}, {unit}" if unit else name for name, unit in zip(_name_parameters(space), units, strict=True)]
-    pairs = _pairs(space)
+    pairs = _choose_pairs(space)
     height = 2.1 + 0.3 * len(answers) if space.n_dims == 1 else 4.1 if len(pairs) > 1 else 5.2
     figure = style.new_figure(height)
     bottom, top = 0.62 / height, 1.0 - (0.86 if _is_place(space) else 0.66) / height
@@ -96,7 +96,7 @@ def _rows(space: ParametricMotion, targets: ArrayLike | None) -> Floats:
     return given
 
 
-def _pairs(space: ParametricMotion) -> Sequence[tuple[int, int | None]]:
+def _choose_pairs(space: ParametricMotion) -> Sequence[tuple[int, int | None]]:
     """Choose which parameters to plot against which; positions are seen from the side, from behind and from above."""
     if space.n_dims == 1:
         return [(0, None)]

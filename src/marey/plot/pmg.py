@@ -107,7 +107,11 @@ def _draw_arrow(axes: Axes, start: Floats, end: Floats, fraction: float, text: s
         out = start / np.hypot(*start) if np.hypot(*start) > 0.0 else np.array([0.0, 1.0])
         side = np.array([-out[1], out[0]])
         tips = [start + _RADIUS * (0.8 * out + sign * 0.6 * side) for sign in (1.0, -1.0)]
-        axes.add_patch(FancyArrowPatch(_xy(tips[0]), _xy(tips[1]), connectionstyle="arc3,rad=-1.6", zorder=2, **look))
+        axes.add_patch(
+            FancyArrowPatch(
+                _split_point(tips[0]), _split_point(tips[1]), connectionstyle="arc3,rad=-1.6", zorder=2, **look
+            )
+        )
         label = start + (1.76 * _RADIUS + 0.1 + 0.3 * abs(out[0])) * out
     else:
         ahead = apart / away
@@ -115,8 +119,8 @@ def _draw_arrow(axes: Axes, start: Floats, end: Floats, fraction: float, text: s
         # Two edges between the same nodes bend away from one another.
         axes.add_patch(
             FancyArrowPatch(
-                _xy(start + _RADIUS * ahead),
-                _xy(end - _RADIUS * ahead),
+                _split_point(start + _RADIUS * ahead),
+                _split_point(end - _RADIUS * ahead),
                 connectionstyle=f"arc3,rad={-_BEND}",
                 zorder=2,
                 **look,
@@ -134,7 +138,7 @@ def _draw_arrow(axes: Axes, start: Floats, end: Floats, fraction: float, text: s
     return np.asarray(label)
 
 
-def _xy(point: Floats) -> tuple[float, float]:
+def _split_point(point: Floats) -> tuple[float, float]:
     return float(point[0]), float(point[1])
 
 
@@ -280,12 +284,12 @@ def _draw_box(axes: Axes, comparison: NodeComparison, edge: Edge, target: Node, 
     axes.plot(samples[rest, 0], y[rest], "o", ms=2.6, mfc="none", mec=_NEUTRAL, mew=0.7, zorder=3)
     axes.plot(samples[bad, 0], y[bad], "x", ms=3.0, color=_BAD, mew=0.7, zorder=3)
     axes.plot(samples[good, 0], y[good], "o", ms=2.6, color=_GOOD, zorder=4)
-    axes.set_xlabel(_axis(target, 0))
+    axes.set_xlabel(_name_axis(target, 0))
     if first:
-        axes.set_ylabel("best transition, cm" if flat else _axis(target, 1))
+        axes.set_ylabel("best transition, cm" if flat else _name_axis(target, 1))
 
 
-def _axis(node: Node, k: int) -> str:
+def _name_axis(node: Node, k: int) -> str:
     return f"{node.names[k]}, {display_unit(node.units[k])[0]}" if node.units[k] else node.names[k]
 
 

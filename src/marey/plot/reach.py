@@ -47,7 +47,7 @@ def reach(found: Reach, path: style.StrPath | None = None, *, seconds: float | N
     solid: Any = figure.add_axes((0.0, 0.02, 0.42, 0.9), projection="3d")
     plan = figure.add_axes((0.54, 0.12, 0.36, 0.76))
     bar = figure.add_axes((0.915, 0.12, 0.015, 0.76))
-    extent = _extent(found, reached)
+    extent = _find_extent(found, reached)
     _draw_solid(solid, found, reached, limit, extent)
     image = _draw_plan(plan, found, reached, limit, extent)
     figure.colorbar(image, cax=bar, label="soonest, s")
@@ -63,7 +63,7 @@ def reach(found: Reach, path: style.StrPath | None = None, *, seconds: float | N
 draw_reach = reach
 
 
-def _extent(found: Reach, reached: Any) -> float:
+def _find_extent(found: Reach, reached: Any) -> float:
     """Return the distance in meters from the origin to the farthest position, plus one cell."""
     i, j, _ = np.nonzero(reached)
     return float(max(np.abs(found.x[i]).max(), np.abs(found.z[j]).max()) + found.cell)
@@ -95,7 +95,7 @@ def _draw_plan(axes: Axes, found: Reach, reached: Any, limit: float, extent: flo
     image = axes.imshow(shown, origin="lower", extent=edge, cmap=_COLORS, vmin=0.0, vmax=limit, interpolation="nearest")
     step = max(1, round(2.0 * extent / found.cell / _FANS))
     middle = len(found.x) // 2
-    lines = _strokes(found, reached, middle % step, step)
+    lines = _compute_strokes(found, reached, middle % step, step)
     axes.plot(*lines, color="white", lw=0.9, solid_capstyle="butt")
     axes.annotate(
         "", (0.14 * extent, 0.0), (0.0, 0.0), arrowprops={"arrowstyle": "-|>", "color": style.LEFT, "lw": 1.8}
@@ -109,7 +109,7 @@ def _draw_plan(axes: Axes, found: Reach, reached: Any, limit: float, extent: flo
     return image
 
 
-def _strokes(found: Reach, reached: Any, first: int, step: int) -> tuple[Floats, Floats]:
+def _compute_strokes(found: Reach, reached: Any, first: int, step: int) -> tuple[Floats, Floats]:
     """Compute the ends of the strokes along z and x, separated by NaN."""
     size = 0.42 * step * found.cell
     z, x = [], []

@@ -51,10 +51,10 @@ def matches(registration: RegistrationCurve, path: style.StrPath | None = None) 
         for j, spans in enumerate(lanes):
             for start, stop in spans:
                 is_used = any(match.starts[j] < stop and match.stops[j] > start for match in used)
-                _bar(before, start, stop, j, is_used, f"contact {point}")
+                _draw_bar(before, start, stop, j, is_used, f"contact {point}")
         for match in used:
             for j, (start, stop) in enumerate(zip(match.starts.tolist(), match.stops.tolist(), strict=True)):
-                _bar(after, start, stop, j, True, f"match {point}")
+                _draw_bar(after, start, stop, j, True, f"match {point}")
             _link(after, match.starts, match.stops)
         for panel in (before, after):
             panel.set_ylim(n - 0.4, -0.6)
@@ -97,7 +97,7 @@ def _contacts_in_u(registration: RegistrationCurve) -> dict[str, list[list[tuple
     return {name: lanes for name, lanes in found.items() if any(lanes)}
 
 
-def _bar(axes: Axes, start: float, stop: float, lane: int, filled: bool, gid: str) -> None:
+def _draw_bar(axes: Axes, start: float, stop: float, lane: int, filled: bool, gid: str) -> None:
     color = style.SERIES[lane % len(style.SERIES)]
     axes.broken_barh(
         [(start, stop - start)],

@@ -61,7 +61,7 @@ def web_grid(
     figure, axes, bar = _frame(shown, web.fps)
     _draw_cells(figure, axes, bar, part, web)
     for paths, color, width in ((part.bridges, _BRIDGE, 1.1), (part.chains, _CHAIN, 1.7)):
-        axes.add_collection(_lines(paths, web.fps, colors=color, linewidths=width, zorder=4), autolim=False)
+        axes.add_collection(_make_lines(paths, web.fps, colors=color, linewidths=width, zorder=4), autolim=False)
     _draw_key(figure, axes, a, b, part)
     return figure
 
@@ -106,7 +106,7 @@ def _draw_cells(figure: Figure, axes: Axes, bar: Axes, part: GridPart, web: Matc
     figure.colorbar(image, cax=bar, label="distance, m", extend="max" if part.values.max() > top else None)
 
 
-def _lines(paths: Sequence[Ints], fps: float, **look: Any) -> LineCollection:
+def _make_lines(paths: Sequence[Ints], fps: float, **look: Any) -> LineCollection:
     return LineCollection([path / fps for path in paths], capstyle="round", **look)
 
 

@@ -82,7 +82,7 @@ class SpaceFiles:
         """
         if id(value) not in self.abouts:
             known = self._saved.get(id(value))
-            is_current = known is not None and _digest(known.file) == known.about["sha256"]
+            is_current = known is not None and _compute_digest(known.file) == known.about["sha256"]
             if known is not None and is_current and known.character == self.target:
                 self.abouts[id(value)] = known.about
             else:
@@ -93,17 +93,17 @@ class SpaceFiles:
 
     def _to_bytes(self, value: Any, kind: str) -> bytes:
         with hidden_folder(self.target.parent) as folder:
-            value.save(folder / f"space{_suffix(kind)}")
-            return read_bytes(folder / f"space{_suffix(kind)}")
+            value.save(folder / f"space{_choose_suffix(kind)}")
+            return read_bytes(folder / f"space{_choose_suffix(kind)}")
 
     def _write(self, content: bytes, kind: str, name: str) -> dict[str, Any]:
         digest = hashlib.sha256(content).hexdigest()
-        suffix = _suffix(kind)
+        suffix = _choose_suffix(kind)
         stem = f"{self.target.stem}.{re.sub(r'[^A-Za-z0-9_-]+', '_', name)[:40]}.{digest[:_N_DIGITS]}"
 
         def is_other(tried: str) -> bool:
             path = self.target.with_name(f"{tried}{suffix}")
-            return path.exists() and _digest(path) != digest
+            return path.exists() and _compute_digest(path) != digest
 
         file = free_name(stem, is_other, gap="-") + suffix
         path = self.target.with_name(file)
@@ -131,7 +131,7 @@ def copy_character(source: Path, target: Path) -> None:
             space = target.with_name(name)
             if not space.exists():
                 staged.append(writing.stage(space, [read_bytes(source.with_name(name))]))
-            elif _digest(space) != digest:
+            elif _compute_digest(space) != digest:
                 raise FileExistsError(f"{name} already exists")
         _commit(writing, staged, writing.stage(target, [read_bytes(source)]))
 
@@ -161,7 +161,7 @@ def _commit(
     for name, digest in candidates.items():
         path = target.with_name(name)
         is_other = path.is_symlink() or not path.is_file() or os.path.realpath(path) in set(spare)
-        if name not in named and not is_other and _digest(path).startswith(digest):
+        if name not in named and not is_other and _compute_digest(path).startswith(digest):
             with suppress(OSError):  # the character is saved; this one stays until it is saved again
                 path.unlink()
 
@@ -192,11 +192,11 @@ def _names_in(folder: Path) -> set[str]:
     return names
 
 
-def _suffix(kind: str) -> str:
+def _choose_suffix(kind: str) -> str:
     return ".gaze.json" if kind == "gaze" else ".npz"
 
 
-def _digest(path: Path) -> str:
+def _compute_digest(path: Path) -> str:
     """Return the SHA-256 digest of a file, or "" if it cannot be read."""
     try:
         return file_digest(path)

@@ -69,12 +69,12 @@ def look_around(values: Values, rng: np.random.Generator) -> Plan:
 def duck(values: Values, rng: np.random.Generator) -> Plan:
     """Plan a duck: lower the top of the head to a height, wait, and come up again."""
     seed = int(rng.integers(2**63))
-    plan, moment = _duck(values, seed, 0.0)
+    plan, moment = _plan_duck(values, seed, 0.0)
     # Subtract the noise at the lowest moment, so the height is met exactly.
     at = np.array([moment])
     controls = plan.controls(at)
     crown = trunk_points(controls, controls.place).crown[0]
-    plan, _ = _duck(values, seed, values["height"] - float(crown[1]))
+    plan, _ = _plan_duck(values, seed, values["height"] - float(crown[1]))
     controls = plan.controls(at)
     x, y, z = trunk_points(controls, controls.place).crown[0].tolist()
     skeleton, _ = sample_body()
@@ -82,7 +82,7 @@ def duck(values: Values, rng: np.random.Generator) -> Plan:
     return replace(plan, targets=(Target("duck", skeleton.names[top], moment, (x, y, z)),))
 
 
-def _duck(values: Values, seed: int, more: float) -> tuple[Plan, float]:
+def _plan_duck(values: Values, seed: int, more: float) -> tuple[Plan, float]:
     rng = np.random.default_rng(seed)
     upright = values["stance"] == "upright"
     script = Script(rng, values["variation"]) if upright else guard_script(rng, values["variation"])

@@ -129,7 +129,7 @@ def perform(plan: Plan, t: Floats) -> Performance:
     trunk = pose_trunk(controls, pelvis, root, rotations)
     for side, sign in SIDES:
         if side in plan.aims:
-            target = trunk.wrists[side] + _displacement(plan, side, height, t)
+            target = trunk.wrists[side] + _find_displacement(plan, side, height, t)
             bend_arm(side, sign, trunk, target, rotations)
         elif side in plan.holds:
             target = trunk.neck + quat.rotate(turn(_Y, controls.heading + 0.5 * trunk.yaw), plan.holds[side])
@@ -146,7 +146,7 @@ def _place_controls(plan: Plan, height: Curve, t: Floats) -> tuple[Controls, Flo
     return controls, root
 
 
-def _displacement(plan: Plan, side: str, height: Curve, t: Floats) -> Floats:
+def _find_displacement(plan: Plan, side: str, height: Curve, t: Floats) -> Floats:
     """Return the offset (F, 3) of a wrist's target from the position that follows from the arm angles.
 
     The offset is exact at each aim, with easing in between.

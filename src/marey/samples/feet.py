@@ -108,7 +108,7 @@ def track_foot(plants: Sequence[Plant], t: Floats, build: BodyLengths) -> FootTr
         yaw[now] = plant.yaw
         heel[now], ball[now] = _heel_contact(plant, t[now]), _ball_contact(plant, t[now])
         on_heel = (~ball[now])[:, None]
-        anchor[now] = np.where(on_heel, _sole(plant, -build.heel), _sole(plant, build.ball))
+        anchor[now] = np.where(on_heel, _find_sole(plant, -build.heel), _find_sole(plant, build.ball))
         lever[now] = np.where(on_heel, to_heel, to_ball)
         if i + 1 < len(plants):
             nxt = plants[i + 1]
@@ -120,7 +120,7 @@ def track_foot(plants: Sequence[Plant], t: Floats, build: BodyLengths) -> FootTr
     return FootTrack(anchor + quat.rotate(rotation, lever), rotation, toe, heel, ball)
 
 
-def _sole(plant: Plant, ahead: float) -> Floats:
+def _find_sole(plant: Plant, ahead: float) -> Floats:
     """Return the world position (3,) of the sole point `ahead` meters in front of the ankle, with the foot flat."""
     return plant.position + ahead * np.array([np.sin(plant.yaw), 0.0, np.cos(plant.yaw)])
 
@@ -174,17 +174,17 @@ class _Ends:
 
     def __init__(self, a: Plant, b: Plant, length: float, leave: float, land: float, build: BodyLengths) -> None:
         self.a, self.b, self.length, self.leave, self.land, self.build = a, b, length, leave, land, build
-        self.start = _sole(a, build.ball)
+        self.start = _find_sole(a, build.ball)
         # If the foot lands on its heel, the ball is still in the air and comes down by rotating about the heel.
         forward = np.array([np.sin(b.yaw), 0.0, np.cos(b.yaw)])
         up = np.array([0.0, 1.0, 0.0])
         if b.pitch_on < 0.0:
             sole = build.heel + build.ball
             c, s = np.cos(b.pitch_on), np.sin(b.pitch_on)
-            self.end = _sole(b, -build.heel) + sole * (c * forward - s * up)
+            self.end = _find_sole(b, -build.heel) + sole * (c * forward - s * up)
             self.end_speed = land * sole * (-s * forward - c * up)
         else:
-            self.end, self.end_speed = _sole(b, build.ball), np.zeros(3)
+            self.end, self.end_speed = _find_sole(b, build.ball), np.zeros(3)
 
     def path(self, s: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the ball position without lift, the pitch of the foot, and the pitch of the toes."""

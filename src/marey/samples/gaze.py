@@ -163,7 +163,7 @@ def gaze_takes(*, rng: int = 0, fps: float = 60.0, sway: float = 0.0) -> list[Ga
     ]
 
 
-def _towards(yaw: float, pitch: float) -> Floats:
+def _make_direction(yaw: float, pitch: float) -> Floats:
     return np.array(
         [math.sin(yaw) * math.cos(pitch), math.sin(pitch), math.cos(yaw) * math.cos(pitch)], dtype=np.float64
     )
@@ -189,7 +189,7 @@ def _final_pose(yaw: float, pitch: float) -> Floats:
     head = parts[0]
     for part in parts[1:]:
         head = quat.mul(head, part)
-    eyes = quat.between([0.0, 0.0, 1.0], quat.inv_rotate(head, _towards(yaw, pitch)))
+    eyes = quat.between([0.0, 0.0, 1.0], quat.inv_rotate(head, _make_direction(yaw, pitch)))
     return np.stack([*parts, eyes])
 
 

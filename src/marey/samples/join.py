@@ -131,9 +131,9 @@ class Chain:
             plants=self._plants,
             controls=lambda t: _fade_parts(parts, t),
             seconds=parts[-1].stop,
-            bob=lambda t: _bob(parts, t),
+            bob=lambda t: _join_bob(parts, t),
             window=max(part.plan.window for part in parts),
-            phase=lambda t: _phase(parts, t),
+            phase=lambda t: _join_phase(parts, t),
             targets=tuple(
                 Target(one.name, one.joint, one.seconds + part.start, part.spot.place(one.position))
                 for part in parts
@@ -182,7 +182,7 @@ def _fade_parts(parts: Sequence[Part], t: Floats) -> Controls:
     return Controls(**total, arms=arms)
 
 
-def _bob(parts: Sequence[Part], t: Floats) -> Floats:
+def _join_bob(parts: Sequence[Part], t: Floats) -> Floats:
     out = np.zeros(len(t))
     for part, (now, weight) in zip(parts, _compute_weights(parts, t), strict=True):
         if part.plan.bob is not None and weight.size:
@@ -190,7 +190,7 @@ def _bob(parts: Sequence[Part], t: Floats) -> Floats:
     return out
 
 
-def _phase(parts: Sequence[Part], t: Floats) -> Floats:
+def _join_phase(parts: Sequence[Part], t: Floats) -> Floats:
     out = np.full(len(t), np.nan)
     for part in parts:
         if part.plan.phase is not None:

@@ -31,11 +31,11 @@ def keyed_curve(*keys: tuple[float, float]) -> Curve:
     return lambda t: ease_between(t, times, values)
 
 
-def _walking(t: Floats, speed: Floats) -> Style:
+def _make_walking(t: Floats, speed: Floats) -> Style:
     return walking(speed)
 
 
-def _running(t: Floats, speed: Floats) -> Style:
+def _make_running(t: Floats, speed: Floats) -> Style:
     return running(speed)
 
 
@@ -46,18 +46,18 @@ def _add_labels(plan: Plan, *names: str) -> Plan:
 
 def walk(values: Values, rng: np.random.Generator) -> Plan:
     """Plan a walk at a steady speed and turn rate."""
-    course = _steady(values, _walking, rng)
+    course = _plan_steady(values, _make_walking, rng)
     return _add_labels(Gait(course, rng, values["variation"]).plan(), "walk", *_label_turn(values["turn_rate"]))
 
 
 def run(values: Values, rng: np.random.Generator) -> Plan:
     """Plan a run, with flight phases, at a steady speed and turn rate."""
     _check_turn(values["speed"], values["turn_rate"])
-    course = _steady(values, _running, rng)
+    course = _plan_steady(values, _make_running, rng)
     return _add_labels(Gait(course, rng, values["variation"]).plan(), "run", *_label_turn(values["turn_rate"]))
 
 
-def _steady(values: Values, style: Callable[[Floats, Floats], Style], rng: np.random.Generator) -> Course:
+def _plan_steady(values: Values, style: Callable[[Floats, Floats], Style], rng: np.random.Generator) -> Course:
     first = rng.random() * min(1.0, values["variation"])
     return Course(values["seconds"], constant(values["speed"]), constant(values["turn_rate"]), style, first=first)
 
@@ -144,7 +144,7 @@ def turn_around(values: Values, rng: np.random.Generator) -> Plan:
     slow = v * (1.0 - 0.85 * min(1.0, abs(angle) / np.pi))
     speed = keyed_curve((middle - half - 0.5, v), (middle - 0.1, slow), (middle + 0.1, slow), (middle + half + 0.5, v))
     rate = _bump_rate(middle - half, middle + half, angle)
-    course = Course(2 * middle + 0.4, speed, rate, _walking)
+    course = Course(2 * middle + 0.4, speed, rate, _make_walking)
     plan = _add_labels(Gait(course, rng, values["variation"]).plan(), "walk")
     return replace(plan, labels=(*plan.labels, ("turn_around", middle - half, middle + half)))
 

@@ -147,7 +147,7 @@ class Script:
         window : as in `Plan`. sway : factor for the random sway of joint 0.
         """
         curves = self._curves()
-        noise = self._noise(sway)
+        noise = self._make_noise(sway)
 
         def controls(t: Floats) -> Controls:
             return _controls(curves(t) + noise(t))
@@ -184,7 +184,7 @@ class Script:
 
         return curves
 
-    def _noise(self, sway: float) -> Curve:
+    def _make_noise(self, sway: float) -> Curve:
         sizes = np.array([5e-3, 1e-3, 4e-3, 0.0, *[6e-3] * 3, 0.03, 0.015, *[8e-3] * 3, *[0.012] * 8])
         sizes = sizes * self.variation
         sizes[:3] *= sway

@@ -98,11 +98,11 @@ def sample(name: str, *, rng: Rng = 0, fps: float = 60.0, **parameters: Any) -> 
     if not _RATES[0] <= rate <= _RATES[1]:
         raise InvalidValue(f"sample {name!r}: fps must be from 1 to 1000 Hz, not {rate:g}")
     values = chosen.values(name, parameters)
-    plan = chosen.make(values, _generator(rng))
+    plan = chosen.make(values, _make_generator(rng))
     return _record(name, plan, rate, values, int(rng) if isinstance(rng, int | np.integer) else None)
 
 
-def _generator(rng: Rng) -> np.random.Generator:
+def _make_generator(rng: Rng) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):

@@ -42,8 +42,8 @@ def box_dance(values: Values, rng: np.random.Generator) -> Plan:
                 shift=(place[0] - 0.04 * weight, guard.shift[1] - 0.022, place[1]),
                 heading=heading,
                 spine=(guard.spine[0] + 0.08 * rng.normal(), 0.05 * rng.normal(), 0.13 + 0.03 * rng.normal()),
-                left=_loose(guard.left, rng),
-                right=_loose(guard.right, rng),
+                left=_loosen(guard.left, rng),
+                right=_loosen(guard.right, rng),
             )
             script.key(beat, replace(dip, shift=(dip.shift[0], guard.shift[1] + 0.014, dip.shift[2])))
             script.key(beat, dip)
@@ -75,7 +75,7 @@ def box_turn(values: Values, rng: np.random.Generator) -> Plan:
     return script.plan(window=0.2, sway=0.5)
 
 
-def _loose(arm: Arm, rng: np.random.Generator) -> Arm:
+def _loosen(arm: Arm, rng: np.random.Generator) -> Arm:
     forward, outward, inward, elbow = arm
     a, b, c, d = rng.normal(0.0, 1.0, 4)
     return (forward + 0.08 * a, outward + 0.04 * b, inward + 0.05 * c, elbow + 0.08 * d)

@@ -95,7 +95,7 @@ def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
             arm,
         )
 
-    pose = _nearest(at, side, target)
+    pose = _find_nearest(at, side, target)
     distance = float(np.linalg.norm(np.subtract(pose.shift, rest.shift))) + float(np.hypot(x, z)) + abs(y - 0.9)
     start = script.now
     script.aim(side, None)
@@ -110,7 +110,7 @@ def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
     script.key(script.about(0.35, 0.2))
 
 
-def _nearest(at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
+def _find_nearest(at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
     """Find the smallest body movement that makes a target reachable, among the poses `at(0)` to `at(1)`."""
     fractions = np.linspace(0.0, 1.0, 41)
     poses = [at(float(fraction)) for fraction in fractions]
@@ -186,7 +186,7 @@ def punch_at(script: Script, side: str, target: Triple) -> None:
             arm,
         )
 
-    pose = _nearest(at, side, target)
+    pose = _find_nearest(at, side, target)
     wind = replace(
         guard,
         pelvis=(guard.pelvis[0] + 0.10 * sign, 0.0, guard.pelvis[2]),

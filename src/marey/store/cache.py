@@ -124,9 +124,9 @@ class Cache:
         out: dict[str, NDArray[Any]] = {}
         for key, array in self.index.arrays(keys).items():
             try:
-                out[key] = read_array(self._apart(key) / "array.npy") if array is None else array
+                out[key] = read_array(self._array_path(key) / "array.npy") if array is None else array
             except ParseError:  # missing or damaged: remove it, so it can be written again
-                shutil.rmtree(self._apart(key), ignore_errors=True)
+                shutil.rmtree(self._array_path(key), ignore_errors=True)
         return out
 
     def put(self, key: str, array: NDArray[Any]) -> None:
@@ -138,7 +138,7 @@ class Cache:
         plain = {key: _plain(array) for key, array in arrays.items()}
         apart = [key for key, array in plain.items() if array.nbytes > _INSIDE]
         for key in apart:
-            write_arrays(self._apart(key), {"array": plain[key]})
+            write_arrays(self._array_path(key), {"array": plain[key]})
         self.index.put_arrays(plain, apart)
 
     def map(
@@ -192,7 +192,7 @@ class Cache:
         """Return the folder for the arrays of a prepared clip."""
         return self.folder / "clips" / key[:2] / key
 
-    def _apart(self, key: str) -> Path:
+    def _array_path(self, key: str) -> Path:
         return self.folder / "arrays" / key[:2] / key
 
 

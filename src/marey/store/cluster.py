@@ -56,12 +56,12 @@ class Cluster:
         wanted = list(items)
         if not wanted:
             return
-        with self._client() as client:
+        with self._connect() as client:
             n_workers = max(sum(client.nthreads().values()), 1)
             yield from _Task(client, function, self.address).results(split_batches(wanted, n_workers), n_workers)
 
     @contextmanager
-    def _client(self) -> Iterator[Any]:
+    def _connect(self) -> Iterator[Any]:
         require("working on a cluster needs", "distributed", "cluster")
         from distributed import Client
 
@@ -69,7 +69,7 @@ class Cluster:
             client = Client(self.address, timeout=self.patience, set_as_default=False)
         except (OSError, ValueError) as error:
             raise MareyError(
-                f"no Dask scheduler answers at {self.address!r} ({_first_line(error)}); start one with "
+                f"no Dask scheduler answers at {self.address!r} ({_get_first_line(error)}); start one with "
                 "`dask scheduler`, and check the address and port"
             ) from None
         log = logging.getLogger("distributed.client")
@@ -109,7 +109,7 @@ class _Task(Crew):
         except (TypeError, AttributeError) as error:
             raise InvalidValue(
                 "a cluster can only run a top-level function of a module, with values that can be pickled "
-                f"({_first_line(error)})"
+                f"({_get_first_line(error)})"
             ) from None
         except (OSError, RuntimeError, EOFError) as error:
             raise self._explain(error) from None
@@ -121,7 +121,7 @@ class _Task(Crew):
         if not self._is_gone():
             return MareyError(self.remedy) if isinstance(error, TimeoutError) else error
         return MareyError(
-            f"the Dask scheduler at {self.address!r} stopped answering ({_first_line(error)}); start it and its "
+            f"the Dask scheduler at {self.address!r} stopped answering ({_get_first_line(error)}); start it and its "
             "workers again, and repeat the work: results that are in the cache are kept"
         )
 
@@ -156,5 +156,5 @@ class _Task(Crew):
             ) from None
 
 
-def _first_line(error: BaseException) -> str:
+def _get_first_line(error: BaseException) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]

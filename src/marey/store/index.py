@@ -69,7 +69,7 @@ class Index:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "index.sqlite"
         if self.path.exists():
-            with self._reading():
+            with self._open_to_read():
                 pass
 
     def make(self) -> None:
@@ -158,16 +158,16 @@ class Index:
         if not wanted or not self.path.exists():
             return []
         out: list[tuple[Any, ...]] = []
-        with self._reading() as db:
+        with self._open_to_read() as db:
             for at in range(0, len(wanted), _CHUNK):
                 part = wanted[at : at + _CHUNK]
                 out += db.execute(f"{question} IN ({', '.join('?' * len(part))})", part)
         return out
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def _open_to_read(self) -> Iterator[sqlite3.Connection]:
         with self._translate_errors(), closing(sqlite3.connect(self.path, _PATIENCE, isolation_level=None)) as db:
-            if self._age(db) < VERSION:  # empty, or written by an older marey
+            if self._measure_age(db) < VERSION:  # empty, or written by an older marey
                 with self._writing():
                     pass
             db.execute("BEGIN")
@@ -185,12 +185,12 @@ class Index:
             ) from None
         with self._translate_errors(), closing(sqlite3.connect(self.path, _PATIENCE, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
-            if self._age(db) < VERSION:
+            if self._measure_age(db) < VERSION:
                 _start(db)
             yield db
             db.execute("COMMIT")
 
-    def _age(self, db: sqlite3.Connection) -> int:
+    def _measure_age(self, db: sqlite3.Connection) -> int:
         """Return the version of the file, 0 for a new one. Raise an error for other files and newer versions."""
         (owner,), (version,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version"))
         if (owner, version) == (0, 0) and db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):

@@ -135,9 +135,9 @@ def read_label_csv(path: StrPath) -> tuple[LabelRow, ...]:
             if not any(values) or values[0].startswith("#"):
                 continue
             if columns is None:
-                columns = _columns(values, shown, reader.line_num)
+                columns = _find_columns(values, shown, reader.line_num)
             else:
-                rows.append(_row(values, columns, shown, reader.line_num))
+                rows.append(_parse_row(values, columns, shown, reader.line_num))
     except csv.Error as error:
         raise ParseError(f"not valid CSV: {error}", path=shown, line=reader.line_num) from None
     if columns is None:
@@ -172,7 +172,7 @@ def add_labels(motion: Motion, rows: Iterable[LabelRow]) -> Motion:
     return replace(motion, labels=Labels(tuple(dict.fromkeys((*motion.labels, *new))))) if new else motion
 
 
-def _columns(values: list[str], path: str, line: int) -> dict[str, int]:
+def _find_columns(values: list[str], path: str, line: int) -> dict[str, int]:
     heading = [value.lower() for value in values]
     for name in _HEADING[:2]:
         if name not in heading:
@@ -182,14 +182,14 @@ def _columns(values: list[str], path: str, line: int) -> dict[str, int]:
     return {name: heading.index(name) for name in _HEADING if name in heading}
 
 
-def _row(values: list[str], columns: dict[str, int], path: str, line: int) -> LabelRow:
+def _parse_row(values: list[str], columns: dict[str, int], path: str, line: int) -> LabelRow:
     if len(values) <= max(columns["file"], columns["label"]):
         raise ParseError(f"expected {','.join(columns)}, got {','.join(values)[:60]!r}", path=path, line=line)
     cell = {name: values[k] if k < len(values) else "" for name, k in columns.items()}
     for name in ("file", "label"):
         if not cell[name]:
             raise ParseError(f"expected a {name} in this line, got none", path=path, line=line)
-    start, stop = (_moment(cell.get(name, ""), name, path, line) for name in ("start", "stop"))
+    start, stop = (_parse_moment(cell.get(name, ""), name, path, line) for name in ("start", "stop"))
     if start is not None and stop is not None and type(start) is type(stop) and start >= stop:
         raise ParseError(f"expected start before stop, got {cell['start']} and {cell['stop']}", path=path, line=line)
     return LabelRow(_plain(cell["file"]), cell["label"], start, stop, path, line)
@@ -200,7 +200,7 @@ def _plain(file: str) -> str:
     return "/".join(part for part in file.replace("\\", "/").split("/") if part not in ("", "."))
 
 
-def _moment(text: str, name: str, path: str, line: int) -> Moment:
+def _parse_moment(text: str, name: str, path: str, line: int) -> Moment:
     if not text:
         return None
     try:

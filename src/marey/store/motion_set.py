@@ -155,7 +155,7 @@ class MotionSet:
     @property
     def skipped(self) -> tuple[SkippedFile, ...]:
         """Files and clips that could not be used, with reasons."""
-        return self._all().skipped
+        return self._prepare_all().skipped
 
     def __len__(self) -> int:
         return len(self._clips())
@@ -192,7 +192,7 @@ class MotionSet:
 
     def groups(self) -> tuple[Group, ...]:
         """Return the clips grouped by skeleton, the group with the most frames first; see `select`."""
-        built = self._all()
+        built = self._prepare_all()
         return tuple(
             Group(built.skeletons[clips[0].row.skeleton], tuple(clip.name for clip in clips), _count_frames(clips))
             for clips in self._group_clips()
@@ -268,7 +268,7 @@ class MotionSet:
             settings=settings,
         )
 
-    def _all(self) -> PreparedSet:
+    def _prepare_all(self) -> PreparedSet:
         if self._prepared is None:
             self._prepared = prepare_clips(self._source, map, None)
         return self._prepared
@@ -285,12 +285,12 @@ class MotionSet:
                     remedy="retarget them onto one skeleton with `retarget=True`, or select one with `group=`, by its "
                     "number or by a clip's name",
                 )
-            self._chosen = self._all().clips if self._group is None else groups[self._group_number(groups)]
+            self._chosen = self._prepare_all().clips if self._group is None else groups[self._group_number(groups)]
         return self._chosen
 
     def _group_clips(self) -> list[tuple[SetClip, ...]]:
         """Group the clips by skeleton, with the same comparison that builders use."""
-        built = self._all()
+        built = self._prepare_all()
         heads: list[str] = []
         group_of: dict[str, int] = {}
         members: list[list[SetClip]] = []
@@ -324,14 +324,16 @@ class MotionSet:
         return k
 
     def _read(self, clip: SetClip) -> Motion:
-        return read_clip(self.cache, clip.row.key, self._all().skeletons[clip.row.skeleton], clip.name, clip.path)
+        return read_clip(
+            self.cache, clip.row.key, self._prepare_all().skeletons[clip.row.skeleton], clip.name, clip.path
+        )
 
 
 class _EveryClip:
     """The clips of a set, of all skeletons."""
 
     def __init__(self, motions: MotionSet) -> None:
-        self._motions, self._prepared = motions, motions._all()
+        self._motions, self._prepared = motions, motions._prepare_all()
         self.names = tuple(clip.name for clip in self._prepared.clips)
 
     def motion(self, i: int) -> Motion:

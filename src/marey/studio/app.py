@@ -114,7 +114,7 @@ class Studio:
         session = self.sessions.find(request.query_params.get("session", ""))
         name = request.query_params.get("name", "")
         if session is None:
-            return _refusal("the session has expired; reload the page", 404)
+            return _refuse("the session has expired; reload the page", 404)
         declared = request.headers.get("content-length", "0")
         part: Path | None = None
         try:
@@ -131,9 +131,9 @@ class Studio:
                     stream.write(chunk)
             session.places.accept_upload(name, part)
         except MareyError as error:
-            return _refusal(str(error), 413 if isinstance(error, LimitExceeded) else 400)
+            return _refuse(str(error), 413 if isinstance(error, LimitExceeded) else 400)
         except ClientDisconnect:
-            return _refusal("the upload was interrupted", 400)
+            return _refuse("the upload was interrupted", 400)
         finally:
             if part is not None:
                 part.unlink(missing_ok=True)
@@ -162,6 +162,6 @@ class Studio:
         return FileResponse(path, media_type="model/gltf-binary")
 
 
-def _refusal(text: str, status: int) -> Response:
+def _refuse(text: str, status: int) -> Response:
     # The rest of the request body is not read, so the connection cannot be reused.
     return Response(encode(Refused(text)), status, media_type="application/json", headers={"connection": "close"})

@@ -35,7 +35,7 @@ _MAX_OTHERS = 2
 
 def find_cached(recipe: str) -> Path | None:
     """Return the file of a built-in character that was built by the same code; None if there is none."""
-    path = _folder() / recipe / "shared.json"
+    path = _find_folder() / recipe / "shared.json"
     return path if path.is_file() else None
 
 
@@ -44,7 +44,7 @@ def store(recipe: str, file: Path) -> Path:
 
     If the cache cannot be written, the character stays where it is.
     """
-    folder = _folder()
+    folder = _find_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         others = (old for old in folder.parent.iterdir() if old != folder)  # of other versions of the code
@@ -97,10 +97,10 @@ def _get_turning_planner(graph: ParametricMotionGraph) -> Planner:
 
 def remove(recipe: str) -> None:
     """Remove a character that cannot be read."""
-    shutil.rmtree(_folder() / recipe, ignore_errors=True)
+    shutil.rmtree(_find_folder() / recipe, ignore_errors=True)
 
 
-def _folder() -> Path:
+def _find_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base) / "marey" / "characters" / _hash_code()
 

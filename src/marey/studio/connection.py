@@ -33,7 +33,7 @@ class Page:
         """Welcome the page, then handle its messages until it disconnects."""
         await self._socket.accept()
         try:
-            number, hello = await asyncio.wait_for(self._hello(), _PATIENCE)
+            number, hello = await asyncio.wait_for(self._receive_hello(), _PATIENCE)
             session, before = await self._sessions.enter(hello.session, self)
         except (MareyError, TimeoutError) as error:
             await self.end(REFUSED, str(error) or "no hello message arrived")
@@ -44,18 +44,18 @@ class Page:
             await before.end(TAKEN_OVER, "another page has taken over this session")
         code = 1006
         try:
-            code = await self._talk(session, number, hello)
+            code = await self._serve_messages(session, number, hello)
         finally:
             self._sessions.leave(session, self, code)
 
-    async def _hello(self) -> tuple[int, Hello]:
+    async def _receive_hello(self) -> tuple[int, Hello]:
         message = parse_object(await self._text())
         number, do = message.pop("id", None), message.pop("do", None)
         if do != Hello.do or not isinstance(number, int):
             raise InvalidValue("the first message must be a hello")
         return number, decode(Hello, message)
 
-    async def _talk(self, session: Session, number: int, hello: Hello) -> int:
+    async def _serve_messages(self, session: Session, number: int, hello: Hello) -> int:
         """Send and receive until either side ends. Returns the WebSocket close code."""
         welcome = session.welcome(hello.seen)
         seen = hello.seen if hello.seen >= 0 and not welcome.lost else session.outbox.last

@@ -27,7 +27,7 @@ def make_curves(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
     if kind == "travel":
         return _set("xyz", "m", motion.travel)
     if kind == "speed":
-        return _set(("speed",), "m/s", _speed(motion.travel, motion.fps)[:, None])
+        return _set(("speed",), "m/s", _compute_speed(motion.travel, motion.fps)[:, None])
     if kind in ("position", "rotation"):
         if not 0 <= joint < len(motion.skeleton):
             raise InvalidValue(f"expected a joint from 0 to {len(motion.skeleton) - 1}, got {joint}")
@@ -42,7 +42,7 @@ def make_curves(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
     paths = point_paths(motion, motion.contacts.points)
     if kind == "contact_heights":
         return _set(motion.contacts.names, "m", paths[:, :, 1] - (motion.source.floor or 0.0))
-    speeds = [_speed(paths[:, k], motion.fps) for k in range(paths.shape[1])]
+    speeds = [_compute_speed(paths[:, k], motion.fps) for k in range(paths.shape[1])]
     return _set(motion.contacts.names, "m/s", np.stack(speeds, axis=1))
 
 
@@ -101,7 +101,7 @@ def _rotation_vectors(rotations: Floats) -> Floats:
     return vectors
 
 
-def _speed(path: Floats, fps: float) -> Floats:
+def _compute_speed(path: Floats, fps: float) -> Floats:
     """Return the speed (F,), in m/s, along a path (F, 3)."""
     if len(path) < 2:
         return np.zeros(len(path))

@@ -76,10 +76,10 @@ def describe_motion(
         bone_lengths=tuple(skeleton.bone_lengths.tolist()),
         end_sites=tuple(skeleton.is_end_site.tolist()),
         roles=dict(skeleton.roles.items()),
-        stature=_stature(recording),
-        contacts=_lanes(recording, before),
+        stature=_measure_stature(recording),
+        contacts=_make_lanes(recording, before),
         labels=tuple(LabelSpan(*label) for label in recording.labels),
-        unsaved=bool(opened.file) and not _same_annotations(recording, opened.saved, opened.recording),
+        unsaved=bool(opened.file) and not _has_same_annotations(recording, opened.saved, opened.recording),
         **shared,
     )
 
@@ -90,7 +90,7 @@ def _collapse_repeats(whats: Iterable[str]) -> list[str]:
     return [what if n == 1 else f"{what} ({n} times)" for what, n in rows]
 
 
-def _stature(motion: Motion) -> float:
+def _measure_stature(motion: Motion) -> float:
     height = unit_detection.stature(motion.skeleton)
     if height is None:
         height = float(np.ptp(motion.skeleton.rest_positions, axis=0).max())
@@ -103,7 +103,7 @@ def _marker_height(markers: Markers) -> float:
     return tall if tall > 0 else _DEFAULT_HEIGHT
 
 
-def _lanes(motion: Motion, before: Motion | None) -> tuple[ContactLane, ...] | None:
+def _make_lanes(motion: Motion, before: Motion | None) -> tuple[ContactLane, ...] | None:
     contacts = motion.contacts
     if contacts is None:
         return None
@@ -134,7 +134,7 @@ def _slide(path: Floats) -> float:
     return float(np.hypot(*np.ptp(path[:, [0, 2]], axis=0)))
 
 
-def _same_annotations(motion: Motion, saved: object, first: object) -> bool:
+def _has_same_annotations(motion: Motion, saved: object, first: object) -> bool:
     if not isinstance(saved, Motion) or not isinstance(first, Motion):
         return False
     (a, labels), (b, others) = (annotations_in_file(each, first) for each in (motion, saved))

@@ -29,11 +29,11 @@ def summarize(progress: Progress, folder: str, paths: list[str], cache: str) -> 
     clips = MotionSet.open([root / path for path in paths], cache=cache)
     found: dict[str, list[ClipSummary]] = {}
     for clip in clips.summarize(progress=lambda done: progress(done, "")):
-        found.setdefault(_relative(clips.folder / clip.file, root), []).append(clip)
+        found.setdefault(_make_relative(clips.folder / clip.file, root), []).append(clip)
     return {"rows": [_describe(path, found.get(path, [])) for path in paths]}
 
 
-def _relative(path: Path, root: Path) -> str:
+def _make_relative(path: Path, root: Path) -> str:
     return Path(os.path.relpath(path, root)).as_posix()
 
 

@@ -152,7 +152,7 @@ class Motions:
             self._revision += 1
             name = f"m{self._count}"
             recipe = opened.recipe or _save_first(opened.recording, "a clip")
-            opened.steps = [Step(opened.recording, self._revision, "opened", self._next_step(), recipe)]
+            opened.steps = [Step(opened.recording, self._revision, "opened", self._count_step(), recipe)]
             opened.at, opened.saved = 0, opened.recording
             self._opened[name] = opened
         return name
@@ -264,7 +264,7 @@ class Motions:
                 self._revision += 1
                 revision = self._revision
             same = merge_undo and opened.at > 0 and opened.at == len(opened.steps) - 1 and opened.now.what == what
-            number = opened.now.number if same else self._next_step()
+            number = opened.now.number if same else self._count_step()
             del opened.steps[opened.at + (not same) :]
             opened.steps.append(Step(after, revision, what, number, recipe or _save_first(after, what)))
             del opened.steps[: -MAX_STEPS - 1]
@@ -334,7 +334,7 @@ class Motions:
             taken = {opened.now.recording.name for each, opened in self._opened.items() if each != own}
         return free_name(name, taken.__contains__, gap=" #")
 
-    def _next_step(self) -> int:
+    def _count_step(self) -> int:
         self._n_steps += 1
         return self._n_steps
 

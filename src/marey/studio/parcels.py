@@ -65,7 +65,7 @@ def unpack(content: Any, data: bytes) -> Any:
 def _to_json(value: Any, parts: list[bytes]) -> Any:
     """Convert a value to JSON data; the bytes of arrays are appended to `parts`."""
     if isinstance(value, Motion):
-        return {_MOTION: _to_json(_from_motion(value), parts)}
+        return {_MOTION: _to_json(_pack_motion(value), parts)}
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             raise TypeError("arrays of objects cannot be sent")
@@ -79,7 +79,7 @@ def _to_json(value: Any, parts: list[bytes]) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _from_motion(motion: Motion) -> dict[str, Any]:
+def _pack_motion(motion: Motion) -> dict[str, Any]:
     skeleton, contacts = motion.skeleton, motion.contacts
     return {
         "skeleton": [skeleton.names, skeleton.parents.tolist(), skeleton.offsets.tolist(), skeleton.role_map],

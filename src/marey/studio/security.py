@@ -82,9 +82,9 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        headers = _headers(scope)
+        headers = _make_headers(scope)
         host = headers.get("host", "")
-        problem = self._problem(scope, headers, host)
+        problem = self._find_problem(scope, headers, host)
         if problem is not None:
             await _refuse(scope, send, problem)
         elif scope["type"] == "http" and self._offers_token(scope):
@@ -96,7 +96,7 @@ class Guard:
         else:
             await self._app(scope, receive, _with_headers(send, host) if scope["type"] == "http" else send)
 
-    def _problem(self, scope: Scope, headers: dict[str, str], host: str) -> str | None:
+    def _find_problem(self, scope: Scope, headers: dict[str, str], host: str) -> str | None:
         """Return the reason to reject a request regardless of its cookie, or None."""
         if host not in self._hosts and not (self._any_host and host):
             return "unknown host name; use the address that `marey studio` printed"
@@ -135,7 +135,7 @@ class Guard:
         await send({"type": "http.response.body", "body": b""})
 
 
-def _headers(scope: Scope) -> dict[str, str]:
+def _make_headers(scope: Scope) -> dict[str, str]:
     """Return headers with lowercase names. A repeated Host or Origin is joined by a comma and matches nothing."""
     found: dict[str, str] = {}
     for name, value in scope["headers"]:

@@ -80,7 +80,7 @@ class Session:
         self.places = Places(self.id, folder)
         self.shared = shared
         self.outbox = Outbox()
-        self.jobs = Jobs(self._progress)
+        self.jobs = Jobs(self._report_progress)
         self.live = Live(self.outbox, self.send_event)
         self.state = PanelState()
         self._threads = PageThreads()
@@ -229,7 +229,7 @@ class Session:
         error = {"type": kind, "text": text, "parameter": parameter or ""}
         self.outbox.put_text(encode({"id": number, "kind": "failed", "error": error}))
 
-    def _progress(self, number: int, fraction: float, text: str) -> None:
+    def _report_progress(self, number: int, fraction: float, text: str) -> None:
         if number in self._running:
             self._running[number] = (self._running[number][0], fraction, text)
         if self.outbox.is_attached:

@@ -67,7 +67,7 @@ def type_name(kind: Any) -> str:
 def interface(kind: Any, *, optional: bool, head: str = "") -> str:
     """Write a dataclass as an interface; with `optional`, fields with defaults are optional."""
     hints = get_type_hints(kind)
-    lines = [*_comment(kind.__doc__ or ""), f"export interface {kind.__name__} {{"]
+    lines = [*_format_comment(kind.__doc__ or ""), f"export interface {kind.__name__} {{"]
     if head:
         lines.append(f"  {head}")
     for field in dataclasses.fields(kind):
@@ -102,16 +102,16 @@ def write_types(commands: dict[str, Command], events: tuple[type[Event], ...]) -
     )
     parts[-1] += "\n}"
     parts.append(f"export type StudioEvent = {' | '.join(event.__name__ for event in events)};")
-    parts += [_panels(), _forms(written), _operations()]
+    parts += [_write_panels(), _write_forms(written), _write_operations()]
     return "\n".join(part if part.endswith("\n") else part + "\n" for part in parts)
 
 
-def _panels() -> str:
+def _write_panels() -> str:
     named = ", ".join('"' + panel + '"' for panel in PANELS)
     return f"export const PANELS = [{named}] as const;"
 
 
-def _operations() -> str:
+def _write_operations() -> str:
     """Write the table of operations; their controls are in `FORMS`."""
     rows = []
     for row in OPERATIONS.values():
@@ -125,7 +125,7 @@ def _operations() -> str:
     return "\n".join([head, *rows, "] as const;"])
 
 
-def _forms(kinds: set[type]) -> str:
+def _write_forms(kinds: set[type]) -> str:
     """Write the controls of all classes of settings that messages contain, and those of operations."""
     found = sorted((kind for kind in kinds if issubclass(kind, Settings)), key=lambda kind: kind.__name__)
     others = dict.fromkeys(kind for row in OPERATIONS.values() for kind in row.settings if kind not in kinds)
@@ -156,7 +156,7 @@ def _inside(kind: type) -> list[type]:
     return found
 
 
-def _comment(text: str) -> list[str]:
+def _format_comment(text: str) -> list[str]:
     lines = textwrap.dedent(" " * 4 + text.strip()).strip().splitlines()
     lines = [line.strip().replace("*/", "* /") for line in lines]
     if len(lines) == 1:

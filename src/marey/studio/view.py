@@ -149,7 +149,8 @@ def build_page(bundle: str, title: str, data: str, page: Path = PAGE) -> bytes:
     """Return a self-contained HTML page: a built script and style named `bundle`, and JSON data for the script."""
     script, style = _read_safe(page, f"{bundle}.js", "</script"), _read_safe(page, f"{bundle}.css", "</style")
     policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data: blob:; "
+        f"default-src 'none'; script-src '{_compute_digest(script)}'; style-src '{_compute_digest(style)}'; "
+        "img-src data: blob:; "
         # The page unpacks images inside a skin as blobs; only the page itself can create blobs.
         "connect-src blob:; base-uri 'none'; form-action 'none'"
     )
@@ -168,7 +169,7 @@ def _read_safe(page: Path, name: str, forbidden: str) -> str:
     return text
 
 
-def _digest(text: str) -> str:
+def _compute_digest(text: str) -> str:
     """Return the hash that allows an inline script or style in the content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
@@ -181,7 +182,7 @@ def _view_motion(recording: Recording, index: int, skin: int | None) -> ViewMoti
     packed, low, step = _quantize(positions)
     xyzw = np.rint(rotations[..., [1, 2, 3, 0]] * _SPAN).astype("<i2")
     info = describe_motion(f"m{index + 1}", opened)
-    return ViewMotion(info, "q16", _triple(low), _triple(step), _base64(packed), _base64(xyzw), skin)
+    return ViewMotion(info, "q16", _make_triple(low), _make_triple(step), _encode(packed), _encode(xyzw), skin)
 
 
 def _quantize(positions: Floats) -> tuple[NDArray[Any], Floats, Floats]:
@@ -195,9 +196,9 @@ def _quantize(positions: Floats) -> tuple[NDArray[Any], Floats, Floats]:
     return np.where(seen, steps, _UNSEEN).astype("<i2"), low, step
 
 
-def _triple(values: Floats) -> tuple[float, float, float]:
+def _make_triple(values: Floats) -> tuple[float, float, float]:
     return float(values[0]), float(values[1]), float(values[2])
 
 
-def _base64(values: NDArray[Any]) -> str:
+def _encode(values: NDArray[Any]) -> str:
     return base64.b64encode(values.tobytes()).decode()

@@ -46,7 +46,7 @@ def extract_skin(data: bytes) -> bytes | None:
 def _pack_skin(document: Any, binary: bytes) -> bytes:
     skin_document: dict[str, Any] = {key: _copy(document[key]) for key in _SKIN_PARTS if key in document}
     accessors = _Renumbering()
-    for holder, key in _references(skin_document):
+    for holder, key in _iterate_references(skin_document):
         holder[key] = accessors.of(holder[key])
     views = _Renumbering()
     skin_document["accessors"] = [_copy(document["accessors"][old]) for old in accessors.olds]
@@ -73,7 +73,7 @@ def _pack_skin(document: Any, binary: bytes) -> bytes:
     return pack_glb(skin_document, bytes(body))
 
 
-def _references(skin_document: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+def _iterate_references(skin_document: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     """Yield each (container, key) that refers to an accessor."""
     for mesh in skin_document["meshes"]:
         for part in mesh["primitives"]:

@@ -31,7 +31,7 @@ def encode(value: Any) -> str:
 
 def decode(kind: type[T], fields: dict[str, Any]) -> T:
     """Build a `kind` from `fields`. Missing, unknown or mistyped fields raise an `InvalidValue` that names them."""
-    value: T = _dataclass(kind, fields, getattr(kind, "do", kind.__name__))
+    value: T = _decode_dataclass(kind, fields, getattr(kind, "do", kind.__name__))
     return value
 
 
@@ -51,7 +51,7 @@ def parse_object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InvalidValue(f"a message must be JSON: {error}") from None
     if not isinstance(value, dict):
-        raise InvalidValue(f"a message must be a JSON object, not {_preview(value)}")
+        raise InvalidValue(f"a message must be a JSON object, not {_shorten(value)}")
     return value
 
 
@@ -67,11 +67,11 @@ def _fields(value: Any) -> dict[str, Any]:
     raise TypeError(f"cannot send a {type(value).__name__}")
 
 
-def _dataclass(kind: Any, value: Any, where: str) -> Any:
+def _decode_dataclass(kind: Any, value: Any, where: str) -> Any:
     if isinstance(value, kind):
         return value
     if not isinstance(value, dict):
-        raise InvalidValue(f"{where}: expected an object, got {_preview(value)}")
+        raise InvalidValue(f"{where}: expected an object, got {_shorten(value)}")
     hints = _find_types(kind)
     known = {field.name: field for field in dataclasses.fields(kind)}
     _check_names(value, known, where)
@@ -88,7 +88,7 @@ def check_settings(kinds: Iterable[type[Settings]], value: dict[str, Any], where
     return {name: known[name].check(_read(known[name], given)) for name, given in value.items()}
 
 
-def _settings(kind: type[Settings], value: Any, where: str) -> Settings:
+def _check_settings(kind: type[Settings], value: Any, where: str) -> Settings:
     """Check the options of an operation; those that are missing have their defaults."""
     _expect(isinstance(value, dict), value, where, "an object")
     known = {each.name: each for each in options_of(kind) if has_control(each)}
@@ -116,13 +116,13 @@ def _value(kind: Any, value: Any, where: str) -> Any:
             return None
         return _value(next(each for each in arguments if each is not type(None)), value, where)
     if isinstance(kind, type) and issubclass(kind, Settings):
-        return _settings(kind, value, where)
+        return _check_settings(kind, value, where)
     if dataclasses.is_dataclass(kind):
-        return _dataclass(kind, value, where)
+        return _decode_dataclass(kind, value, where)
     if origin is Literal:
         return _expect(isinstance(value, str) and value in arguments, value, where, " or ".join(map(repr, arguments)))
     if origin is tuple:
-        return _tuple(arguments, value, where)
+        return _decode_tuple(arguments, value, where)
     if origin is dict:
         _expect(isinstance(value, dict), value, where, "an object")
         return {name: _value(arguments[1], each, f"{where}.{name[:_MAX_SHOWN_CHARS]}") for name, each in value.items()}
@@ -139,7 +139,7 @@ def _value(kind: Any, value: Any, where: str) -> Any:
     return _expect(isinstance(value, kind), value, where, {str: "text", bool: "true or false"}[kind])
 
 
-def _tuple(arguments: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
+def _decode_tuple(arguments: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
     _expect(isinstance(value, list | tuple), value, where, "a list")
     if len(arguments) == 2 and arguments[1] is Ellipsis:
         return tuple(_value(arguments[0], each, f"{where}[{i}]") for i, each in enumerate(value))
@@ -149,10 +149,10 @@ def _tuple(arguments: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...
 
 def _expect(fits: bool, value: Any, where: str, form: str) -> Any:
     if not fits:
-        raise InvalidValue(f"{where}: expected {form}, got {_preview(value)}")
+        raise InvalidValue(f"{where}: expected {form}, got {_shorten(value)}")
     return value
 
 
-def _preview(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) <= _MAX_SHOWN_CHARS else text[:_MAX_SHOWN_CHARS] + "..."

@@ -200,11 +200,11 @@ class MoveTreeStream(PlayedStream):
         self._place = set_readonly(rigid2d.invert(ground[self._row])) if self._given is None else self._given
 
     def _cost_to_begin(self, clip: int) -> float:
-        """Return the cost of starting with a clip: its error, plus that of the best clips after it; see `_cost`."""
+        """Return the cost of starting with a clip: its error, plus that of the best clips after it."""
         ground, (first, end) = self.tree.reel.ground, self.tree.reel.borders[clip : clip + 2].tolist()
         heading = float(-ground[first, 0] if self._given is None else self._given[0])
-        after = [self._cost(edge, heading, self._depth) for edge in self.tree.ways_out[clip]]
-        return self._error(heading + float(ground[end - 1, 0]), clip) + min(after)
+        after = [self._compute_cost(edge, heading, self._depth) for edge in self.tree.ways_out[clip]]
+        return self._compute_error(heading + float(ground[end - 1, 0]), clip) + min(after)
 
     def _step(self) -> None:
         """Advance by one frame, in a clip or a passage, or from one to the other."""
@@ -239,19 +239,19 @@ class MoveTreeStream(PlayedStream):
         if self._direction is None and self._speed is None:
             return open_exits[0]
         heading = float(self._place[0])
-        return min(open_exits, key=lambda edge: self._cost(edge, heading, self._depth))
+        return min(open_exits, key=lambda edge: self._compute_cost(edge, heading, self._depth))
 
-    def _cost(self, edge: int, heading: float, depth: int) -> float:
+    def _compute_cost(self, edge: int, heading: float, depth: int) -> float:
         """Return the sum of the errors at the ends of the next `depth` clips along the best route, in radians."""
         tree = self.tree
         passage = tree.passages[edge]
         placed = heading + float(passage.move[0])
-        cost = self._error(placed + passage.faces, passage.target)
+        cost = self._compute_error(placed + passage.faces, passage.target)
         if depth > 1:
-            cost += min(self._cost(onwards, placed, depth - 1) for onwards in tree.ways_out[passage.target])
+            cost += min(self._compute_cost(onwards, placed, depth - 1) for onwards in tree.ways_out[passage.target])
         return cost
 
-    def _error(self, heading: float, clip: int) -> float:
+    def _compute_error(self, heading: float, clip: int) -> float:
         """Return the difference from the command, in radians, at the end of a clip with a heading there."""
         error = 0.0
         if self._direction is not None:

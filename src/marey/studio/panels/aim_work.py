@@ -75,7 +75,7 @@ def _describe_space(space: ParametricMotion, stands: list[float]) -> dict[str, A
     points: Floats = np.empty((0, 3))
     if is_position(space):
         seen = space.samples[:: -(-len(space.samples) // _MAX_POINTS)]
-        points = _to_world(np.array(stands), _floor(space), seen)
+        points = _to_world(np.array(stands), _get_floor(space), seen)
     return {
         "names": list(space.names),
         "units": list(space.units),
@@ -111,7 +111,7 @@ def aim(
     if point is not None:
         if not is_position(asked):
             raise InvalidValue(f"this motion is controlled by {', '.join(asked.names)}, not by a point in the world")
-        wanted = rigid2d.apply(rigid2d.invert(settings["start"]), np.array(point)) - [0.0, _floor(asked), 0.0]
+        wanted = rigid2d.apply(rigid2d.invert(settings["start"]), np.array(point)) - [0.0, _get_floor(asked), 0.0]
     return _synthesize(asked, wanted, settings)
 
 
@@ -126,7 +126,7 @@ def _synthesize(space: ParametricMotion, wanted: Floats, settings: dict[str, Any
     if is_position(space):
         path = find_path(motion.skeleton, motion.world(), space.features[0].joint)
         ends = np.array([info["target"], info["reached"]])
-        target_at, hit = _to_world(np.array(settings["start"]), _floor(space), ends)
+        target_at, hit = _to_world(np.array(settings["start"]), _get_floor(space), ends)
         info |= {
             "point": target_at.tolist(),
             "hit": hit.tolist(),
@@ -171,7 +171,7 @@ def _load_space(path: str) -> ParametricMotion:
     return ParametricMotion.load(path)
 
 
-def _floor(space: ParametricMotion) -> float:
+def _get_floor(space: ParametricMotion) -> float:
     return space.registration.motions[0].source.floor or 0.0
 
 

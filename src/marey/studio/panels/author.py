@@ -375,7 +375,7 @@ def add_look(session: Session, message: messages.AddLook) -> messages.GazeChart:
         example = gaze_example(motion, goal, settings=message.settings)
         gaze = _get_gaze(draft)
         _set_gaze(draft, gaze.with_examples([*gaze.examples, example]))
-    return describe_gaze(_get_gaze(draft), None, _sentences(said))
+    return describe_gaze(_get_gaze(draft), None, _join_sentences(said))
 
 
 @command(messages.RemoveLook)
@@ -402,7 +402,7 @@ def aim_gaze(session: Session, message: messages.AimGaze) -> messages.AimedGaze:
         result = _get_gaze(get_draft(session)).apply(motion, goals)
     result = replace(result, name=f"{motion.name} (looking)")
     shown = replace_result(session, message.result, result, "updated", False, message.motion)
-    return messages.AimedGaze(session.info(shown), _sentences(said))
+    return messages.AimedGaze(session.info(shown), _join_sentences(said))
 
 
 def recipe_text(name: str) -> str:
@@ -464,7 +464,7 @@ def _set_gaze(draft: Draft, gaze: GazeMap) -> None:
     draft.gaze, draft.costs = gaze, None
 
 
-def _sentences(said: list[str]) -> str:
+def _join_sentences(said: list[str]) -> str:
     """Join the unique warnings into one text of sentences."""
     texts = dict.fromkeys(word_text(text, messages.AimGaze) for text in said)
     return " ".join(f"{text[:1].upper()}{text[1:]}." for text in texts)

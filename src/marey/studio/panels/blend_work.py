@@ -62,13 +62,13 @@ def study(
     except NoResult as refusal:
         refused = word_error(refusal, StudyBlend)
     progress(0.5, "comparing all frames")
-    image, step = _grid(ready[0], ready[other], window)
+    image, step = _describe_grid(ready[0], ready[other], window)
     crops = [[0, len(motion)] for motion in ready] if reg is None else reg.crops.tolist()
     if how is not registration:  # the grid shows the whole motions
         starts = [round(loop.source.provenance[-1]["start"] * ready[0].fps / loop.fps) for loop in loops]
         crops = [[start + a, start + b] for start, (a, b) in zip(starts, crops, strict=True)]
     clips = list(ready if reg is None else reg.motions)
-    paths = _paths(clips, crops, other, reg)
+    paths = _describe_paths(clips, crops, other, reg)
     return {
         "grid": image,
         "paths": [{"method": method, "points": (points / step).round(2).tolist()} for method, points in paths.items()],
@@ -234,22 +234,22 @@ def _along_curves(
     The length depends on the curves: iterate to agreement.
     """
     times, rows = _keys(curves, n)
-    span = make(_mean(times, rows).tolist(), feet=None).duration
+    span = make(_compute_mean(times, rows).tolist(), feet=None).duration
     for _ in range(_TRIES):
-        draft = make(_weights(times, rows, span), feet=None)
+        draft = make(_make_weights(times, rows, span), feet=None)
         if abs(draft.duration - span) < 1.5 / draft.fps:
             break
         span = draft.duration
-    return make(_weights(times, rows, span)), (_in_seconds(times, span).tolist(), rows.tolist())
+    return make(_make_weights(times, rows, span)), (_convert_to_seconds(times, span).tolist(), rows.tolist())
 
 
-def _weights(times: Floats, rows: Floats, span: float) -> WeightFunction:
+def _make_weights(times: Floats, rows: Floats, span: float) -> WeightFunction:
     from marey.blend.weights import keyed_weights
 
-    return keyed_weights(_in_seconds(times, span), rows)
+    return keyed_weights(_convert_to_seconds(times, span), rows)
 
 
-def _in_seconds(times: Floats, span: float) -> Floats:
+def _convert_to_seconds(times: Floats, span: float) -> Floats:
     return np.asarray(times * max(span, 1e-3))
 
 
@@ -267,7 +267,7 @@ def _keys(curves: list[list[Pair]], n: int) -> tuple[Floats, Floats]:
     return times, np.stack([np.interp(times, table[:, 0], table[:, 1]) for table in tables], axis=1)
 
 
-def _mean(times: Floats, rows: Floats) -> Floats:
+def _compute_mean(times: Floats, rows: Floats) -> Floats:
     """Return the average weights (n,) of the curves over time."""
     if len(times) == 1:
         return np.asarray(rows[0])
@@ -277,7 +277,7 @@ def _mean(times: Floats, rows: Floats) -> Floats:
 # The grid -------------------------------------------------------------------------------------------------------------
 
 
-def _grid(a: Motion, b: Motion, window: float) -> tuple[dict[str, Any], int]:
+def _describe_grid(a: Motion, b: Motion, window: float) -> tuple[dict[str, Any], int]:
     """Return the distance grid as an image, and the number of motion frames per grid frame."""
     from marey.compare.grid import distance_grid
     from marey.edit import resample
@@ -316,7 +316,9 @@ def _pool(values: Floats) -> Floats:
     return values
 
 
-def _paths(clips: list[Motion], crops: list[list[int]], other: int, reg: RegistrationCurve | None) -> dict[str, Floats]:
+def _describe_paths(
+    clips: list[Motion], crops: list[list[int]], other: int, reg: RegistrationCurve | None
+) -> dict[str, Floats]:
     """Return the time alignment of the first motion with `other`, as frame pairs (N, 2), for each available method."""
     from marey.blend.baselines import cubic_warp, dynamic
     from marey.compare.grid import distance_grid

@@ -284,9 +284,9 @@ class GraphDriver(_DirectionDriver[GraphStream]):
         if node == self._node:
             return None
         self._node = node
-        return _outline(self._ends(node, carried), place)
+        return _make_outline(self._find_ends(node, carried), place)
 
-    def _ends(self, node: int, place: Floats) -> list[tuple[float, float]]:
+    def _find_ends(self, node: int, place: Floats) -> list[tuple[float, float]]:
         """Return reachable points (x, z). Uses plain floats, because it runs within the time budget of one frame."""
         graph, paths = self.stream.graph, self._paths
         heads, first_out, lengths = graph.edges.heads, graph.first_out, graph.edges.n_frames
@@ -378,7 +378,7 @@ class MatchingDriver(_DirectionDriver[MotionMatching]):
         nearest = np.argpartition(apart, min(_N_NEAREST, len(apart) - 1))[:_N_NEAREST]
         last = 2 * (len(features.path_times) - 1)
         ends = features.values[nearest, last : last + 2] / features.scale[last : last + 2]
-        return _outline(rigid2d.apply(place, ends), place)
+        return _make_outline(rigid2d.apply(place, ends), place)
 
 
 class TreeDriver(_DirectionDriver[BlendTreeStream]):
@@ -414,7 +414,7 @@ class TreeDriver(_DirectionDriver[BlendTreeStream]):
         turned = table.turn_rates * _AHEAD
         length = table.speeds * _AHEAD * np.sinc(0.5 * turned / np.pi)
         ends = np.stack([length * np.sin(0.5 * turned), length * np.cos(0.5 * turned)], axis=1)
-        return _outline(rigid2d.apply(place, ends), place)
+        return _make_outline(rigid2d.apply(place, ends), place)
 
 
 def _round_speed(speed: float) -> float:
@@ -427,7 +427,7 @@ def _shorten(name: str) -> str:
     return name if len(name) <= _MAX_NAME_CHARS else f"{name[: _MAX_NAME_CHARS - 1].rstrip()}…"
 
 
-def _outline(points: Any, place: Floats) -> Lines:
+def _make_outline(points: Any, place: Floats) -> Lines:
     """Return the outline of points (n, 2) around a placement: a line through the farthest point of each sector."""
     apart = np.asarray(points, dtype=np.float64).reshape(-1, 2) - place[1:]
     if len(apart) < 3:

@@ -73,17 +73,17 @@ def measure_size(value: Any) -> int:
         elif isinstance(one, list | tuple | set | frozenset):
             waiting.extend(one)
         elif type(one).__module__.startswith("marey."):
-            waiting.extend(_parts(one))
+            waiting.extend(_list_parts(one))
     return sum(arrays.values())
 
 
-def _parts(one: Any) -> list[Any]:
+def _list_parts(one: Any) -> list[Any]:
     """Return the attributes of a marey object."""
     names = [field.name for field in dataclasses.fields(one)] if dataclasses.is_dataclass(one) else []
-    names += [name for kind in type(one).__mro__ for name in _slots(kind)]
+    names += [name for kind in type(one).__mro__ for name in _list_slots(kind)]
     return [getattr(one, name, None) for name in names] + list(getattr(one, "__dict__", {}).values())
 
 
-def _slots(kind: type) -> tuple[str, ...]:
+def _list_slots(kind: type) -> tuple[str, ...]:
     slots = kind.__dict__.get("__slots__", ())
     return (slots,) if isinstance(slots, str) else tuple(slots)

@@ -92,7 +92,7 @@ class Steering:
         steered = self._point is not None or command.get("direction") is not None
         node = state.node
         if node not in self._steered:
-            nearest = _nearest(graph, node, self._steered) if steered else []
+            nearest = _find_nearest(graph, node, self._steered) if steered else []
             if not nearest:
                 return None
             node = nearest[0]
@@ -101,12 +101,12 @@ class Steering:
             paced = [name for name in self._steered if "speed" in graph[name].names]
             # Nearest first: of equally good nodes, prefer one that is reached sooner.
             node = min(
-                _nearest(graph, node, paced), key=lambda name: _speed_shortfall(graph, name, speed), default=node
+                _find_nearest(graph, node, paced), key=lambda name: _speed_shortfall(graph, name, speed), default=node
             )
         return None if node == state.node else node
 
 
-def _nearest(graph: ParametricMotionGraph, source: str, names: Sequence[str]) -> list[str]:
+def _find_nearest(graph: ParametricMotionGraph, source: str, names: Sequence[str]) -> list[str]:
     """Return those of the named nodes that can be reached from `source`, in the order of the time it takes."""
     planner, middle = get_planner(graph), graph[source].middle
     seconds = {name: planner.seconds_to_node(source, middle, name) if name != source else -1.0 for name in names}
@@ -140,7 +140,7 @@ def _reach(option: TransitionOption) -> list[Floats]:
     box, node = option.range, option.node
     if len(box.low) > 2:
         return []
-    grid = _outline(len(box.low))
+    grid = _make_outline(len(box.low))
     ends = node.paths(box.low + grid * (box.high - box.low))
     last = ends.shape[1] - 1
     begun = ends[:, int(np.clip(round(box.enter * last), 0, last))]
@@ -154,7 +154,7 @@ def _relative_to(start: Floats, end: Floats) -> Floats:
     return np.asarray(rigid2d.compose(rigid2d.invert(start), end))
 
 
-def _outline(n_dims: int) -> Floats:
+def _make_outline(n_dims: int) -> Floats:
     """Return points (n, d), as fractions of the sides, along the outline of a box with d = 1 or 2 dimensions."""
     along = np.linspace(0.0, 1.0, _ALONG)
     if n_dims == 1:

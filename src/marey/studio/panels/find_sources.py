@@ -40,14 +40,14 @@ def load(progress: Progress, web: str, files: list[tuple[str, str]], motions: li
     progress(0.0, "reading")
     match_web = open_web(web)
     origins: list[tuple[int, str] | None] = [None] * len(match_web)
-    owners = _owners(match_web.names, [name for name, _ in files])
+    owners = _find_owners(match_web.names, [name for name, _ in files])
     changed: list[str] = []
     for k, (name, path) in enumerate(files):
         wanted = [c for c, owner in enumerate(owners) if owner == name]
         if not wanted:
             continue
         progress(k / len(files), f"checking {name}")
-        for clip, motion in _clips(path, name):
+        for clip, motion in _find_clips(path, name):
             c = _find_clip(match_web, motion, wanted, origins)
             if c is not None:
                 origins[c] = k, clip
@@ -76,7 +76,7 @@ def load(progress: Progress, web: str, files: list[tuple[str, str]], motions: li
     return {**describe_web(match_web), "skipped": [], "notes": notes, "origins": origins}
 
 
-def _clips(path: str, name: str) -> list[tuple[str, Motion]]:
+def _find_clips(path: str, name: str) -> list[tuple[str, Motion]]:
     """Return the clips of a file; none if it is unreadable."""
     try:
         return read_clips(path, name)
@@ -84,7 +84,7 @@ def _clips(path: str, name: str) -> list[tuple[str, Motion]]:
         return []
 
 
-def _owners(clips: Sequence[str], files: Iterable[str]) -> list[str | None]:
+def _find_owners(clips: Sequence[str], files: Iterable[str]) -> list[str | None]:
     """Return the file of each clip, found by the clip's name; None if there is none.
 
     A clip is named like its file, with or without the suffix, and possibly followed by ": CLIP".

@@ -155,13 +155,13 @@ def search(progress: Progress, query: dict[str, Any], how: dict[str, Any]) -> di
             for match, (points, rate) in zip(found.matches, tiles, strict=True)
         ],
         "points": np.concatenate([points for points, _ in tiles]),
-        "body": _body(found.motions[0].skeleton, joints),
-        "joint": _busiest(found.motions[0]),
+        "body": _describe_body(found.motions[0].skeleton, joints),
+        "joint": _find_busiest(found.motions[0]),
         "notes": [word_text(note, SearchWeb) for note in found.notes],
     }
 
 
-def _busiest(motion: Motion) -> str:
+def _find_busiest(motion: Motion) -> str:
     """Return the hand, foot or head that moves farthest from its first position, relative to the hips."""
     roles, positions = motion.skeleton.roles, motion.world().positions
     relative = positions - positions[:, [roles["hips"]]]
@@ -235,7 +235,7 @@ def _visible_joints(skeleton: Skeleton) -> list[int]:
     return sorted(wanted) if len(wanted) > 8 else list(range(len(skeleton)))
 
 
-def _body(skeleton: Skeleton, joints: list[int]) -> dict[str, Any]:
+def _describe_body(skeleton: Skeleton, joints: list[int]) -> dict[str, Any]:
     from marey.io.unit_detection import stature
 
     place = {joint: k for k, joint in enumerate(joints)}

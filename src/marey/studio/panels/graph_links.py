@@ -107,7 +107,7 @@ def _select_edges(candidates: Candidates, threshold: float, pairs: Sequence[Pair
     edges = candidates.edges
     out = ~edges.blends
     jumps = np.flatnonzero(edges.blends)
-    directed = _transitions(edges.select(jumps), candidates.half)
+    directed = _make_transitions(edges.select(jumps), candidates.half)
     limits: Floats = find_limits(
         directed, directed, candidates.names, candidates.frame_labels, threshold, as_thresholds(pairs)
     )
@@ -115,7 +115,7 @@ def _select_edges(candidates: Candidates, threshold: float, pairs: Sequence[Pair
     return out
 
 
-def _transitions(jumps: Edges, half: int) -> Transitions:
+def _make_transitions(jumps: Edges, half: int) -> Transitions:
     return Transitions(jumps.clips, jumps.starts + half, jumps.distances, jumps.moves)
 
 

@@ -113,7 +113,7 @@ def random_walk(progress: Progress, folder: str, settings: dict[str, Any], clean
     """Generate a random walk."""
     progress(0.5, "walking")
     chosen = GraphWalkSettings(**settings)
-    walk = _graph(folder).random_walk(settings=chosen).place_at()
+    walk = _load_graph(folder).random_walk(settings=chosen).place_at()
     name = f"{chosen.label or ''} random walk {chosen.rng}".strip()
     return {"motion": walk.motion(feet=feet_from_flag(clean), name=name)}
 
@@ -123,9 +123,9 @@ def follow_path(
 ) -> dict[str, Any]:
     """Generate a walk along a drawn path."""
     progress(0.3, "searching")
-    graph = _graph(folder)
+    graph = _load_graph(folder)
     path, ends = smoothed_path([each["points"] for each in stretches])
-    styles = _styles([each["label"] for each in stretches], ends, graph.label_names)
+    styles = _list_styles([each["label"] for each in stretches], ends, graph.label_names)
     chosen = GraphPathSettings(**settings, styles=styles)
     found, beam_width = graph.follow(path, settings=chosen), chosen.beam_width
     for k, width in enumerate(_WIDER if chosen.beam_width is None else ()):
@@ -187,7 +187,7 @@ def _arc_lengths(points: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
 
 
-def _styles(labels: list[str | None], ends: Floats, names: tuple[str, ...]) -> list[tuple[float, str]] | None:
+def _list_styles(labels: list[str | None], ends: Floats, names: tuple[str, ...]) -> list[tuple[float, str]] | None:
     """Return the labels along a path as `MotionGraph.follow` takes them. Merges neighbors with the same label."""
     if all(label is None for label in labels):
         return None
@@ -201,7 +201,7 @@ def _styles(labels: list[str | None], ends: Floats, names: tuple[str, ...]) -> l
     return out
 
 
-def _graph(folder: str) -> MotionGraph:
+def _load_graph(folder: str) -> MotionGraph:
     from marey.graph import MotionGraph
 
     return MotionGraph.load(Path(folder) / _GRAPH)
@@ -251,13 +251,18 @@ def explain_deviation(graph: MotionGraph, found: PathResult, styles: Sequence[tu
         sharp = float(asked[here].max(initial=0.0))
         if len(here) and sharp - most > worst[0]:
             clips = "the clips" if label is None else f"the clips of {label!r}"
-            worst = (sharp - most, sharp, float(at[here[asked[here].argmax()]]), f"{clips} turn by {_degrees(most)}")
+            worst = (
+                sharp - most,
+                sharp,
+                float(at[here[asked[here].argmax()]]),
+                f"{clips} turn by {_format_degrees(most)}",
+            )
         begin = end
     excess, sharp, place, limit = worst
     if excess > _ROOM:
         return (
-            f"The path turns by {_degrees(sharp)} within 1 m at {place:.1f} m; {limit} at most. Draw a wider bend, "
-            "or add clips that turn more sharply."
+            f"The path turns by {_format_degrees(sharp)} within 1 m at {place:.1f} m; {limit} at most. Draw a wider "
+            "bend, or add clips that turn more sharply."
         )
     return (
         f"The largest deviation is {off:.1f} m along the path. The clips can turn as sharply as the path, so more "
@@ -298,5 +303,5 @@ def turn_angles(path: Floats) -> Floats:
     return np.asarray(headings[far:] - headings[:-far])
 
 
-def _degrees(angle: float) -> str:
+def _format_degrees(angle: float) -> str:
     return f"{np.degrees(angle):.0f}°"
