@@ -14,6 +14,7 @@ import marey.store
 from marey.core import Labels, Motion, Source
 from marey.errors import InvalidValue, MareyWarning, ParseError, UnknownVersion, UnwritableFile
 from marey.io import sidecar_path
+from marey.io.sidecar import write_sidecar
 from marey.samples import straight_walk
 
 WALK = straight_walk(seconds=1.0)
@@ -92,6 +93,8 @@ def test_hand_written_sidecar_with_the_least(tmp_path: Path) -> None:
         ({"files": 5}, 'expected "files" to be a list'),
         ({"frames": "61"}, 'expected "frames" to be a whole number'),
         ({"floor": True}, 'expected "floor" to be a height'),
+        ({"axes": {"walk.bvh": {"unit": 0, "up": "y"}}}, 'expected "axes": "walk.bvh" to be like'),
+        ({"axes": {"walk.bvh": {"unit": 1, "up": "w"}}}, 'expected "axes": "walk.bvh" to be like'),
         ({"contacts": {"points": {"a": {"joint": 3}}}}, 'expected contact point "a" to be like'),
         (
             {"contacts": {"points": {"a": {"joint": "Head"}}, "intervals": {"a": [5, 9]}}},
@@ -262,3 +265,24 @@ def test_text_that_cannot_be_saved_is_refused_before_anything_is_written(tmp_pat
         marey.save(WALK, tmp_path / os.fsdecode(b"\x83\x65.bvh"))
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
     marey.load(path)
+
+
+@pytest.mark.filterwarnings("error::marey.errors.MareyWarning")
+@pytest.mark.parametrize(("unit", "up"), [("m", "z"), (0.3, "-x"), ("cm", "y")])
+def test_a_bvh_file_is_read_as_it_was_written(unit: str | float, up: str, tmp_path: Path) -> None:
+    """Nothing in the file shows that this doll lies on its back, or how large it is."""
+    lying = replace(PLAIN, skeleton=replace(PLAIN.skeleton, offsets=0.2 * PLAIN.skeleton.offsets))
+    turned = np.tile([np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0], (len(lying), 1))
+    rotations = lying.rotations.copy()
+    rotations[:, 0] = turned
+    lying = replace(lying, rotations=rotations, source=Source(provenance=({"op": "sample"},)))
+    path = tmp_path / "doll.bvh"
+    marey.save(lying, path, unit=unit, up=up)
+    marey.store.add_label(path, "lie")
+    for name in ("doll", "renamed"):
+        path, side = path.rename(tmp_path / f"{name}.bvh"), sidecar_path(path).rename(tmp_path / f"{name}.marey.json")
+        clip = marey.load(path)
+        np.testing.assert_allclose(clip.world().positions, lying.world().positions, atol=1e-5)
+        assert side.is_file()
+    write_sidecar(replace(clip, labels=Labels()), path)  # keeps how the file is read
+    np.testing.assert_allclose(marey.load(path).world().positions, lying.world().positions, atol=1e-5)

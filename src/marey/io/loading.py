@@ -96,15 +96,19 @@ def load_motion(path: StrPath, settings: LoadSettings) -> Motion:
             )
     raw = _read(path, suffix, settings)
     role_map = read_roles(settings.roles)
-    motion = to_motion(raw, settings.unit, settings.up, role_map)
-    whole = os.fspath(path)
-    has_sidecar = any(os.path.isfile(start + SIDECAR_SUFFIX) for start in (os.path.splitext(whole)[0], whole))
-    if has_sidecar:
-        from marey.io.sidecar import annotate, describes_added_clip
+    whole, entry = os.fspath(path), None
+    if any(os.path.isfile(start + SIDECAR_SUFFIX) for start in (os.path.splitext(whole)[0], whole)):
+        from marey.io.sidecar import annotate, describes_added_clip, find_axes, read_entry
 
+        entry = read_entry(path)
+        if entry is not None and suffix == ".bvh":
+            raw.unit, raw.up = find_axes(entry, path)
+            raw.up_reason = "from the sidecar"
+    motion = to_motion(raw, settings.unit, settings.up, role_map)
+    if entry is not None:
         names = clip_names(path)
-        if len(names) == 1 or (motion.name == names[0] and describes_added_clip(motion, path)):
-            motion = annotate(motion, path)
+        if len(names) == 1 or (motion.name == names[0] and describes_added_clip(motion, entry)):
+            motion = annotate(motion, path, entry)
     if role_map:  # the caller's map overrides the sidecar
         motion = replace(motion, skeleton=motion.skeleton.with_roles(role_map))
     if settings.trim_rest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TypedDict
 
 from marey.core.arrays import check_list, check_type
 from marey.core.motion import Motion
@@ -80,7 +81,8 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
     with FileTransaction() as writing:
         staged = writing.stage(path, parts)
         if len(motions) == 1:
-            commit_with_sidecar(motions[0], staged, writing)
+            is_bvh = suffix == ".bvh"
+            commit_with_sidecar(motions[0], staged, writing, _choose_axes(motions[0], settings) if is_bvh else None)
         else:
             writing.commit(staged)
 
@@ -113,6 +115,24 @@ def _check_character(character: str | os.PathLike[str], suffix: str) -> None:
         raise UnknownFormat(f"a character must be a {kinds} file", path=character)
 
 
+class _Axes(TypedDict):
+    """Unit of a file in meters, and its up axis."""
+
+    unit: float
+    up: str
+
+
+def _choose_axes(motion: Motion, settings: SaveSettings) -> _Axes:
+    """Return the unit and the up axis of a BVH file.
+
+    Programs that read BVH usually expect centimeters and Y up. Motions from BVH files keep those of their file.
+    """
+    source = motion.source
+    is_usual = source.format in ("", "fbx", "glb", "kimodo", "npy", "npz", "smpl")
+    own, up = (unit_detection.UNITS["cm"], "y") if is_usual else (source.unit, source.up)
+    return {"unit": own if settings.unit is None else unit_detection.parse_unit(settings.unit), "up": settings.up or up}
+
+
 def is_amass_name(path: str | os.PathLike[str]) -> bool:
     """Return whether a file of this name is written for programs that read AMASS."""
     return os.fspath(path).lower().endswith(".amass.npz")
@@ -125,13 +145,7 @@ def _parts(motions: Sequence[Motion], suffix: str, is_amass: bool, settings: Sav
     if suffix == ".bvh":
         from marey.io.bvh_write import write_bvh
 
-        source = motions[0].source
-        # Programs that read BVH usually expect centimeters and Y up. Motions from BVH files keep the unit and axis of
-        # their file.
-        is_usual = source.format in ("", "fbx", "glb", "kimodo", "npy", "npz", "smpl")
-        own, up = (unit_detection.UNITS["cm"], "y") if is_usual else (source.unit, source.up)
-        meters = own if settings.unit is None else unit_detection.parse_unit(settings.unit)
-        return write_bvh(motions[0], unit=meters, up=settings.up or up, rigid=settings.rigid)
+        return write_bvh(motions[0], **_choose_axes(motions[0], settings), rigid=settings.rigid)
     if settings.character is not None:
         from marey.io.glb_character import write_character
 

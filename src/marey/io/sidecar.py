@@ -5,6 +5,7 @@ motion in ``walk.glb`` has a sidecar of its own, ``walk.glb.marey.json``)::
 
     {"format": "marey.sidecar", "version": 1,
      "files": ["walk.bvh"], "sha256": {"walk.bvh": "60db..."}, "frames": 472,
+     "axes": {"walk.bvh": {"unit": 0.01, "up": "y"}},
      "contacts": {"points": {"left_heel": {"joint": "LeftFoot", "offset": [0.0, -0.08, -0.03]}},
                   "intervals": {"left_heel": [[12, 80], [150, 216]]}},
      "labels": [{"name": "walk", "start": 0, "stop": 472}],
@@ -13,7 +14,8 @@ motion in ``walk.glb`` has a sidecar of its own, ``walk.glb.marey.json``)::
      "provenance": [{"op": "mirror"}]}
 
 Only format and version are required, which makes it easy to write by hand. Frames are 0-based, intervals half-open,
-offsets in meters in the joint's own coordinate frame.
+offsets in meters in the joint's own coordinate frame. "axes" are the unit, in meters, and the up axis of a BVH file,
+which cannot state them.
 
 With "sha256", annotations apply only to files with this content, whatever their name; without it, to the files in
 "files" or, if that is missing too, to every motion of the same name. When `save` replaces a motion, it first writes a
@@ -24,6 +26,7 @@ time, the annotations match the motion that is on the disk.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,11 +39,12 @@ from marey.core.labels import Label, Labels
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, ParseError, warn_user
 from marey.io.archive import encode_json, read_json, write_json
+from marey.io.axes import UPS
 from marey.io.files import MOTION_SUFFIXES, SIDECAR_SUFFIX, FileTransaction, StagedFile, file_digest, remove_file
 
 FORMAT, VERSION = "marey.sidecar", 1
 _ANNOTATIONS = {"contacts", "labels", "roles", "floor", "provenance"}
-_KEYS = {"format", "version", "files", "sha256", "frames", "previous"} | _ANNOTATIONS
+_KEYS = {"format", "version", "files", "sha256", "frames", "axes", "previous"} | _ANNOTATIONS
 
 
 def sidecar_path(path: str | os.PathLike[str]) -> Path:
@@ -73,20 +77,34 @@ def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     return content
 
 
-def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
-    """Return `motion`, which was just read from `path`, with the annotations of its sidecar."""
+def read_entry(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """Return the part of the sidecar that describes the content of the file `path`; None if there is none."""
     content = read_sidecar(path)
     if content is None:
-        return motion
+        return None
+    entry, name = find_entry(content, path), Path(path).name
+    if entry is None and name in content.get("files", ()):
+        warn_user(
+            f"{sidecar_path(path)}: ignored, because {name} has changed since it was annotated; to apply the "
+            'annotations anyway, delete the entry "sha256"'
+        )
+    return entry
+
+
+def find_axes(entry: Mapping[str, Any], path: str | os.PathLike[str]) -> tuple[float | None, str | None]:
+    """Return unit (meters) and up axis of the file `path`, if the sidecar's entry has them; it may be renamed."""
+    own = _own_axes(entry, Path(path).name)
+    return own.get("unit"), own.get("up")
+
+
+def _own_axes(entry: Mapping[str, Any], name: str) -> dict[str, Any]:
+    stored: dict[str, Any] = entry.get("axes", {})
+    return dict(stored.get(name) or (next(iter(stored.values())) if len(stored) == 1 else {}))
+
+
+def annotate(motion: Motion, path: str | os.PathLike[str], entry: Mapping[str, Any]) -> Motion:
+    """Return `motion`, which was just read from `path`, with the annotations of its sidecar's entry."""
     side, name = sidecar_path(path), Path(path).name
-    entry = find_entry(content, path)
-    if entry is None:
-        if name in content.get("files", ()):
-            warn_user(
-                f"{side}: ignored, because {name} has changed since it was annotated; to apply the annotations anyway, "
-                'delete the entry "sha256"'
-            )
-        return motion
     n_frames = entry.get("frames")
     if n_frames is not None and n_frames != len(motion):
         raise ParseError(
@@ -100,14 +118,12 @@ def annotate(motion: Motion, path: str | os.PathLike[str]) -> Motion:
         raise ParseError(str(error), path=side) from None
 
 
-def describes_added_clip(motion: Motion, path: str | os.PathLike[str]) -> bool:
-    """Return whether the sidecar of a file with several clips describes `motion`, the first of them.
+def describes_added_clip(motion: Motion, entry: Mapping[str, Any]) -> bool:
+    """Return whether the sidecar's entry of a file with several clips describes `motion`, the first of them.
 
     A sidecar does not name a clip. `save` writes one only with a motion that it puts before a character's own clips.
     """
-    content = read_sidecar(path)
-    entry = None if content is None else find_entry(content, path)
-    return entry is not None and bool(entry.get("sha256")) and entry.get("frames") == len(motion)
+    return bool(entry.get("sha256")) and entry.get("frames") == len(motion)
 
 
 def find_entry(content: Mapping[str, Any], path: str | os.PathLike[str]) -> dict[str, Any] | None:
@@ -146,6 +162,7 @@ def _check_form(content: Mapping[str, Any], side: Path) -> None:
     for key, kind, form in (
         ("files", list, 'a list of file names such as ["walk.bvh"]'),
         ("sha256", dict, 'an object such as {"walk.bvh": "60db..."}'),
+        ("axes", dict, 'an object such as {"walk.bvh": {"unit": 0.01, "up": "y"}}'),
         ("previous", dict, "an object like the sidecar itself"),
         ("contacts", dict, 'an object with "points" and "intervals"'),
         ("labels", list, 'a list such as [{"name": "walk", "start": 0, "stop": 90}]'),
@@ -161,6 +178,10 @@ def _check_form(content: Mapping[str, Any], side: Path) -> None:
         expect(isinstance(file, str), '"files"', "a list of file names", file)
     for file, digest in content.get("sha256", {}).items():
         expect(isinstance(digest, str), f'"sha256": "{file}"', "a SHA-256 digest", digest)
+    for file, stored in content.get("axes", {}).items():
+        fits = isinstance(stored, dict) and is_number(stored.get("unit")) and 0 < stored["unit"] < math.inf
+        fits = fits and stored.get("up") in UPS
+        expect(fits, f'"axes": "{file}"', 'like {"unit": 0.01, "up": "y"}', stored)
     if "previous" in content:
         previous = content["previous"]
         expect("previous" not in previous, '"previous"', 'an object that has no "previous" itself', previous)
@@ -257,16 +278,21 @@ def write_sidecar(motion: Motion, path: str | os.PathLike[str]) -> Path | None:
     return side
 
 
-def commit_with_sidecar(motion: Motion, staged: StagedFile, writing: FileTransaction) -> None:
+def commit_with_sidecar(
+    motion: Motion, staged: StagedFile, writing: FileTransaction, axes: Mapping[str, Any] | None = None
+) -> None:
     """Replace a motion file and its sidecar by the staged file and the sidecar of `motion`, in the order given in the
-    module's docstring."""
+    module's docstring.
+
+    axes : unit and up axis of the file, if it cannot state them.
+    """
     path = Path(staged.target)
     old = read_sidecar(path)
     if old is None and not list_annotations(motion):
         writing.commit(staged)
         return
     digest = staged.sha256
-    side, plan = plan_sidecar(motion, path, digest)
+    side, plan = plan_sidecar(motion, path, digest, axes)
     if plan is None:
         writing.commit(staged)
         return
@@ -286,12 +312,15 @@ def commit_with_sidecar(motion: Motion, staged: StagedFile, writing: FileTransac
         remove_file(side)
 
 
-def plan_sidecar(motion: Motion, path: str | os.PathLike[str], digest: str = "") -> tuple[Path, dict[str, Any] | None]:
+def plan_sidecar(
+    motion: Motion, path: str | os.PathLike[str], digest: str = "", axes: Mapping[str, Any] | None = None
+) -> tuple[Path, dict[str, Any] | None]:
     """Return the sidecar's path and its new content; {} to remove an outdated one, None if nothing needs to change.
 
     If the sidecar describes another file and has other content, this is the path of the file's own sidecar.
 
     digest : the SHA-256 digest of the file `path`.
+    axes : its unit and up axis, if it cannot state them; None keeps those of the same content.
     """
     side, name = sidecar_path(path), Path(path).name
     annotations = list_annotations(motion)
@@ -312,8 +341,14 @@ def plan_sidecar(motion: Motion, path: str | os.PathLike[str], digest: str = "")
     if not annotations:
         is_stale = old is not None and name in old.get("files", [name])
         return side, {} if is_stale else None
-    content = {"format": FORMAT, "version": VERSION, "files": [], "sha256": {}, "frames": len(motion), **annotations}
-    return side, _add_owners(content, {**digests, name: digest})
+    content = {"format": FORMAT, "version": VERSION, "files": [], "sha256": {}, "frames": len(motion)}
+    known = {} if old is None else dict(old.get("axes", {}))
+    if axes is None and old is not None and digest in old.get("sha256", {}).values():
+        axes = _own_axes(old, name)
+    stored = {file: known[file] for file in digests if file in known} | ({name: dict(axes)} if axes else {})
+    if stored:
+        content["axes"] = stored
+    return side, _add_owners({**content, **annotations}, {**digests, name: digest})
 
 
 def _add_owners(content: dict[str, Any], digests: Mapping[str, str | None]) -> dict[str, Any]:
