@@ -118,6 +118,11 @@ def test_doubtful_units_and_axes(data_folder):
     assert {"unit", "axis"} <= set(chain.kinds)
     large = marey.check(marey.load(data_folder / "cmu" / "007" / "07_01.bvh", unit="m"))
     assert "the body is" in find(large, "unit")[0].message
+    walk = marey.load(data_folder / "cmu" / "016" / "16_21.bvh")
+    taller = replace(walk.skeleton, offsets=10.0 * walk.skeleton.offsets)
+    report = marey.check(replace(walk, skeleton=taller, root_positions=10.0 * walk.root_positions))
+    assert find(report, "unit")
+    assert not find(report, "frame_rate")
 
 
 def test_bones_that_change():

@@ -41,7 +41,8 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
                 f"set it with `{parameter}=`",
             )
     height = stature(motion.skeleton)
-    if height is not None and not _SHORTEST <= height <= _TALLEST:
+    is_plausible = height is None or _SHORTEST <= height <= _TALLEST
+    if height is not None and not is_plausible:
         yield Finding(
             "unit", "mild" if _TINY <= height <= _GIANT else "severe", 0, n, height, "m",
             f"the body is {height:,.2f} m tall, so the unit may be wrong",
@@ -65,8 +66,8 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
             f"the body falls with {acceleration:.1f} m/s^2 instead of 9.8, so the rate of {rate:.6g} Hz seems wrong"
         )
         found = _rate_finding(motion, rate / factor, message)
-    # Noise looks like steps, and like movements that are too fast.
-    if found is not None and not any(finding.severity == "severe" for finding in check_jitter(subject)):
+    # A body of the wrong size steps and falls too fast or too slowly. Noise looks like steps, and like fast movements.
+    if found is not None and is_plausible and not any(finding.severity == "severe" for finding in check_jitter(subject)):
         yield found
     if starts_with_rest_pose(motion):
         yield Finding(
