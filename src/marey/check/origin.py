@@ -67,7 +67,8 @@ def check_origin(subject: Subject) -> Iterator[Finding]:
         )
         found = _rate_finding(motion, rate / factor, message)
     # A body of the wrong size steps and falls too fast or too slowly. Noise looks like steps, and like fast movements.
-    if found is not None and is_plausible and not any(finding.severity == "severe" for finding in check_jitter(subject)):
+    is_noisy = found is not None and any(finding.severity == "severe" for finding in check_jitter(subject))
+    if found is not None and is_plausible and not is_noisy:
         yield found
     if starts_with_rest_pose(motion):
         yield Finding(

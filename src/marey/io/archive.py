@@ -478,10 +478,8 @@ def _check_format(archive: zipfile.ZipFile, heads: dict[str, Head], form: str, v
 
 def _describe_other(archive: zipfile.ZipFile) -> str:
     """Describe an NPZ file of another program, for messages."""
-    names = array_names(archive)
-    if not names:
-        return "a ZIP archive without arrays"
-    return f"an NPZ file of another program, with the arrays {format_list([repr(name[:40]) for name in names], 4)}"
+    names = format_list([repr(name[:40]) for name in array_names(archive)], 4)
+    return f"an NPZ file of another program, with the arrays {names}" if names else "a ZIP archive without arrays"
 
 
 def _load(archive: zipfile.ZipFile, name: str, head: Head, path: str) -> NDArray[Any]:
