@@ -169,13 +169,13 @@ def write_commands(folder: Path) -> None:
                 if inner is not None and not inner.hidden:
                     write_help(inner, click.Context(inner, info_name=name, parent=context), page, level + 1)
 
-    top = click.Context(cli, info_name="marey", max_content_width=100, terminal_width=100)
+    top = click.Context(cli, info_name="marey", max_content_width=80, terminal_width=80)
     index = ["# Command line reference", "", "```{toctree}", ":maxdepth: 1", ""]
     for name in COMMANDS:
         command = cli.get_command(top, name)
         assert command is not None
         page: list[str] = []
-        context = click.Context(command, info_name=name, parent=top, max_content_width=100, terminal_width=100)
+        context = click.Context(command, info_name=name, parent=top, max_content_width=80, terminal_width=80)
         write_help(command, context, page, 1)
         _write(folder / f"{name}.md", page)
         index.append(name)
