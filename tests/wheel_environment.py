@@ -21,8 +21,8 @@ def use_wheel(wheel: Path, folder: Path) -> None:
     venv.create(folder / "venv", with_pip=True)
     programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
     python = programs / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{wheel}[plot,studio]"]
-    subprocess.run(install, check=True)
+    options = ["--quiet", "--disable-pip-version-check", "--no-compile"]
+    subprocess.run([python, "-m", "pip", "install", *options, f"{wheel}[plot,studio]"], check=True)
     system = [os.path.join(os.environ["SYSTEMROOT"], "System32")] if os.name == "nt" else []
     alone = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     alone["PATH"] = os.pathsep.join([str(programs), *system])
