@@ -291,12 +291,10 @@ def _list_spans(ends: Ints, starts: Ints, n: int) -> Ints:
 
 def _split_spans(spans: Ints, n: int) -> Ints:
     """Split spans so that matches may end at no more than `_MAX_WIDTH` frames of each; n is the length of a query."""
-    parts = [
-        (clip, max(first, end - 2 * n), min(end + _MAX_WIDTH, last), end)
-        for clip, first, last, begin in spans.tolist()
-        for end in range(begin, last, _MAX_WIDTH)
-    ]
-    return np.array(parts, dtype=np.int64).reshape(-1, 4)
+    counts = -(-(spans[:, 2] - spans[:, 3]) // _MAX_WIDTH)
+    clip, first, last, begin = np.repeat(spans, counts, axis=0).T
+    end = begin + _MAX_WIDTH * (np.arange(len(clip)) - np.repeat(np.cumsum(counts) - counts, counts))
+    return np.stack([clip, np.maximum(first, end - 2 * n), np.minimum(end + _MAX_WIDTH, last), end], axis=1)
 
 
 def _find_in_spans(blocks: Blocks, query: SpanQuery, rules: Rules, limit: float, spans: Ints) -> Candidates:
