@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, Ints, set_readonly
+from marey.graph.network import number_places
 from marey.graph.transitions import FramePairs
 
 if TYPE_CHECKING:
@@ -46,9 +47,7 @@ def find_pair_distances(graph: MotionGraph, batches: Iterable[FramePairs], frame
     out = np.full((n_labels, n_labels, N_DISTANCES), np.inf)
     if n_labels == 1:
         return set_readonly(out)
-    lengths = np.array([len(mask) for mask in frame_labels])
-    # A node is the next frame to play, so a clip has one more place for nodes than frames.
-    first_place = np.concatenate([[0], np.cumsum(lengths + 1)])
+    first_place = number_places(np.array([len(mask) for mask in frame_labels]))
     inside = np.zeros((first_place[-1], n_labels), dtype=bool)
     edges = graph.edges
     for k in range(n_labels):
