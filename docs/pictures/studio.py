@@ -206,10 +206,10 @@ def draw_blend(room: Room) -> None:
         room.open(f"{name}.bvh")
     room.panel("Blend")
     for name in ("slow", "trot"):
-        room.page.locator(".blend-list").get_by_text(name).click()
+        room.page.locator(".blend-list label", has_text=name).locator("input").check()
     room.says("matching foot contacts")
     room.press("Blend")
-    room.until("marey.selected.info.name.includes('+') && marey.selected.character.pose")
+    room.until("marey.selected.info.name.startsWith('Blend') && marey.selected.character.pose")
     room.pause()
     room.show(".grid-view", "end")
     room.seek(40)

@@ -239,3 +239,5 @@ def test_suggested_is_the_least_that_will_do() -> None:
     weights = [0.0, 0.1, 0.53, 0.55, 0.9]
     points = [LimitPoint(0.1 * k, fraction, k) for k, fraction in enumerate(weights)]
     assert suggest_threshold(points) == pytest.approx(0.3)
+    closer = [LimitPoint(0.01 * k, fraction, k) for k, fraction in enumerate(weights)]
+    assert suggest_threshold(closer) == GraphSettings().threshold

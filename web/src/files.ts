@@ -92,8 +92,8 @@ export class Files {
       });
       const name = nameOf(info.name);
       const state = el("span", { class: "dim size", text: stateOf(info) });
-      const item = el("button", { type: "button", class: "item", title: `${visible(info.name)}\n${info.n_frames} frames at ${info.fps.toFixed(2)} Hz`, on: { click: () => app.select(info.motion) } }, name, state);
-      item.setAttribute("aria-label", `${visible(info.name)}, ${stateOf(info)}`);
+      const item = el("button", { type: "button", class: "item", title: `${visible(info.name)}\n${info.n_frames} frames at ${info.fps.toFixed(2)} Hz`, on: { click: () => app.select(info.motion) } }, name, " ", state);
+      item.setAttribute("aria-label", `${visible(info.name)} ${stateOf(info)}`);
       item.setAttribute("aria-current", String(app.selected === shot));
       const close = button("×", () => closeClip(app, info), "Close", "quiet");
       close.setAttribute("aria-label", `Close ${info.name}`);

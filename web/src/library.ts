@@ -249,8 +249,8 @@ export class Library {
     const canvas = el("canvas", { class: "thumb", aria: { hidden: "true" } });
     this.thumbnails.show(canvas, file.path, !!row && !row.reason, this.wide ? LARGE : THUMB);
     open.title = describe(file, row);
-    open.setAttribute("aria-label", `${visible(file.path)}, ${facts.textContent}`);
-    open.replaceChildren(canvas, el("span", { class: "text" }, name, facts), ...this.findings(row));
+    open.setAttribute("aria-label", `${name.textContent} ${facts.textContent}`);
+    open.replaceChildren(canvas, el("span", { class: "text" }, name, " ", facts), ...this.findings(row));
   }
 
   private findings(row: LibraryRow | undefined): HTMLElement[] {

@@ -12,12 +12,12 @@ import { resultParts } from "../widgets/operations";
 import { LETTERS, MotionList } from "./blend_list";
 import { BlendModes, MODES, type Mode } from "./blend_modes";
 import { Overlay } from "./blend_overlay";
-import { alongPath, isOfPath, METHODS, PATH, pick, type Choices, type Method } from "./blend_state";
+import { alongPath, isOfPath, METHODS, PATH, pathSettings, pick, type Choices, type Method } from "./blend_state";
 import { resultText, statistics, studyText } from "./blend_tables";
 
 export function mount(app: App): Panel {
   const panel = new BlendPanel(app);
-  return { element: panel.element, shown: () => panel.draw(), hidden: () => panel.overlay.clear() };
+  return { element: panel.element, shown: () => panel.show(), hidden: () => panel.overlay.clear() };
 }
 
 class BlendPanel {
@@ -141,11 +141,10 @@ class BlendPanel {
     return pick(this.settings.value, FORMS.RegisterSettings);
   }
 
-  /** The settings of the path that apply to the method. */
-  private get pathSettings(): Partial<BlendSettings> {
-    if (!alongPath(this.method)) return {};
-    const { n_frames, ...rest } = this.path.value;
-    return this.method === "cubic" ? this.path.value : rest;
+  /** Show the panel. If only two clips are open, both are chosen, unless others were before a reload. */
+  show(): void {
+    this.draw();
+    queueMicrotask(() => this.list.pair && this.chooseAgain({ ...this.choices, chosen: this.list.pair }));
   }
 
   private get choices(): Choices {
@@ -451,13 +450,13 @@ class BlendPanel {
     const { app, chosen, method, result, modes } = this;
     const shared = { motions: chosen, result, merge_undo: modes.moves.count === this.last.blended };
     if (modes.mode === "transition") {
-      const settings = { ...this.transition.value, ...this.pathSettings, method };
+      const settings = { ...this.transition.value, ...pathSettings(this.method, this.path.value), method };
       const fields = { ...shared, at: modes.at, settings };
       return first ? app.run("Blending", "blend_transition", fields) : app.ask("blend_transition", fields);
     }
     const weights = modes.mode === "weights" ? chosen.map((id) => modes.weight(id)) : [];
     const curves = modes.mode === "curves" ? modes.getPoints(chosen) : [];
-    const settings = { ...pick<BlendSettings>(this.settings.value, FORMS.BlendSettings), ...this.pathSettings, method };
+    const settings = { ...pick<BlendSettings>(this.settings.value, FORMS.BlendSettings), ...pathSettings(this.method, this.path.value), method };
     const fields = { ...shared, weights, curves, settings, registration: this.registration };
     return first ? app.run("Blending", "blend", fields) : app.ask("blend", fields);
   }
@@ -482,7 +481,7 @@ class BlendPanel {
   private showMetrics(of: typeof this.metricsOf, elements: HTMLElement[]): void {
     this.metricsOf = of;
     this.results.replaceChildren(...elements);
-    if (of === "methods") this.results.scrollIntoView({ block: "start" });
+    if (of !== "nothing") this.results.scrollIntoView({ block: of === "methods" ? "start" : "nearest" });
     this.outdate(false);
   }
 

@@ -19,8 +19,18 @@ export class MotionList {
 
   constructor(private readonly app: App, private readonly choose: (id: string, on: boolean) => void) {}
 
+  /** Ids of the motions, if there are exactly two. */
+  get pair(): string[] | null {
+    const { usable } = this;
+    return usable.length === 2 ? usable.map(({ info }) => info.motion) : null;
+  }
+
+  private get usable(): Shot[] {
+    return [...this.app.motions.values()].filter(({ info }) => info.kind === "motion");
+  }
+
   draw(chosen: string[]): void {
-    const usable = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion");
+    const { usable } = this;
     for (const [id, { item }] of this.rows) {
       if (usable.some(({ info }) => info.motion === id)) continue;
       item.remove();

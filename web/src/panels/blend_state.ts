@@ -33,6 +33,13 @@ export function alongPath(method: string): boolean {
   return method === "discrete" || method === "cubic";
 }
 
+/** Return the settings of the path that apply to a method. */
+export function pathSettings(method: Method, value: Partial<BlendSettings>): Partial<BlendSettings> {
+  if (!alongPath(method)) return {};
+  const { n_frames, ...rest } = value;
+  return method === "cubic" ? value : rest;
+}
+
 /** Return the settings that these controls belong to. */
 export function pick<T>(value: Partial<T>, controls: readonly { name: string }[]): Partial<T> {
   const names = new Set(controls.map(({ name }) => name));

@@ -40,7 +40,7 @@ export function readForms({ character, graph, matching, tree }: ControllerForms)
 }
 
 export function responseTable(ways: ControllerStatistics[]): HTMLElement {
-  const head = el("tr", {}, ...["", "turns", "median", "slowest"].map((text) => el("th", { text })));
+  const head = el("tr", {}, el("td"), ...["turns", "median", "slowest"].map((text) => el("th", { text })));
   // Only controllers of the same character at the same rate can be compared: they stand together.
   const groups = new Map<string, ControllerStatistics[]>();
   for (const each of ways) {

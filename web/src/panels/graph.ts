@@ -228,7 +228,7 @@ class GraphPanel {
       const to = part.reaches.length === others ? "all" : part.reaches.join(", ") || "none";
       return el("tr", {}, el("th", { text: part.label }), el("td", { text: `${part.seconds.toFixed(1)} of ${part.of_seconds.toFixed(1)} s` }), el("td", { text: others ? to : "" }));
     });
-    const head = el("tr", {}, ...["", "connected", built.labels.length > 1 ? "leads to" : ""].map((text) => el("th", { text })));
+    const head = el("tr", {}, ...["", "connected", built.labels.length > 1 ? "leads to" : ""].map((text) => el(text ? "th" : "td", { text })));
     this.labelTable.replaceChildren(el("table", { class: "measures" }, el("thead", {}, head), el("tbody", {}, ...rows)));
     this.pairs.show(links);
   }

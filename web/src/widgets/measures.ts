@@ -15,7 +15,7 @@ export function metricText(value: number | null): string {
 export function gradeTable(grades: readonly GradedMetric[], names: readonly string[] = ["before", "after"]): HTMLElement {
   const value = (text: string, grade: string) => el("td", { class: grade ? `grade ${grade}` : "" }, text, grade ? el("span", { class: "grade-name", text: grade }) : null);
   const compared = grades.some(({ before }) => before);
-  const head = compared ? [el("thead", {}, el("tr", {}, ...["", ...names].map((text) => el("th", { text }))))] : [];
+  const head = compared ? [el("thead", {}, el("tr", {}, el("td"), ...names.map((text) => el("th", { text }))))] : [];
   const rows = grades.map(({ title, about, before, before_grade, after, grade }) => el("tr", { title: about }, el("th", { text: title }), ...(compared ? [value(before, before_grade)] : []), value(after, grade)));
   return el("table", { class: "measures grades", aria: { label: "Quality" } }, ...head, el("tbody", {}, ...rows));
 }

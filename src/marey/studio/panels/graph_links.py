@@ -13,6 +13,7 @@ from marey.graph.build import find_limits
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import Edges
 from marey.graph.prune import components, prune
+from marey.graph.settings import GraphSettings
 from marey.graph.transitions import Transitions
 from marey.studio.panels.graph_messages import GraphLinks, LabelPart, LimitPoint, PairCount, PairLimit
 
@@ -23,6 +24,7 @@ _N_LIMITS = 51
 # The suggested threshold connects this fraction of what the largest one connects. To connect more, worse transitions
 # are needed.
 _ENOUGH = 0.6
+_DEFAULT = float(GraphSettings().threshold)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,9 +94,13 @@ def curve(candidates: Candidates) -> tuple[LimitPoint, ...]:
 
 
 def suggest_threshold(points: Sequence[LimitPoint]) -> float:
-    """Return the smallest threshold (m) that connects at least 60% of what the best threshold connects."""
+    """Return the smallest threshold (m) that connects at least 60% of what the best threshold connects.
+
+    It is not smaller than the default of the library: with more transitions, walks follow paths more closely.
+    """
     most = max(point.connected for point in points)
-    return next(point.meters for point in points if point.connected >= _ENOUGH * most)
+    enough = next(point.meters for point in points if point.connected >= _ENOUGH * most)
+    return max(enough, _DEFAULT)
 
 
 def as_thresholds(pairs: Sequence[PairLimit]) -> dict[tuple[str, str], float]:
