@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -331,6 +332,9 @@ def test_a_character_is_steered_by_keys_commands_and_sequences(char, tmp_path, c
         path = load_motion(out).travel[:, [0, 2]]
         assert len(path) == 180
         assert np.arctan2(*(path[-1] - path[-16])) == pytest.approx(np.pi / 2, abs=0.5)
+        assert "away from" not in capsys.readouterr().out
+    assert main(["pmg", "steer", str(char), "-o", str(out), "--keys", "w:1 s:0.2"]) == 0
+    assert re.search(r"faces 1[5-8]\d degrees away from the requested direction", capsys.readouterr().out)
     node = next(iter(ParametricMotionGraph.load(char).nodes))
     assert main(["pmg", "steer", str(char), "-o", str(out), "--sequence", f"{node}*2, {node}"]) == 0
     assert 2.0 < load_motion(out).duration < 6.0

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Length in seconds of the recording to which an upper body is aligned, and default length of a motion without keys.
 _BASE_SECONDS, _SECONDS = 6.0, 20.0
+# Degrees from the last requested direction that are reported.
+_ASTRAY = 45.0
 
 Maker = Callable[[dict[str, Any]], "PlayedStream"]
 """Function from the first command to a stream, with feet handled as the options request."""
@@ -69,6 +71,7 @@ class Schedule:
     """The requests of a steered character over time, from keys or timed commands.
 
     seconds : length of the motion. initial : command before the first frame.
+    last_direction : direction of the last keys in radians; None without keys, or if no key is held at the end.
     """
 
     def __init__(self, options: dict[str, Any], seconds: float | None = None) -> None:
@@ -82,6 +85,8 @@ class Schedule:
         own = self._presses[-1].stop if self._presses else seconds
         self.seconds: float = options["seconds"] or own or _SECONDS
         self.initial = schedule(commands, self.seconds)[0]
+        begun = [each.direction for each in self._presses if each.start < self.seconds]
+        self.last_direction = begun[-1] if begun else None
         # Whether a key was released although the character cannot stop.
         self.goes_on = False
 
@@ -198,7 +203,7 @@ def write_steered(make: Maker, timing: Schedule, options: dict[str, Any]) -> str
     if n is None:
         motion = record_steered(make, timing, options, make(timing.initial))
         save(motion, output)
-        return f"wrote {output}: {motion.duration:.1f} s{_describe_stops(timing)}"
+        return f"wrote {output}: {motion.duration:.1f} s{_describe_stops(timing)}{_describe_heading(motion, timing)}"
     motions = _record_crowd(make, timing, options, n)
     save_crowd(motions, output)
     nearest = 100.0 * find_nearest(motions)
@@ -210,6 +215,16 @@ def write_steered(make: Maker, timing: Schedule, options: dict[str, Any]) -> str
 
 def _describe_stops(timing: Schedule) -> str:
     return "; this character cannot stop, so it went on while no key was held" if timing.goes_on else ""
+
+
+def _describe_heading(motion: Motion, timing: Schedule) -> str:
+    from marey.core.placement import find_placement
+    from marey.maths.rigid2d import wrap_angle
+
+    if timing.last_direction is None:
+        return ""
+    off = abs(math.degrees(wrap_angle(find_placement(motion, len(motion) - 1)[0] - timing.last_direction)))
+    return f"; at the end, it faces {off:.0f} degrees away from the requested direction" if off > _ASTRAY else ""
 
 
 def _record_crowd(make: Maker, timing: Schedule, options: dict[str, Any], n: int) -> list[Motion]:
