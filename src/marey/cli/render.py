@@ -1,4 +1,7 @@
-"""`marey render`: draw motions as an animation or a still picture."""
+"""`marey render`: draw motions as an animation or a still picture.
+
+A separate module, as for every command; `marey.cli.main` imports commands by name.
+"""
 
 from __future__ import annotations
 

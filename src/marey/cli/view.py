@@ -1,4 +1,7 @@
-"""`marey view`: write motions to one HTML page to share."""
+"""`marey view`: write motions to one HTML page to share.
+
+A separate module, as for every command; `marey.cli.main` imports commands by name.
+"""
 
 from __future__ import annotations
 

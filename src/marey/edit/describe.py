@@ -6,7 +6,7 @@ from math import degrees
 from typing import Any
 
 from marey.core.motion import Motion
-from marey.errors import format_list
+from marey.errors import format_list, plural
 
 
 def describe_edit(motion: Motion) -> list[str]:
@@ -24,7 +24,7 @@ def describe_edit(motion: Motion) -> list[str]:
 def _describe_cycle(step: dict[str, Any], fps: float) -> list[str]:
     seam, first, last, n = step["seam"], step["start"], step["stop"] - 1, step["repeats"]
     return [
-        f"frames {first} to {last} ({(last + 1 - first) / fps:.2f} s), {_plural(n, 'cycle')}",
+        f"frames {first} to {last} ({(last + 1 - first) / fps:.2f} s), {plural(n, 'cycle')}",
         f"jump at the seam: {1e3 * seam['position_before']:.1f} mm and {seam['velocity_before']:.2f} m/s before, "
         f"{1e3 * seam['position']:.1f} mm and {seam['velocity']:.2f} m/s after; largest change between frames "
         f"within the loop: {1e3 * seam['usual_position']:.1f} mm and {seam['usual_velocity']:.2f} m/s",
@@ -44,7 +44,7 @@ def _describe_repair(step: dict[str, Any], fps: float) -> list[str]:
     if step["op"] == "repair":
         for n, where in zip(step["trimmed"], ("first", "last"), strict=True):
             if n:
-                lines.append(f"trimmed the {where} {_plural(n, 'frame')}")
+                lines.append(f"trimmed the {where} {plural(n, 'frame')}")
         for done, what in (("interpolated", "interpolated"), ("unflipped", "rotated back")):
             for start, stop, joints in step[done]:
                 lines.append(f"{what} frames {start} to {stop - 1}: {format_list(joints, 4)}")
@@ -59,7 +59,3 @@ def _describe_repair(step: dict[str, Any], fps: float) -> list[str]:
     if step.get("drift"):
         lines.append(f"removed a drift of the floor by {1e3 * step['drift']:.0f} mm")
     return lines or (["nothing was changed"] if step["op"] in ("repair", "level") else [])
-
-
-def _plural(n: int, noun: str) -> str:
-    return f"{n} {noun}" + ("" if n == 1 else "s")

@@ -7,6 +7,8 @@ close to another variation thus comes before another action, which is close to n
 
 Matches are compared at their own speed, over the query's duration around their middles. Performances of one action take
 about equally long. A moment of another action was often stretched or shortened to match, and differs before and after.
+
+A separate module, so that the order can be tested without a search.
 """
 
 from __future__ import annotations

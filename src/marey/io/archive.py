@@ -173,7 +173,7 @@ def read_json(path: str | os.PathLike[str], form: str, version: int, *, required
     kind = KINDS[form]
     check_suffix(path, ".json", kind, reads=True)
     try:
-        content = json.loads(read_bytes(path).decode("utf-8-sig"), parse_constant=_refuse_constant)
+        content = json.loads(read_bytes(path).decode("utf-8-sig"), parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         reason = getattr(error, "msg", None) or str(error)
@@ -185,7 +185,8 @@ def read_json(path: str | os.PathLike[str], form: str, version: int, *, required
     return content
 
 
-def _refuse_constant(name: str) -> Any:
+def refuse_constant(name: str) -> Any:
+    """Raise an error for NaN and infinities, which are not JSON; pass this function to `json.loads`."""
     raise ValueError(f"{name} is not a JSON number")
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.core.arrays import Floats, set_readonly
-from marey.errors import ParseError
+from marey.errors import ParseError, plural
 from marey.io import limits
 from marey.io.bvh_header import line_number
 from marey.io.bvh_kernels import parse_rows
@@ -78,11 +78,10 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
         raise section.error("expected rows of numbers in the MOTION section, got no complete row", start)
     limits.check_frames(n_frames, path)
     if n_announced is None:
-        warnings.append(f"the number of frames is not given; {_rows(n_frames)} found")
+        warnings.append(f"the number of frames is not given; {plural(n_frames, 'row')} found")
     elif n_announced != n_frames:
-        frames = "1 frame" if n_announced == 1 else f"{n_announced} frames"
-        are = "is" if n_frames == 1 else "are"
-        message = f"the header announces {frames}, but there {are} {_rows(n_frames)}; all rows are read"
+        rows = f"there {'is' if n_frames == 1 else 'are'} {plural(n_frames, 'row')}"
+        message = f"the header announces {plural(n_announced, 'frame')}, but {rows}; all rows are read"
         if n_announced > n_frames + 1:  # some programs count one frame too many
             message += f"; the file {CUT_OFF}"
         if n_announced > n_frames and section.stop == len(data):
@@ -285,7 +284,3 @@ def _ends_within_number(section: _Section) -> bool:
     *before, last = (len(word.partition(b".")[2]) for word in section.data[start : section.stop].split())
     before = before[start > section.start :]  # the first word may be incomplete
     return len(before) >= 20 and len(set(before)) == 1 and last < before[0]
-
-
-def _rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n} rows"

@@ -17,6 +17,7 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.errors import ParseError
 from marey.io import limits
+from marey.io.archive import refuse_constant
 from marey.io.node_tree import Nodes, build_nodes
 from marey.maths import quat
 
@@ -166,11 +167,8 @@ class Gltf:
         return text, binary
 
     def _parse(self, text: memoryview) -> Json:
-        def refuse(constant: str) -> NoReturn:
-            raise ValueError(f"{constant} is not a JSON number")
-
         try:
-            document = json.loads(bytes(text).decode("utf-8"), parse_constant=refuse)
+            document = json.loads(bytes(text).decode("utf-8"), parse_constant=refuse_constant)
         except RecursionError:
             self.fail("the JSON chunk is nested too deeply")
         except ValueError as error:  # includes UnicodeDecodeError and JSONDecodeError

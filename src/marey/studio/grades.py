@@ -59,10 +59,10 @@ def grade_metrics(report: Report) -> list[dict[str, Any]]:
     out = []
     for rule in _RULES:
         metric = metrics.get(rule.metric)
-        value = None if metric is None else _finite(metric.value)
+        value = None if metric is None else keep_finite(metric.value)
         if metric is None or value is None:
             continue
-        before = _finite(metric.against)
+        before = keep_finite(metric.against)
         out.append(
             {
                 "title": rule.title,
@@ -76,7 +76,8 @@ def grade_metrics(report: Report) -> list[dict[str, Any]]:
     return out
 
 
-def _finite(value: float | None) -> float | None:
+def keep_finite(value: float | None) -> float | None:
+    """Return a number if it is finite, otherwise None, since JSON has no NaN."""
     return value if value is not None and math.isfinite(value) else None
 
 
@@ -118,7 +119,7 @@ def tabulate(report: Report, columns: list[str]) -> dict[str, Any]:
     for each in report.metrics:
         shown = get_metric_format(each.name, each.unit)
         values = [each.against, each.value] if len(columns) > 2 else [each.value]
-        finite = [value if value is not None and math.isfinite(value) else None for value in values]
+        finite = map(keep_finite, values)
         rows.append([f"{shown.title}, {shown.unit}".rstrip(", "), *map(shown.format, finite)])
     notes = [f"{each.definition} {each.note}".strip() for each in report.metrics]
     links = [f"about:{text}" for text in notes]

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 from marey.core.settings import Option, Settings, options_of
 from marey.errors import InvalidValue, similar
+from marey.io.archive import refuse_constant
 from marey.studio.messages import Value
 from marey.studio.object_options import has_control, read_text
 
@@ -47,16 +48,12 @@ def fill(kind: type[T], found: Mapping[str, Any], **more: Any) -> T:
 def parse_object(text: str) -> dict[str, Any]:
     """Parse a JSON object; NaN and infinities are rejected."""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise InvalidValue(f"a message must be JSON: {error}") from None
     if not isinstance(value, dict):
         raise InvalidValue(f"a message must be a JSON object, not {_shorten(value)}")
     return value
-
-
-def _refuse(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from marey.core.motion import Motion
 from marey.errors import DifferentSkeletons, InvalidValue, MareyError, NoResult, collect_warnings
 from marey.register.registration import RegistrationCurve
 from marey.studio.forms import word_error
+from marey.studio.grades import keep_finite
 from marey.studio.panels.blend_messages import StudyBlend
 from marey.studio.work import Progress
 
@@ -176,9 +177,9 @@ def statistics(progress: Progress, motions: list[Motion], weights: list[float], 
         "paths": [
             {
                 "method": row.method,
-                "cost": _finite(row.cost),
-                "distance": _finite(row.distance),
-                "accuracy": _finite(row.accuracy),
+                "cost": keep_finite(row.cost),
+                "distance": keep_finite(row.distance),
+                "accuracy": keep_finite(row.accuracy),
                 "milliseconds": 1000.0 * row.seconds,
                 "note": row.note,
             }
@@ -191,7 +192,7 @@ def statistics(progress: Progress, motions: list[Motion], weights: list[float], 
             {
                 "method": row.method,
                 "milliseconds": None if row.seconds is None else 1000.0 * row.seconds,
-                "metrics": [_finite(each.convert(row.metrics.get(name))) for name, each in formats.items()],
+                "metrics": [keep_finite(each.convert(row.metrics.get(name))) for name, each in formats.items()],
                 "note": row.note,
             }
             for row in rows
@@ -339,7 +340,3 @@ def _describe_paths(
         out["discrete"] = first + cells
         out["cubic"] = first + cubic_warp(cells, _PATH_POINTS)
     return out
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

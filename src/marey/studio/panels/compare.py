@@ -1,4 +1,7 @@
-"""Compare panel: align two motions. `marey.studio.operations` measures and cleans them."""
+"""Compare panel: align two motions. `marey.studio.operations` measures and cleans them.
+
+A separate module, as for every panel; `marey.studio.registry` imports panels by name.
+"""
 
 from __future__ import annotations
 
