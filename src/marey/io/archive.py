@@ -36,6 +36,7 @@ from marey.errors import (
 )
 from marey.io import limits
 from marey.io.files import GENERATOR, MOTION_SUFFIXES, read_bytes, split_name, write_bytes
+from marey.io.text_numbers import refuse_constant
 
 if TYPE_CHECKING:
     import zipfile  # slow to import, and needed only to read archives
@@ -183,11 +184,6 @@ def read_json(path: str | os.PathLike[str], form: str, version: int, *, required
     stated = {"format": form, "version": None if required else version} | content
     check_format((stated["format"], stated["version"]), (form, version), path)
     return content
-
-
-def refuse_constant(name: str) -> Any:
-    """Raise an error for NaN and infinities, which are not JSON; pass this function to `json.loads`."""
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def write_json(path: str | os.PathLike[str], form: str, version: int, content: Mapping[str, Any]) -> None:

@@ -17,8 +17,8 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.errors import ParseError
 from marey.io import limits
-from marey.io.archive import refuse_constant
 from marey.io.node_tree import Nodes, build_nodes
+from marey.io.text_numbers import refuse_constant
 from marey.maths import quat
 
 MAGIC = b"glTF"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NoReturn
 
 import numpy as np
 
@@ -133,3 +134,8 @@ def _format_one_by_one(values: Floats, decimals: int) -> bytes:
         words = [f"{value:.{decimals}f}".rstrip("0").rstrip(".") if decimals else f"{value:.0f}" for value in row]
         lines.append(" ".join("0" if word == "-0" else word for word in words))
     return "\n".join(lines).encode() + b"\n"
+
+
+def refuse_constant(name: str) -> NoReturn:
+    """Raise an error for NaN and infinities, which are not JSON; pass this function to `json.loads`."""
+    raise ValueError(f"{name} is not a JSON number")

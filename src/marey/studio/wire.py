@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 from marey.core.settings import Option, Settings, options_of
 from marey.errors import InvalidValue, similar
-from marey.io.archive import refuse_constant
+from marey.io.text_numbers import refuse_constant
 from marey.studio.messages import Value
 from marey.studio.object_options import has_control, read_text
 
