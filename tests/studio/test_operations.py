@@ -211,7 +211,7 @@ def test_a_file_is_never_overwritten(session: tuple[FakePage, str, str]) -> None
         ("resample", {"settings": {"fps": -1}}, "“Frame rate” must be greater than 0", "fps"),
         ("resample", {"settings": {"fsp": 1}}, "unknown field 'fsp'; known fields: fps, band_limited", ""),
         ("trim", {"range": None}, "mark a range on the timeline first", ""),
-        ("split", {"frame": 0}, "move it away from the first frame", "frame"),
+        ("split", {"frame": 0}, "cannot be cut before its first frame", "frame"),
         ("timewarp", {"settings": {"keys": "soon"}}, "“Time keys” must be times such as 1.0=1.4", "keys"),
         ("rotate", {"settings": {"joint": "tail"}}, "tail", ""),
         ("path", {"points": []}, "draw the path on the floor first", ""),
