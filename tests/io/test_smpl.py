@@ -207,7 +207,7 @@ def test_moving_bones_cannot_be_written_to_amass(tmp_path) -> None:
     bones[:, 4] *= np.linspace(1.0, 1.1, N_FRAMES)[:, None]
     from dataclasses import replace
 
-    with pytest.warns(MareyWarning, match=r"constant length: joints of 'take' move by up to 0\.0"):
+    with pytest.warns(MareyWarning, match=r"constant length; joints of 'take' are off by up to 0\.0"):
         marey.save(replace(motion, bone_offsets=bones), tmp_path / "a.amass.npz")
 
 

@@ -179,7 +179,7 @@ def test_wrong_motions_and_files_are_refused(tmp_path):
         render(WALK, tmp_path / "a.png", frame=61)
     with pytest.raises(InvalidValue, match="maximum 20,000"):
         render(replace(WALK, fps=0.01), tmp_path / "a.gif", fps=120)
-    with pytest.raises(MissingDependency, match="install Chromium or Chrome"):
+    with pytest.raises(MissingDependency, match="needs Chromium or Chrome"):
         render(WALK, tmp_path / "a.gif", drawing="browser")
 
 
