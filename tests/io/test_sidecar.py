@@ -94,6 +94,7 @@ def test_hand_written_sidecar_with_the_least(tmp_path: Path) -> None:
         ({"frames": "61"}, 'expected "frames" to be a whole number'),
         ({"floor": True}, 'expected "floor" to be a height'),
         ({"axes": {"walk.bvh": {"unit": 0, "up": "y"}}}, 'expected "axes": "walk.bvh" to be like'),
+        ({"axes": {"walk.bvh": {"unit": 10**400, "up": "y"}}}, 'expected "axes": "walk.bvh" to be like'),
         ({"axes": {"walk.bvh": {"unit": 1, "up": "w"}}}, 'expected "axes": "walk.bvh" to be like'),
         ({"contacts": {"points": {"a": {"joint": 3}}}}, 'expected contact point "a" to be like'),
         (
