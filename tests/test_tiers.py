@@ -1,7 +1,9 @@
-"""The two tiers of tests."""
+"""The two tiers of tests, and the clips that they share."""
 
+import numpy as np
 import pytest
 
+from marey.samples import samples
 from tests import tiers
 from tests.conftest import check_slow_marks
 
@@ -23,3 +25,21 @@ def test_random_checks_are_shorter_in_the_fast_tier(monkeypatch):
     for is_fast, n in ((False, 40), (True, 14)):
         monkeypatch.setattr(tiers, "is_fast", is_fast)
         assert tiers.shorten(40) == n
+
+
+def test_a_stored_sample_is_a_copy_of_the_generated_one():
+    generated = samples.sample.__wrapped__("kick", fps=30.0)
+    first, again = (samples.sample("kick", fps=30.0) for _ in range(2))
+    assert first.motion.rotations is not again.motion.rotations
+    for stored in (first, again):
+        assert stored.motion.skeleton is generated.motion.skeleton
+        assert stored.parameters == generated.parameters
+        assert stored.targets == generated.targets
+        for ours, expected in (
+            (stored.phase, generated.phase),
+            (stored.motion.root_positions, generated.motion.root_positions),
+            (stored.motion.rotations, generated.motion.rotations),
+            (stored.motion.contacts.mask, generated.motion.contacts.mask),
+        ):
+            np.testing.assert_array_equal(ours, expected)
+            assert not ours.flags.writeable
