@@ -84,15 +84,13 @@ KINDS = {
 }
 
 # Text takes four bytes per character and is padded to the longest entry, so one very long name would enlarge them all.
-_MAX_TEXT = 4096
-_MAX_FORMAT_BYTES = 4096
+_MAX_TEXT = _MAX_FORMAT_BYTES = 4096
 # Code points D800 to DFFF are surrogates, which are invalid on their own.
 _SURROGATES = 0xD800 >> 11
 # The earliest time that a zip file can store; with the current time, every save would differ.
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 # The last bits of motion data are mostly noise: higher levels take longer and save only one more percent.
 _LEVEL = 3
-
 # How users can convert pickled dictionaries. Marey never loads them, because that may run any code.
 EXPLAIN_PICKLES = (
     "if you trust the file, store its arrays with NumPy: d = numpy.load('take.npy', allow_pickle=True).item() or "
@@ -163,7 +161,7 @@ def _describe_format(form: str) -> str:
 def write_arrays(path: str | os.PathLike[str], form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write arrays to an .npz file, with the format name and version."""
     check_suffix(path, ".npz", KINDS[form])
-    write_bytes(path, [_pack(_add_format(form, version, arrays))])
+    write_bytes(path, [pack(form, version, arrays)])
 
 
 def read_json(path: str | os.PathLike[str], form: str, version: int, *, required: bool = True) -> dict[str, Any]:
@@ -250,25 +248,15 @@ class Head:
 
 def pack(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return the bytes of an NPZ file with these arrays, little-endian, and the format name and version."""
-    return pack_other_arrays(_add_format(form, version, arrays))
-
-
-def _add_format(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return {"format": np.array(form), "version": np.array(version, dtype="<i8"), **arrays}
+    return pack_other_arrays({"format": np.array(form), "version": np.array(version, dtype="<i8"), **arrays})
 
 
 def pack_other_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return the bytes of an NPZ file with these arrays, little-endian; the comment of the zip file names marey."""
-    return bytes(_pack(arrays))
-
-
-def _pack(arrays: Mapping[str, NDArray[Any]]) -> memoryview:
-    """Return the bytes of `pack_other_arrays` without a copy, because files may be as large as the memory."""
     members = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
-    n_bytes = sum(array.nbytes for array in members.values())
     packed = _zip_arrays(members, compress=True)
     # A long motion that hardly moves compresses so well that `read_arrays` would reject it as a zip bomb.
-    if n_bytes > limits.MAX_EXPANSION * len(packed) + limits.EXPANSION_FLOOR // 2:
+    if sum(array.nbytes for array in members.values()) > limits.MAX_EXPANSION * len(packed) + limits.EXPANSION_FLOOR // 2:
         packed = _zip_arrays(members, compress=False)
     return packed
 
@@ -368,21 +356,20 @@ def text_array(text: str | tuple[str, ...] | list[str], what: str) -> NDArray[An
     return array.astype(array.dtype.newbyteorder("<"))
 
 
-def _zip_arrays(arrays: Mapping[str, NDArray[Any]], *, compress: bool) -> memoryview:
+def _zip_arrays(arrays: Mapping[str, NDArray[Any]], *, compress: bool) -> bytes:
     import zipfile
 
     out = io.BytesIO()
-    kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    with zipfile.ZipFile(out, "w", kind, compresslevel=_LEVEL) as archive:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED) as archive:
         archive.comment = GENERATOR.encode()
         for name, array in arrays.items():
             info = zipfile.ZipInfo(f"{name}.npy", _ZIP_TIME)
-            info.create_system, info.external_attr, info.compress_type = 3, 0o644 << 16, kind
-            info._compresslevel = _LEVEL  # type: ignore[attr-defined]  # without it, `open` uses the default level
-            info.file_size = array.nbytes  # decides whether sizes have 64 bits; the actual one replaces it
-            with archive.open(info, "w") as member:  # writes in pieces, so the member is never in memory as a whole
+            info.create_system, info.external_attr, info.compress_type = 3, 0o644 << 16, archive.compression
+            # `open` has no parameters for these: the level, and the size, which decides how sizes are stored.
+            info._compresslevel, info.file_size = _LEVEL, array.nbytes  # type: ignore[attr-defined]
+            with archive.open(info, "w") as member:  # in pieces, so the member is never in memory as a whole
                 np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
-    return out.getbuffer()
+    return out.getvalue()
 
 
 @contextmanager
