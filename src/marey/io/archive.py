@@ -256,7 +256,7 @@ def pack_other_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     members = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     packed = _zip_arrays(members, compress=True)
     # A long motion that hardly moves compresses so well that `read_arrays` would reject it as a zip bomb.
-    if sum(array.nbytes for array in members.values()) > limits.MAX_EXPANSION * len(packed) + limits.EXPANSION_FLOOR // 2:
+    if sum(each.nbytes for each in members.values()) > limits.MAX_EXPANSION * len(packed) + limits.EXPANSION_FLOOR // 2:
         packed = _zip_arrays(members, compress=False)
     return packed
 
