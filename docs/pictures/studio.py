@@ -295,7 +295,7 @@ def draw_author(room: Room) -> None:
     room.press("Add node")
     room.says("gait cycles")
     room.press("Find transitions")
-    room.says("source motions can continue")
+    room.says("source motions can transition")
     room.press("Connect")
     room.until("[...document.querySelectorAll('.panel .item')].some((one) => one.textContent === 'walk → walk')")
     room.press("Preview")
