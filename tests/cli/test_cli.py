@@ -48,8 +48,8 @@ def test_info_reports_what_is_in_a_file(clip: Path, capsys: pytest.CaptureFixtur
     assert main(["info", "--full", str(clip)]) == 0
     out = capsys.readouterr().out
     assert "BVH, 61 frames at 60 Hz, 1.00 s" in out
-    assert "unit centimeters" in out
-    assert "Y up" in out
+    assert "unit cm from the sidecar" in out
+    assert "Y up from the sidecar" in out
     assert "\n  name      walk\n" in out
     assert "left_heel" in out
     assert "LeftForeArm" in out

@@ -96,7 +96,7 @@ def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list
     if raw.unit is not None:
         height = unit_detection.stature(skeleton)
         size = "" if height is None else f", which makes a body {height * raw.unit:.2f} m tall"
-        evidence.append(f"unit {unit_detection.unit_name(raw.unit)} from the file{size}")
+        evidence.append(f"unit {unit_detection.unit_name(raw.unit)} {raw.unit_reason}{size}")
         return raw.unit
     guess = unit_detection.recognize_unit(skeleton, raw.stated_unit)
     evidence.append(guess.evidence)

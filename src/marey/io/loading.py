@@ -103,7 +103,7 @@ def load_motion(path: StrPath, settings: LoadSettings) -> Motion:
         entry = read_entry(path)
         if entry is not None and suffix == ".bvh":
             raw.unit, raw.up = find_axes(entry, path)
-            raw.up_reason = "from the sidecar"
+            raw.unit_reason = raw.up_reason = "from the sidecar"
     motion = to_motion(raw, settings.unit, settings.up, role_map)
     if entry is not None:
         names = clip_names(path)
