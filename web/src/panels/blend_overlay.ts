@@ -7,12 +7,15 @@ export class Overlay {
   private characters: CharacterView[] = [];
   private hidden: Shot[] = [];
   private frame = -1;
+  private moves = 0;
   private held = false;
 
   constructor(private readonly app: App) {
     // When time moves on, the user wants to see the motions themselves.
     app.playback.changed.on(() => {
-      if (!this.held && this.characters.length && (app.playback.playing || app.playback.frame !== this.frame)) this.clear();
+      if (this.held || !(app.playback.playing || app.playback.frame !== this.frame)) return;
+      this.moves++;
+      if (this.shown) this.clear();
     });
     app.motionsChanged.on(() => this.clear());
   }
@@ -21,13 +24,15 @@ export class Overlay {
     return this.characters.length > 0;
   }
 
-  /** Show `b` at `frameB`, placed to match `a` at `frameA` as well as possible. */
+  /** Show `b` at `frameB`, placed to match `a` at `frameA`, unless the playhead moves while the frames are loaded. */
   async show(a: Shot, frameA: number, b: Shot, frameB: number, placed: FramesPlaced): Promise<void> {
     const { app } = this;
-    await Promise.all([a.frames.load(frameA, frameA + 1), b.frames.load(frameB, frameB + 1)]);
-    this.remove();
     app.playback.step(0);
     this.frame = app.playback.frame;
+    const { moves } = this;
+    await Promise.all([a.frames.load(frameA, frameA + 1), b.frames.load(frameB, frameB + 1)]);
+    if (moves !== this.moves) return;
+    this.remove();
     this.hidden = [...app.motions.values()].filter(({ character }) => character.visible);
     for (const { character } of this.hidden) character.visible = false;
     const look = { ...SHOWN, style: app.shown.style, trail: false, contacts: false };
