@@ -248,8 +248,10 @@ def test_fix_runs_the_commands_and_writes_new_files(folder, capsys):
     shown = capsys.readouterr().out
     assert f"{folder / 'broken.bvh'}: edit repair; wrote {fixed / 'broken.bvh'}\n" in shown
     assert f"{folder / 'fast.bvh'}: convert --file-fps 60; wrote {fixed / 'fast.bvh'}\n" in shown
-    assert f"{fixed}: 2 fixed clips; 1 clip without fixes is not copied\n" in shown
-    assert sorted(path.name for path in fixed.glob("*.bvh")) == ["broken.bvh", "fast.bvh"]
+    assert f"{fixed}: 2 fixed clips; 1 file without fixes copied\n" in shown
+    assert sorted(path.name for path in fixed.glob("*.bvh")) == ["broken.bvh", "fast.bvh", "walk.bvh"]
+    for name in ("walk.bvh", "walk.marey.json"):
+        assert (fixed / name).read_bytes() == (folder / name).read_bytes()
     assert main(["check", str(fixed)]) == 0
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     for words in (["edit", "repair", "broken.bvh"], ["convert", "--file-fps", "60", "fast.bvh"]):
@@ -273,7 +275,7 @@ def test_fix_reports_what_is_left(folder, capsys):
     assert reports == {
         "broken": {"steps": ["edit repair"], "written": f"{fixed}/broken.bvh", "left": []},
         "fast": {"steps": ["convert --file-fps 60"], "written": f"{fixed}/fast.bvh", "left": ["file"]},
-        "walk": None,
+        "walk": {"steps": [], "written": f"{fixed}/walk.bvh", "left": []},
     }
     for bad, words in (
         (folder / "in", "is in the folder that is checked"),
@@ -283,6 +285,18 @@ def test_fix_reports_what_is_left(folder, capsys):
         assert words in capsys.readouterr().err
     (folder / "bad.bvh").write_text("HIERARCHY\nnonsense")
     assert main(["check", str(folder), "--fix", str(folder.with_name(f"{folder.name}_more"))]) == 2
+
+
+def test_fix_copies_files_with_several_clips_whole(folder, capsys):
+    """A clip that must not be copied with a fixed one is saved by itself."""
+    walk, broken = marey.load(folder / "walk.bvh"), marey.load(folder / "broken.bvh")
+    marey.save([walk, replace(walk[:60], name="short")], folder / "good.glb")
+    marey.save([walk, replace(broken, name="broken")], folder / "mixed.glb")
+    fixed = folder.with_name(f"{folder.name}_out")
+    main(["check", str(folder), "--fix", str(fixed)])
+    assert sorted(path.name for path in fixed.glob("*.glb")) == ["good.glb", "mixed_broken.glb", "mixed_walk.glb"]
+    assert (fixed / "good.glb").read_bytes() == (folder / "good.glb").read_bytes()
+    assert len(marey.load(fixed / "mixed_walk.glb")) == len(walk)
 
 
 def test_a_cut_off_file_is_severe(folder, capsys):

@@ -6,6 +6,7 @@ import math
 import os
 import shlex
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,8 @@ _FRAMES = {"frame": "--at", "start": "--from", "stop": "--to"}
 @click.option("--full", is_flag=True, help="Explain each finding, and print the commands that fix a clip, in order.")
 @click.option(
     "--fix", "fixed", metavar="FOLDER",
-    help="Run the commands that --full prints, and write the fixed clips to FOLDER. No file is replaced.",
+    help="Run the commands that --full prints, and write the fixed clips to FOLDER. The other clips are copied there. "
+    "No file is replaced.",
 )  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), help="Number of processes.  [default: all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per clip.")
@@ -61,7 +63,7 @@ def command(
       marey check captures/ --fix captures_fixed/
     """
 
-    from marey.check import CheckSettings, check_files
+    from marey.check import CheckSettings, check_files, plan_fixes
     from marey.check.files import list_clip_files
     from marey.cli.progress import bar
     from marey.store import run_on
@@ -79,7 +81,8 @@ def command(
     results: list[_FixedFile | None] = [None] * len(checked)
     with bar("fixing") as progress:
         for k, (i, output) in enumerate(outputs.items(), start=1):
-            results[i] = _fix_file(checked[i], output, how, settings)
+            fix = partial(_fix_file, settings=settings) if plan_fixes(checked[i].report) else _copy_file
+            results[i] = fix(checked[i], output, how)
             if progress is not None:
                 progress(k / len(outputs))
     if as_json:
@@ -94,7 +97,10 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class _FixedFile:
-    """Result of fixing a clip: the steps as commands, the file ("" if it failed), and what is still wrong."""
+    """Result of fixing a clip: the steps as commands, the file ("" if it failed), and what is still wrong.
+
+    A clip that was copied has no steps.
+    """
 
     steps: list[str]
     written: str
@@ -102,7 +108,10 @@ class _FixedFile:
 
 
 def _name_fixed(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], fixed: str) -> dict[int, str]:
-    """Return the file to write for each clip that can be fixed, by its index. Raises an error if one exists."""
+    """Return the file to write for each clip, by its index. Raises an error if one exists.
+
+    If no clip of a file needs a fix, its first clip stands for the whole file.
+    """
     from marey.check import plan_fixes
     from marey.errors import UnwritableFile
 
@@ -111,16 +120,45 @@ def _name_fixed(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], fixed:
         raise UnwritableFile("has the suffix of a file; name a folder for the fixed clips", path=fixed)
     if any(Path(path).resolve() in (target.resolve(), *target.resolve().parents) for path in paths):
         raise UnwritableFile("is in the folder that is checked, which would then hold takes twice", path=fixed)
+    to_fix = {file.path for file in checked if plan_fixes(file.report)}
     outputs: dict[int, str] = {}
     for i, file in enumerate(checked):
-        if plan_fixes(file.report):
-            output = os.path.join(fixed, _name_inside(file, paths))
-            if os.path.exists(output):
-                raise UnwritableFile("exists already; name another folder", path=output)
-            if output in outputs.values():
-                raise UnwritableFile("two clips would have this name; check their folders one by one", path=output)
-            outputs[i] = output
+        is_part = file.path in to_fix
+        if "unreadable" in file.report.kinds or (not is_part and i and checked[i - 1].path == file.path):
+            continue
+        output = os.path.join(fixed, _name_inside(file, paths) if is_part else _split_path(file.path, paths)[1])
+        if os.path.exists(output):
+            raise UnwritableFile("exists already; name another folder", path=output)
+        if output in outputs.values():
+            raise UnwritableFile("two clips would have this name; check their folders one by one", path=output)
+        outputs[i] = output
     return outputs
+
+
+def _copy_file(file: CheckedFile, output: str, how: LoadSettings) -> _FixedFile:
+    """Copy a file that needs no fix, with its sidecar.
+
+    A clip is saved instead if it is one of several, was read with options, or shares its sidecar with a fixed clip.
+    """
+    from marey.io import LoadSettings, load_motion, save
+    from marey.io.files import read_bytes, write_bytes
+    from marey.io.sidecar import sidecar_path
+
+    try:
+        make_folder(os.path.dirname(output))
+        side = sidecar_path(file.path)
+        copy = Path(output).with_name(side.name)
+        if Path(output).name == Path(file.path).name and how == LoadSettings() and not copy.exists():
+            if side.is_file():
+                write_bytes(copy, [read_bytes(side)])
+            write_bytes(output, [read_bytes(file.path)], replace=False)
+        else:
+            with collect_warnings():  # they were reported as findings
+                motion = load_motion(file.path, settings=LoadSettings(settings=how, clip=file.clip or how.clip))
+            save(motion, output)
+    except MareyError as error:
+        return _FixedFile([], "", [error.word(name_option)])
+    return _FixedFile([], output, [finding.kind.replace("_", " ") for finding in file.report])
 
 
 def _fix_file(file: CheckedFile, output: str, how: LoadSettings, settings: CheckSettings) -> _FixedFile:
@@ -143,16 +181,16 @@ def _fix_file(file: CheckedFile, output: str, how: LoadSettings, settings: Check
 
 
 def _print_fixed(checked: tuple[CheckedFile, ...], results: list[_FixedFile | None], fixed: str) -> None:
+    written = [result for result in results if result is not None and result.written]
     for file, result in zip(checked, results, strict=True):
         if result is not None and not result.written:
-            click.echo(f"{file.label}: not fixed: {result.left[0]}")
-        elif result is not None:
+            click.echo(f"{file.label}: not {'fixed' if result.steps else 'copied'}: {result.left[0]}")
+        elif result is not None and result.steps:
             left = f"; still found: {', '.join(result.left)}" if result.left else ""
             click.echo(f"{file.label}: {', '.join(result.steps)}; wrote {result.written}{left}")
-    n_written = sum(result is not None and bool(result.written) for result in results)
-    n_others = len(checked) - n_written
-    others = f"; {plural(n_others, 'clip')} without fixes {'is' if n_others == 1 else 'are'} not copied"
-    click.echo(f"{fixed}: {plural(n_written, 'fixed clip')}{others if n_others else ''}")
+    n_fixed = sum(bool(result.steps) for result in written)
+    copied = f"; {plural(len(written) - n_fixed, 'file')} without fixes copied" if len(written) > n_fixed else ""
+    click.echo(f"{fixed}: {plural(n_fixed, 'fixed clip')}{copied}")
 
 
 def _to_json(file: CheckedFile, paths: tuple[str, ...], result: _FixedFile | None) -> dict[str, Any]:
