@@ -218,7 +218,7 @@ def _describe_joints(first: Skeleton, second: Skeleton) -> str:
     for mine, other, which in ((first, second, "first"), (second, first, "second")):
         only = [repr(name) for name in mine.names if name not in other.names]
         if only:
-            parts.append(f"only the {which} has {format_list(only)}")
+            parts.append(f"only the {which} has {format_list(only, 3)}")
     if parts:
         return ", ".join(parts)
     moved = [repr(name) for name in first.names if _get_parent_name(first, name) != _get_parent_name(second, name)]
