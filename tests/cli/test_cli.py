@@ -347,3 +347,10 @@ def test_a_command_does_not_collect_garbage_while_it_loads_modules_and_exits(mon
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)
+
+
+def test_an_option_with_one_value_is_not_given_twice(clip, capsys):
+    """The last value would win, and the first would be ignored."""
+    assert main(["clean", "walk.bvh", "out.bvh", "--fps", "30", "--fps", "60"]) == 2
+    assert "--fps was given twice; give it once" in capsys.readouterr().err
+    assert main(["info", str(clip), "--full", "--full"]) == 0

@@ -61,6 +61,8 @@ def test_example_on_the_command_line(folder, capsys):
     report = json.loads(run(capsys, folder, *arguments)[1].out)
     found = kick_web().search("take0", *KICK, 0.07, max_tiers=1)
     assert [(row["clip"], row["start"]) for row in report["matches"]] == [(m.clip, m.start) for m in found][1:]
+    by_file = json.loads(run(capsys, folder, "--like", "take0.npz", *arguments[2:])[1].out)
+    assert by_file == report
     only = json.loads(run(capsys, folder, "take1", *arguments)[1].out)
     assert {row["clip"] for row in only["matches"]} == {"take1"}
 

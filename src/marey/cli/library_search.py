@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
@@ -92,9 +93,19 @@ def search_motion(
     return 0 if rows else 1
 
 
+def _find_name(index: MotionIndex, given: str) -> str:
+    """Return the name of the clip that is given by its file as listed, or by the last part of its name, if only one
+    has it."""
+    if given in index.names or Path(given).exists():
+        return given
+    base = os.path.splitext(given)[0]
+    found = [name for name in index.names if name == base or name.endswith(f"/{base}")]
+    return found[0] if len(found) == 1 else given
+
+
 def _read_example(index: MotionIndex, query: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Return the clip or motion of an example, and its first and end frame, or the frame of a pose."""
-    like = query["like"]
+    like = _find_name(index, query["like"])
     if like in index.names:
         which: Any = like
         motion = index.clips[index.index(like)]

@@ -99,7 +99,14 @@ class SettingsCommand(click.Command):
         return super().get_params(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, [f"{each}=" if each == _RETARGET else each for each in args])
+        """Parse the arguments; an option that takes one value must not be given twice."""
+        args = [f"{each}=" if each == _RETARGET else each for each in args]
+        if not ctx.resilient_parsing:
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            for k, each in enumerate(given):
+                if isinstance(each, click.Option) and not (each.multiple or each.is_flag) and each in given[:k]:
+                    raise click.UsageError(f"{each.opts[-1]} was given twice; give it once", ctx)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; during the run, `name_option` uses its options."""
