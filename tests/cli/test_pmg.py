@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from marey import Motion, Skeleton
 from marey.cli.main import main
 from marey.cli.pmg_play import arrival
 from marey.control import SampledCharacter
@@ -156,6 +157,35 @@ def test_a_folder_of_clips_and_auto(folder, walks, capsys):
     report = read_report(capsys)
     assert [(edge["from"], edge["to"]) for edge in report["edges"]] == [("walk", "walk")]
     assert report["failed"] == report["pruned"] == []
+
+
+@pytest.mark.filterwarnings("ignore:retargeted")
+@pytest.mark.parametrize("more", [(), ("--feature", "turn")])
+def test_later_nodes_are_retargeted_onto_the_character_or_onto_a_file(tmp_path, walks, more, capsys):
+    """The hips become joint 0 in the file of --retarget as they do in clips."""
+    files = sorted(map(str, walks.glob("*.bvh")))
+    walk = load_motion(files[2])
+    body = walk.skeleton
+    offsets = 1.1 * np.insert(body.offsets, 0, 0.0, axis=0)
+    roles = {role: body.names[joint] for role, joint in body.roles.items()}
+    rig = Skeleton(("Carrier", *body.names), np.array([-1, *(body.parents + 1)]), offsets, roles)
+    turns = np.insert(walk.rotations, 0, [1.0, 0.0, 0.0, 0.0], axis=1)
+    tall = str(tmp_path / "tall.npz")
+    save(Motion(rig, 1.1 * walk.root_positions, turns, walk.fps), tall)
+    path = str(tmp_path / "duo.json")
+    main(["pmg", "new", path])
+    add = ["pmg", "add", path]
+    assert main([*add, "tall", "--clips", tall, "--mirror", "--fps", "30"]) == 0
+    capsys.readouterr()
+    assert main([*add, "walk", "--clips", *files]) == 2
+    assert "build all nodes onto one skeleton with --retarget" in capsys.readouterr().err
+    assert main([*add, "walk", "--retarget", *more, "--clips", *files]) == 0
+    assert main([*add, "again", f"--retarget={tall}", *more, "--clips", *files]) == 0
+    graph = ParametricMotionGraph.load(path)
+    for node in graph.nodes.values():
+        own = node.motion(node.middle).skeleton
+        assert own.names == body.names
+        np.testing.assert_allclose(own.offsets[1:], 1.1 * body.offsets[1:], atol=1e-5)
 
 
 def test_what_leads_nowhere_is_not_saved_away(folder, walks, capsys):

@@ -10,7 +10,7 @@ import pytest
 from marey.errors import NoResult, ParseError, UnreadableFile
 from marey.io import save
 from marey.parametric import ParametricMotion
-from marey.pmg import REQUESTS, ActionSpace, build_recipe, read_recipe, shipped_recipes
+from marey.pmg import REQUESTS, ActionSpace, GaitSpace, build_recipe, read_recipe, shipped_recipes
 from marey.pmg.recipe_clips import load_clips
 from marey.samples import sample
 
@@ -235,3 +235,21 @@ def test_files_of_several_people_become_one_character(tmp_path):
         np.testing.assert_allclose(graph["walk"].space([0.0]).skeleton.offsets, size * body.offsets, atol=1e-5)
     with pytest.raises(ParseError, match="retarget must be true, false or a string, not 3"):
         read_recipe(written(tmp_path, f"retarget = 3\n{text}"))
+
+
+@pytest.mark.filterwarnings("ignore:retargeted")
+@pytest.mark.parametrize(
+    "first", ['space = "walk.npz"', 'clips = [{ sample = "walk", turn_rate = [0, 30], seconds = 4 }]']
+)
+def test_files_follow_the_skeleton_of_saved_spaces_and_samples(tmp_path, first):
+    walks = [sample("walk", seconds=4.0, turn_rate=rate, fps=30.0, variation=0.0).motion for rate in (0.0, 0.5)]
+    body = walks[0].skeleton
+    GaitSpace.build(walks).save(tmp_path / "walk.npz")
+    for k, walk in enumerate(walks):
+        tall = replace(body, offsets=1.1 * body.offsets)
+        save(replace(walk, skeleton=tall, root_positions=1.1 * walk.root_positions), tmp_path / f"tall{k}.bvh")
+    text = 'name = "p"\nfps = 30\nretarget = true\nsamples = [2, 4]\n[auto]\ngood = 0.5\nbad = 0.6\n'
+    for name, of in (("tall", '[[nodes.clips]]\nfiles = ["tall*.bvh"]'), ("first", first)):
+        text += f'[[nodes]]\nname = "{name}"\nkind = "gait"\n{of}\n'
+    graph = build_recipe(read_recipe(written(tmp_path, text)))
+    np.testing.assert_allclose(graph["tall"].space([0.1]).skeleton.offsets, body.offsets, atol=1e-5)

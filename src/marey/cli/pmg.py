@@ -106,9 +106,12 @@ def new(char: str, as_json: bool, **options: Any) -> None:
 def add(char: str, node: str, more: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Add a node to a character, from clips or from a saved space.
 
+    If the character has nodes, --retarget without a file uses its skeleton.
+
     \b
     Example:
       marey pmg add me.json walk --clips walks/*.bvh --parameters turn,speed --mirror
+      marey pmg add me.json run --clips runs/ --mirror --retarget
       marey pmg add me.json kick --space kick.npz --names x,y,z --request "at a point"
     """
     from marey.pmg.files import save_character
@@ -147,7 +150,8 @@ def _build_space(graph: ParametricMotionGraph, clips: tuple[str, ...], options: 
     names = options["parameters"].split(",")
     units = ["rad", "m/s"][: len(names)]
     width = None if options["feature"] else to_internal_units(options["bandwidth"], units, "--bandwidth")
-    settings = read_settings(GaitSettings, options, parameters=names, bandwidth=width)
+    onto = _load_target(graph, options.pop("retarget"))
+    settings = read_settings(GaitSettings, options, parameters=names, bandwidth=width, retarget=onto)
     fps = options["fps"] or (graph.fps if graph.nodes else 60.0)
     how = take_reading_options(options)
     motions = [read_clip(path, fps, how) for path in _files(clips)]
@@ -161,6 +165,20 @@ def _build_space(graph: ParametricMotionGraph, clips: tuple[str, ...], options: 
     parametric = ParametricMotion.build(motions, options["feature"], samples=0, crop=None, retarget=settings.retarget)
     width = to_internal_units(options["bandwidth"], parametric.units, "--bandwidth")
     return ActionSpace.build(parametric, names=_names(options), bandwidth=width)
+
+
+def _load_target(graph: ParametricMotionGraph, file: str | None) -> Any:
+    """Return a motion with the skeleton of --retarget: of the file, or of the character's nodes if there are any."""
+    from dataclasses import replace
+
+    from marey.pmg.recipe_clips import load_target
+
+    if file:
+        return load_target(file)
+    if file is None or not graph.nodes:
+        return file
+    first = next(iter(graph.nodes.values()))
+    return replace(first.motion(first.middle), name=first.name)
 
 
 def _names(options: dict[str, Any]) -> tuple[str, ...]:

@@ -230,7 +230,7 @@ def check_compatible(motions: Sequence[Motion], names: Sequence[str]) -> None:
     first = motions[0]
     for motion, name in zip(motions[1:], names[1:], strict=True):
         where = f"a graph with the nodes {names[0]!r} and {name!r}"
-        remedy = "build all nodes onto one skeleton: give the same file as `retarget=`"
+        remedy = "build all nodes onto one skeleton with `retarget=`"
         check_same_skeleton(first.skeleton, motion.skeleton, where, remedy)
         if motion.fps != first.fps:
             raise InvalidValue(

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.core.placement import RETARGET, bake_hips_into_root, check_same_skeleton
+from marey.core.placement import RETARGET, bake_hips_into_root, check_same_skeleton, make_hips_root
 from marey.core.settings import operation
 from marey.core.source import Source
 from marey.edit.common_skeleton import share_skeleton
@@ -179,6 +179,8 @@ class GaitSpace(BlendedSpace):
         given = list(motions)
         if given:
             given = list(share_skeleton(given, settings.retarget))
+        if settings.retarget is not False:
+            given = [make_hips_root(motion) for motion in given]
         if not given:
             raise InvalidValue("a gait space needs motions, got none")
         base = bake_hips_into_root(given[0])

@@ -151,7 +151,8 @@ class Recipe:
     fps : frame rate of all motions, in frames per second.
     seed : random seed.
     samples : default number of samples of source and target for each edge.
-    retarget : whether clips from files are retargeted onto their most frequent skeleton, or a file with the skeleton.
+    retarget : whether files are retargeted onto one skeleton, or a file with the skeleton. Without a file, it
+        is that of samples and saved spaces in the recipe, else the most frequent one.
     auto : thresholds good and bad in meters, if all pairs that are not listed should be tried too; otherwise None.
     about : one-line description.
     path : path of the recipe file, for messages and relative paths; the name if it comes with marey.

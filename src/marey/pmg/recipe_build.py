@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from marey.check import warn_of_findings
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
+from marey.edit.settings import OneSkeleton
 from marey.errors import (
     MareyError,
     NoResult,
@@ -30,9 +32,11 @@ from marey.pmg.character import ParametricMotionGraph
 from marey.pmg.files import load_any_space
 from marey.pmg.gait_space import GaitSpace
 from marey.pmg.recipe import NodeRecipe, Recipe, shipped_recipes
-from marey.pmg.recipe_clips import ClipCache, RecipeClip, load_clips, retarget_files
+from marey.pmg.recipe_clips import ClipCache, RecipeClip, load_clips, load_target, retarget_files
 from marey.pmg.requests import REQUESTS
+from marey.pmg.space import as_space, find_region
 from marey.pmg.units import to_internal_units
+from marey.samples.skeleton import body_skeleton
 
 __all__ = ["build_recipe"]
 
@@ -84,7 +88,7 @@ def build_recipe(
     report_progress = progress or (lambda fraction: None)
     cache: ClipCache = {}
     if recipe.retarget:
-        retarget_files(recipe, cache)
+        retarget_files(recipe, cache, _choose_target(recipe))
     for k, node in enumerate(recipe.nodes):
         with _add_context(recipe, f"node {node.name!r}"):
             _add_node(graph, recipe, node, cache)
@@ -145,15 +149,32 @@ def _add_node(graph: ParametricMotionGraph, recipe: Recipe, node: NodeRecipe, ca
     graph.add(node.name, space, request=request, low=low, high=high)
 
 
+def _choose_target(recipe: Recipe) -> OneSkeleton:
+    """Return what to retarget files onto: the given file, else the skeleton of saved spaces or samples, if any."""
+    if isinstance(recipe.retarget, str):
+        return load_target(Path(recipe.path).parent / recipe.retarget)
+    for node in recipe.nodes:
+        if node.space:
+            space = as_space(_load_space(recipe, node))
+            return replace(space(find_region(space).middle), name=node.name)
+        if any(clips.sample for clips in node.clips):
+            return body_skeleton()
+    return recipe.retarget
+
+
+def _load_space(recipe: Recipe, node: NodeRecipe) -> Any:
+    file = Path(recipe.path).parent / node.space
+    if not file.is_file():
+        raise UnreadableFile(
+            f"node {node.name!r}: space must be a file in {str(file.parent)!r}, which has no {node.space!r}",
+            path=recipe.path,
+        )
+    return load_any_space(file)
+
+
 def _build_space(recipe: Recipe, node: NodeRecipe, cache: ClipCache) -> Any:
     if node.space:
-        file = Path(recipe.path).parent / node.space
-        if not file.is_file():
-            raise UnreadableFile(
-                f"node {node.name!r}: space must be a file in {str(file.parent)!r}, which has no {node.space!r}",
-                path=recipe.path,
-            )
-        space = load_any_space(file)
+        space = _load_space(recipe, node)
         if isinstance(space, ParametricMotion):
             low, high = (
                 to_internal_units(node.low, space.units, "low"),

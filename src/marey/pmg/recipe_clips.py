@@ -14,6 +14,7 @@ import numpy as np
 from marey.core.motion import Motion
 from marey.core.placement import make_hips_root
 from marey.edit.common_skeleton import share_skeleton
+from marey.edit.settings import OneSkeleton
 from marey.errors import InvalidValue, MareyError, ParseError, UnknownName, UnreadableFile, similar
 from marey.io.settings import LoadSettings
 from marey.pmg.gait_cycles import compute_phase
@@ -22,7 +23,7 @@ from marey.pmg.recipe_keys import MOMENT
 from marey.samples.catalog import entry
 from marey.samples.samples import Sample, sample
 
-__all__ = ["RecipeClip", "load_clips", "read_clip", "retarget_files"]
+__all__ = ["RecipeClip", "load_clips", "load_target", "read_clip", "retarget_files"]
 
 
 class RecipeClip(NamedTuple):
@@ -55,15 +56,12 @@ def load_clips(recipe: Recipe, given: tuple[ClipSource, ...], cache: ClipCache |
     return out
 
 
-def retarget_files(recipe: Recipe, cache: ClipCache) -> None:
-    """Load all files of a recipe into the cache, retargeted onto one skeleton."""
+def retarget_files(recipe: Recipe, cache: ClipCache, onto: OneSkeleton) -> None:
+    """Load all files of a recipe into the cache, retargeted onto one skeleton; True for the most frequent."""
     for node in recipe.nodes:
         for each in node.clips:
             for _ in _load_files(recipe, each, cache) if each.files else ():
                 pass
-    onto = recipe.retarget
-    if isinstance(onto, str):
-        onto = str(Path(recipe.path).parent / onto)
     cache |= dict(zip(cache, share_skeleton(list(cache.values()), onto, purpose="a character"), strict=True))
 
 
@@ -117,6 +115,13 @@ def read_clip(path: str | os.PathLike[str], fps: float, settings: LoadSettings |
     if motion.fps != fps:
         motion = resample(motion, fps)
     return make_hips_root(ensure_contacts(motion))
+
+
+def load_target(path: str | os.PathLike[str]) -> Motion:
+    """Load a motion onto whose skeleton others are retargeted; the hips become joint 0, as in clips."""
+    from marey.io import load_motion
+
+    return make_hips_root(load_motion(path))
 
 
 def _cut(motion: Motion, clips: ClipSource, recipe: Recipe) -> Motion:
