@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -120,13 +121,23 @@ def test_bad_input(tmp_path):
         GaitSpace.build(walks(), ["speed"])
     with pytest.raises(InvalidValue, match="margin must be"):
         GaitSpace.build(walks(), margin=0.7)
-    with pytest.raises(NoResult, match="at least 2 gait cycles"):
+    with pytest.raises(NoResult, match="at least 2 gait cycles with margins of 0.2 cycles, but the motion contains 0;"):
         GaitSpace.build([sample("walk", seconds=1.3, fps=30.0, variation=0.0).motion])
     with pytest.raises(InvalidValue, match="must have the same fps"):
         GaitSpace.build([walks()[0], sample("walk", fps=60.0).motion])
     (tmp_path / "no.npz").write_bytes(b"no archive")
     with pytest.raises((ParseError, UnknownVersion)):
         GaitSpace.load(tmp_path / "no.npz")
+
+
+def test_clips_without_a_cycle_are_named():
+    short = replace(sample("walk", seconds=1.3, fps=30.0, variation=0.0).motion, name="short")
+    with pytest.warns(
+        MareyWarning, match=r"not used, for lack of a complete gait cycle .*: 'short' \(1.3 s\); use"
+    ) as got:
+        space = GaitSpace.build([*walks(), short], mirror=True)
+    assert len(got) == 1
+    np.testing.assert_allclose(space.parameters, GaitSpace.build(walks(), mirror=True).parameters, atol=1e-9)
 
 
 def test_clips_that_turn_only_at_one_speed_say_so():

@@ -22,7 +22,7 @@ from marey.core.placement import RETARGET, bake_hips_into_root, check_same_skele
 from marey.core.settings import operation
 from marey.core.source import Source
 from marey.edit.common_skeleton import share_skeleton
-from marey.errors import InvalidValue, NoResult, warn_user
+from marey.errors import InvalidValue, NoResult, format_list, warn_user
 from marey.io.limits import check_blend_frames
 from marey.io.stored import FileFormat, Part
 from marey.parametric.region import Region
@@ -186,6 +186,7 @@ class GaitSpace(BlendedSpace):
         base = bake_hips_into_root(given[0])
         found: list[Cycle] = []
         sources: list[str] = []
+        counts: list[int] = []
         taken = list(_add_mirrored(given, settings.mirror))
         usual: Floats | None = None
         for motion in taken:
@@ -198,12 +199,21 @@ class GaitSpace(BlendedSpace):
             usual = find_usual_events(taken) if usual is None else usual
             cycles = cut_cycles(motion, margin, usual, part)
             found += cycles
+            counts.append(len(cycles))
             sources += [motion.name] * len(cycles)
+        what, remedy = "gait cycle" if part.span == 1.0 else "step", "use longer motions, or a smaller `margin=`"
         if len(found) < 2:
+            contain = "the motion contains" if len(given) == 1 else f"{len(given)} motions contain"
             raise NoResult(
-                f"a gait space needs at least 2 {'gait cycles' if part.span == 1.0 else 'steps'} with margins "
-                f"of {margin:g} cycles, but {len(given)} motions contain {len(found)}; use longer motions, or "
-                "a smaller `margin=`"
+                f"a gait space needs at least 2 {what}s with margins of {margin:g} cycles, but {contain} {len(found)}; "
+                f"{remedy}"
+            )
+        per_motion = np.reshape(counts, (len(given), -1)).sum(axis=1)  # with those of the mirrored motion
+        unused = [f"{m.name!r} ({m.duration:.1f} s)" for m, n in zip(given, per_motion, strict=True) if not n]
+        if unused:
+            warn_user(
+                f"not used, for lack of a complete {what} with margins of {margin:g} cycles: "
+                f"{format_list(unused, 8)}; {remedy}"
             )
         n_points = {cycle.contacts.shape[1] for cycle in found}
         if len(n_points) > 1:
