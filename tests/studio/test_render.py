@@ -84,6 +84,16 @@ def open_image(path: Path):
     return Image.open(io.BytesIO(path.read_bytes()))
 
 
+def durations(path: Path) -> list[float]:
+    """Seconds that each picture of an animation is shown."""
+    image, out = open_image(path), []
+    for k in range(image.n_frames):
+        image.seek(k)
+        image.load()
+        out.append(image.info["duration"] / 1000)
+    return out
+
+
 @pytest.mark.parametrize("suffix", ["gif", "webp"])
 def test_an_animation_lasts_as_long_as_the_motion(tmp_path, suffix):
     fractions: list[float] = []
@@ -91,12 +101,7 @@ def test_an_animation_lasts_as_long_as_the_motion(tmp_path, suffix):
     image = open_image(tmp_path / f"a.{suffix}")
     n = round(WALK.duration * 12) + 1
     assert (image.n_frames, image.size) == (n, (96, 64))
-    total = 0.0
-    for k in range(n):
-        image.seek(k)
-        image.load()
-        total += image.info["duration"] / 1000
-    assert total == pytest.approx(n / 12.0, abs=0.02)
+    assert sum(durations(tmp_path / f"a.{suffix}")) == pytest.approx(n / 12.0, abs=0.02)
     assert fractions[-1] == 1.0
     assert fractions == sorted(fractions)
 
@@ -159,6 +164,7 @@ def test_without_ffmpeg_the_message_names_the_extra(tmp_path, monkeypatch):
         ({"size": "9000x9000"}, "from 16x16 to 3840x2160"),
         ({"camera": "behind"}, "camera must be 'follow', 'side', 'front', 'top' or 'turntable', not 'behind'"),
         ({"fps": 0}, "fps must be"),
+        ({"fps": 60}, "a GIF shows at most 50 pictures per second, not 60"),
         ({"frame": 1}, "a still picture of one frame is saved as .png"),
     ],
 )
@@ -178,7 +184,7 @@ def test_wrong_motions_and_files_are_refused(tmp_path):
     with pytest.raises(InvalidValue, match=r"frame must be from 0 to 60 \(2\.00 s\), not 61"):
         render(WALK, tmp_path / "a.png", frame=61)
     with pytest.raises(InvalidValue, match="maximum 20,000"):
-        render(replace(WALK, fps=0.01), tmp_path / "a.gif", fps=120)
+        render(replace(WALK, fps=0.01), tmp_path / "a.webp", fps=120)
     with pytest.raises(MissingDependency, match="needs Chromium or Chrome"):
         render(WALK, tmp_path / "a.gif", drawing="browser")
 
@@ -198,6 +204,24 @@ def _browser() -> str:
     if found is None or not (PAGE / "view.js").is_file():
         pytest.skip("no browser, or the studio's page is not built")
     return found
+
+
+@pytest.mark.parametrize(
+    ("drawing", "fps"),
+    [("plot", 10.0), ("plot", 45.0), pytest.param("browser", 10.0, marks=pytest.mark.slow("starts a browser"))],
+)
+def test_the_command_draws_as_many_pictures_per_second_as_requested(tmp_path, monkeypatch, drawing, fps):
+    if drawing == "browser":
+        monkeypatch.setenv("MAREY_BROWSER", _browser())
+    marey.save(WALK, tmp_path / "walk.bvh")
+    for suffix, tick in (("gif", 0.01), ("webp", 0.001)):
+        file = tmp_path / f"a.{suffix}"
+        options = ["-o", str(file), "--size", SMALL, "--fps", f"{fps:g}", "--drawing", drawing]
+        assert main(["render", str(tmp_path / "walk.bvh"), *options]) == 0
+        shown = durations(file)
+        assert len(shown) == round(WALK.duration * fps) + 1
+        assert np.allclose(shown, 1 / fps, rtol=0, atol=tick)
+        assert sum(shown) == pytest.approx(WALK.duration + 1 / fps, abs=tick)
 
 
 @pytest.mark.slow("starts a browser")

@@ -47,12 +47,13 @@ def command(
     from marey.studio.render_settings import RenderSettings
 
     check_output(output)
+    fps = options.pop("fps")  # of the pictures; files are read at their own rate
     how = take_reading_options(options)
     motions = [read_motion(path, how) for path in files]
     if begin is not None or end is not None:
         motions = [motion[slice(*frames_between(motion, begin, end))] for motion in motions]
     frame = None if at is None else find_frame(motions[0], at, "--at")
     with bar("drawing") as progress:
-        settings = read_settings(RenderSettings, options, progress=progress)
+        settings = read_settings(RenderSettings, options, fps=fps, progress=progress)
         render(motions, output, frame=frame, settings=settings)
     click.echo(f"wrote {output}: {os.path.getsize(output) / 2**20:.2f} MB")

@@ -36,6 +36,8 @@ SUFFIXES = (".gif", ".webp", ".mp4", ".png")
 # Factor of the camera's distance for meshes, which are larger than the body that joints show.
 _SKIN_DISTANCE = 1.3
 _MAX_PICTURES = 20_000
+# Viewers slow down pictures that last less than 2/100 s.
+_MAX_GIF_FPS = 50
 # Distances between bodies that stand side by side, and one ahead of the other, as multiples of stature.
 _BESIDE, _AHEAD = 0.75, 0.85
 _BACKGROUND, _FLOOR_LINES = {"light": "#e9ebee", "dark": "#22262b"}, {"light": "#c4c8ce", "dark": "#3a4048"}
@@ -73,7 +75,7 @@ def render(
         raise UnknownFormat(f"a moving picture is saved as {kinds}, got {suffix or 'no suffix'}", path=output)
     if frame is not None and suffix != ".png":
         raise InvalidValue("a still picture of one frame is saved as .png", parameter="frame")
-    encode = _find_encoder(suffix, output)
+    encode = _find_encoder(suffix, output, settings.fps)
     if settings.apart:
         clips = _put_apart(clips, settings)
     shot = _plan_shot(clips, frame if suffix == ".png" else None, suffix == ".png", settings)
@@ -238,11 +240,16 @@ def write_pictures(pictures: Iterator[Image], output: StrPath, fps: float) -> No
     """Write pictures of one size, in RGB, as an animation, or the first as a still picture."""
     first = next(pictures)
     settings = RenderSettings(size=f"{first.width}x{first.height}", fps=fps)
-    encode = _find_encoder(Path(output).suffix.lower(), output)
+    encode = _find_encoder(Path(output).suffix.lower(), output, fps)
     write_bytes(output, [encode(chain([first], pictures), settings)])
 
 
-def _find_encoder(suffix: str, output: StrPath) -> Encoder:
+def _find_encoder(suffix: str, output: StrPath, fps: float) -> Encoder:
+    if suffix == ".gif" and fps > _MAX_GIF_FPS:
+        raise InvalidValue(
+            f"a GIF shows at most {_MAX_GIF_FPS} pictures per second, not {fps:g}", parameter="fps",
+            remedy="lower `fps=`, or write .webp or .mp4",
+        )  # fmt: skip
     if suffix == ".mp4":
         ffmpeg = _find_ffmpeg()
         return lambda images, settings: _encode_video(images, settings, ffmpeg, output)
@@ -271,14 +278,17 @@ def _encode_gif(images: Iterator[Image], settings: RenderSettings) -> bytes:
     palette = sheet.quantize(256, method=Image.Quantize.MEDIANCUT)
     flat = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     stream = io.BytesIO()
-    # GIF counts hundredths of a second; rounding each duration on its own would change the speed.
-    ends = np.rint(100.0 * np.arange(1, len(flat) + 1) / settings.fps).astype(int)
-    durations = np.maximum(10 * np.diff(ends, prepend=0), 20).tolist()
+    durations = (10 * _count_ticks(len(flat), 100.0 / settings.fps)).tolist()
     flat[0].save(
         stream, "GIF", save_all=True, append_images=flat[1:], duration=durations, loop=0, optimize=False,
         comment=GENERATOR.encode(),
     )  # fmt: skip
     return stream.getvalue()
+
+
+def _count_ticks(n: int, ticks: float) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return whole durations (n,) of n pictures that last `ticks` each. Equal ones would change the speed."""
+    return np.diff(np.rint(ticks * np.arange(n + 1)).astype(np.int64))
 
 
 def _encode_webp(images: Iterator[Image], settings: RenderSettings) -> bytes:
@@ -288,10 +298,11 @@ def _encode_webp(images: Iterator[Image], settings: RenderSettings) -> bytes:
     stream, about = io.BytesIO(), Exif()
     about[Base.Software] = GENERATOR
     first, *others = images
-    duration = round(1000.0 / settings.fps)
+    durations = _count_ticks(1 + len(others), 1000.0 / settings.fps).tolist()
     first.save(
-        stream, "WEBP", save_all=True, append_images=others, duration=duration, loop=0, quality=80, method=4, exif=about
-    )
+        stream, "WEBP", save_all=True, append_images=others, duration=durations, loop=0, quality=80, method=4,
+        exif=about,
+    )  # fmt: skip
     return stream.getvalue()
 
 
