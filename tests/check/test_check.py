@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -306,6 +307,35 @@ def test_builders_name_the_true_rate_of_the_files(too_fast, tmp_path, capsys):
         warned = [line for line in capsys.readouterr().err.splitlines() if "severe" in line]
         assert len(warned) == 1
         assert "their frame rate seems wrong (120 Hz): read the clips with " + remedy in warned[0]
+
+
+@pytest.mark.filterwarnings("always::marey.errors.MareyWarning")
+def test_one_wrong_rate_of_several_is_corrected_alone(too_fast, tmp_path, capsys):
+    """An option for all inputs would spoil the others."""
+    wrong, right = str(tmp_path / "clips" / "w0.bvh"), str(tmp_path / "clips" / "right.bvh")
+    (tmp_path / "clips").mkdir()
+    shutil.copy(too_fast / "w0.bvh", wrong)
+    marey.save(clip("walk", seconds=4.0, speed=1.1, variation=0.0, fps=60.0), right)
+    (tmp_path / "recipe.toml").write_text((too_fast / "recipe.toml").read_text().replace("w?", "clips/*"))
+    convert = "`marey convert IN OUT --file-fps 60`"
+    commands = {
+        ("splice", right, wrong, "-o", f"{tmp_path}/s.bvh"): f"{wrong}: .*: set it with {convert}",
+        ("measure", right, wrong): f"stride rate .*: set it with {convert}",
+        ("measure", wrong): "stride rate .*: set it with --file-fps 60",
+        ("clean", wrong, f"{tmp_path}/c.bvh"): f"{wrong}: .*: set it with --file-fps 60",
+        ("find", "build", f"{tmp_path}/clips", "-o", f"{tmp_path}/w.npz"): (
+            rf"1 of 2 clips have severe findings \(w0\); their frame rate seems wrong \(120 Hz\): first correct only "
+            f"these: {convert}"
+        ),
+        ("pmg", "build", f"{tmp_path}/recipe.toml", "-o", f"{tmp_path}/d.json"): (
+            r"\(120 Hz\): read only these with file_fps = 60 in \[\[nodes.clips\]\] of the recipe"
+        ),
+    }
+    for arguments, expected in commands.items():
+        main([*arguments])
+        got = capsys.readouterr()
+        assert re.search(expected, got.out + got.err), (arguments, got)
+        assert "file_fps=" not in got.out + got.err
 
 
 @pytest.mark.filterwarnings("always::marey.errors.MareyWarning")

@@ -103,7 +103,7 @@ def test_a_walk_played_twice_too_fast_is_noticed_and_half_the_rate_suggested() -
     assert "in a walk" in report
     assert "the rate of 120 Hz seems wrong" in report
     assert "at 60 Hz they would be" in report
-    assert "`file_fps=`" in report
+    assert "`file_fps=60`" in report
 
 
 def test_four_times_too_fast_needs_more_than_half() -> None:

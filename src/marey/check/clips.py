@@ -159,7 +159,7 @@ def _share_rates(group: Mapping[int, ClipDigest], reports: Sequence[CheckReport]
 
 
 def warn_of_findings(motions: Iterable[Motion], name_parameter: Callable[[str, str], str] | None = None) -> None:
-    """Issue one warning if clips have severe findings: how many, which, and the true frame rate if that is wrong.
+    """Issue one warning if clips have severe findings: how many, which, and the true frame rates of wrong ones.
 
     name_parameter : function that words a parameter and its value for the caller's users; see
         `marey.errors.word_parameters`.
@@ -173,20 +173,29 @@ def warn_of_findings(motions: Iterable[Motion], name_parameter: Callable[[str, s
     >>> len(texts)
     1
     """
-    names, rates, n = [], [], 0
+    names, n = [], 0
+    wrong: dict[tuple[float, float], list[str]] = {}  # by rate of the file and true rate
     for motion in motions:
         n += 1
         report = check(motion, severity="severe")
         if report:
             names.append(motion.name)
-        rates += [(motion.name, finding) for finding in report if finding.kind == "frame_rate" and finding.options]
+        for finding in report:
+            if finding.kind == "frame_rate" and finding.options:
+                wrong.setdefault((finding.value, finding.options["file_fps"]), []).append(motion.name)
     if not names:
         return
-    text = f"{len(names)} of {n} clips have severe findings ({format_list(names, 3)})"
-    if rates:
-        finding, whose = rates[0][1], format_list([name for name, _ in rates], 3)
-        whose = "their frame rate" if len(rates) == len(names) else f"the frame rate of {whose}"
-        remedy = f"read the clips with `file_fps={finding.options['file_fps']:.6g}`"
-        wrong = f"{whose} seems wrong ({finding.value:.6g} Hz): {remedy}"
-        text = f"{text}; {wrong if name_parameter is None else word_parameters(wrong, name_parameter)}"
-    warn_user(text if len(rates) == len(names) else f"{text}; run `marey.check` on them first")
+    parts = [f"{len(names)} of {n} clips have severe findings ({format_list(names, 3)})"]
+    for (rate, fps), clips in wrong.items():
+        whose = "their frame rate" if len(clips) == len(names) else f"the frame rate of {format_list(clips, 3)}"
+        if len(clips) == n:
+            remedy = f"read the clips with `file_fps={fps:.6g}`"
+        elif name_parameter is not None:
+            remedy = f"read only these with `file_fps={fps:.6g}`"
+        else:
+            remedy = f"first correct only these: `marey.load(path, file_fps={fps:.6g})`"
+        text = f"{whose} seems wrong ({rate:.6g} Hz): {remedy}"
+        parts.append(text if name_parameter is None else word_parameters(text, name_parameter))
+    if sum(map(len, wrong.values())) < len(names):
+        parts.append("run `marey.check` on them first")
+    warn_user("; ".join(parts))

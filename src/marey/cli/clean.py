@@ -155,7 +155,7 @@ def _clean_folder(
     def clean(motion: Motion) -> Motion:
         path = motion.source.path
         note_rest_pose(path, motion)
-        warn_of_rate(path, motion)
+        warn_of_rate(path, motion, is_only=False)
         result = clean_with_report(motion, settings=settings)
         cleaned.setdefault(path, []).append(_report(path, "", _annotate_input(motion, result), result, settings))
         return guard.remember(result.motion)

@@ -339,14 +339,17 @@ def read_rows(path: str, n: int | None, what: str, *, least: int = 1) -> list[li
     return rows
 
 
-def warn_of_rate(path: str, motion: Motion) -> None:
-    """Warn if the strides are too fast for a person: the frame rate, and all times and speeds, are then wrong."""
+def warn_of_rate(path: str, motion: Motion, *, is_only: bool = True) -> None:
+    """Warn if the strides are too fast for a person: the frame rate, and all times and speeds, are then wrong.
+
+    is_only : whether the command reads no other file.
+    """
     from marey.cli.settings import word_options
     from marey.measure.gait import rate_finding
 
     finding = rate_finding(motion)
     if finding is not None:
-        click.echo(f"marey: warning: {path}: {word_options(finding)}", err=True)
+        click.echo(f"marey: warning: {path}: {word_options(finding, is_only=is_only)}", err=True)
 
 
 def check_crowd(output: str) -> None:

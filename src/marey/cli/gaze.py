@@ -243,7 +243,7 @@ def _load_recording(path: str, triads: Any, how: LoadSettings) -> Any:
 
     if not path.lower().endswith(".c3d"):
         motion = read_motion(path, how)
-        warn_of_rate(path, motion)
+        warn_of_rate(path, motion, is_only=False)
         return motion
     if triads is None:
         raise InvalidValue("recorded markers require --triads FILE, which maps body parts to markers")

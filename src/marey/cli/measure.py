@@ -14,7 +14,7 @@ from marey.cli.options import (
     read_motion,
     take_reading_options,
 )
-from marey.cli.settings import SettingsCommand
+from marey.cli.settings import SettingsCommand, word_options
 from marey.cli.tables import format_table
 from marey.errors import plural
 
@@ -57,11 +57,12 @@ def command(
             report["against"] = {"file": against, **report["against"]}
         return report
 
-    return report_each(files, measure_file, as_json, lambda report: _format_report(report, full))[1]
+    is_only = against is None and len(files) == 1
+    return report_each(files, measure_file, as_json, lambda report: _format_report(report, full, is_only))[1]
 
 
-def _format_report(report: dict[str, Any], full: bool) -> str:
-    """Format a report as a table; with `full`, include the definition of each metric."""
+def _format_report(report: dict[str, Any], full: bool, is_only: bool) -> str:
+    """Format a report as a table; with `full`, include the definition of each metric. is_only : see `word_options`."""
     from marey.measure.display import get_metric_format
 
     lines = [f"{report['file']}: {_describe_clip(report)}"]
@@ -75,7 +76,7 @@ def _format_report(report: dict[str, Any], full: bool) -> str:
         if source and metric["against"] is None and metric["against_note"] != note:
             note = f"{note}; source: {metric['against_note']}" if note else f"source: {metric['against_note']}"
         shown = get_metric_format(name, metric["unit"])
-        rows.append([shown.title, *map(shown.format, values), shown.unit, note])
+        rows.append([shown.title, *map(shown.format, values), shown.unit, word_options(note, is_only=is_only)])
     names = ["", *report["metrics"]]
     for name, line in zip(names, format_table(rows, n_text=2), strict=True):
         lines.append(line)

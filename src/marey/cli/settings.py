@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import math
+import re
 import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -180,9 +181,14 @@ def name_option(parameter: str, value: str = "") -> str:
     return name if value in ("", "True") else f"--no-{name[2:]}" if value == "False" else f"{name} {value.lower()}"
 
 
-def word_options(text: str) -> str:
-    """Replace references to parameters in a text of the library, such as a warning, by options."""
-    return word_parameters(text, name_option)
+def word_options(text: str, *, is_only: bool = True) -> str:
+    """Replace references to parameters in a text of the library, such as a warning, by options.
+
+    is_only : whether the command reads only the file that the text is about. Otherwise --file-fps would change the
+        rates of the others too, so the file has to be converted first.
+    """
+    pattern = r"`marey\.load\(path, file_fps=([^`]*)\)`" if is_only else r"`file_fps=(\d[^`]*)`"
+    return word_parameters(re.sub(pattern, r"`marey convert IN OUT --file-fps \1`", text), name_option)
 
 
 def _make_option(each: Option, prefix: str = "") -> click.Option:

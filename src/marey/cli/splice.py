@@ -59,7 +59,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
     with clock("load"):
         legs, arms = (read_motion(path, how) for path in (lower, upper))
     for path, motion in ((lower, legs), (upper, arms)):
-        warn_of_rate(path, motion)
+        warn_of_rate(path, motion, is_only=False)
     spans = [
         frames_between(motion, options[f"{which}_from"], options[f"{which}_to"], which)
         for motion, which in ((legs, "lower"), (arms, "upper"))

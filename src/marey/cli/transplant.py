@@ -45,7 +45,7 @@ def command(base: str, donor: str, output: str, as_json: bool, **options: Any) -
     how = take_reading_options(options)
     body, limb = (read_motion(path, how) for path in (base, donor))
     for path, motion in ((base, body), (donor, limb)):
-        warn_of_rate(path, motion)
+        warn_of_rate(path, motion, is_only=False)
     start, stop = frames_between(limb, options["donor_from"], options["donor_to"], "donor")
     at = None if options["at"] is None else to_seconds(options["at"], body.fps)
     settings = read_settings(TransplantSettings, options, at=at, joints=_parse_joints(options["joints"]))
