@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -278,7 +278,7 @@ def _encode_gif(images: Iterator[Image], settings: RenderSettings) -> bytes:
     palette = sheet.quantize(256, method=Image.Quantize.MEDIANCUT)
     flat = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     stream = io.BytesIO()
-    durations = (10 * _count_ticks(len(flat), 100.0 / settings.fps)).tolist()
+    durations = [10 * ticks for ticks in _count_ticks(len(flat), 100.0 / settings.fps)]
     flat[0].save(
         stream, "GIF", save_all=True, append_images=flat[1:], duration=durations, loop=0, optimize=False,
         comment=GENERATOR.encode(),
@@ -286,9 +286,10 @@ def _encode_gif(images: Iterator[Image], settings: RenderSettings) -> bytes:
     return stream.getvalue()
 
 
-def _count_ticks(n: int, ticks: float) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return whole durations (n,) of n pictures that last `ticks` each. Equal ones would change the speed."""
-    return np.diff(np.rint(ticks * np.arange(n + 1)).astype(np.int64))
+def _count_ticks(n: int, ticks: float) -> list[int]:
+    """Return whole durations of n pictures that last `ticks` each. Equal ones would change the speed."""
+    ends = [round(ticks * k) for k in range(n + 1)]
+    return [stop - start for start, stop in pairwise(ends)]
 
 
 def _encode_webp(images: Iterator[Image], settings: RenderSettings) -> bytes:
@@ -298,7 +299,7 @@ def _encode_webp(images: Iterator[Image], settings: RenderSettings) -> bytes:
     stream, about = io.BytesIO(), Exif()
     about[Base.Software] = GENERATOR
     first, *others = images
-    durations = _count_ticks(1 + len(others), 1000.0 / settings.fps).tolist()
+    durations = _count_ticks(1 + len(others), 1000.0 / settings.fps)
     first.save(
         stream, "WEBP", save_all=True, append_images=others, duration=durations, loop=0, quality=80, method=4,
         exif=about,
