@@ -227,6 +227,7 @@ def read_recipe(recipe: str | os.PathLike[str]) -> Recipe:
 
 
 def _parse_recipe(keys: Keys, path: str) -> Recipe:
+    keys.expect("name", "about", "fps", "seed", "samples", "retarget", "seams", "nodes", "edges", "auto")
     samples = keys.pair("samples", (60, 400))
     how = keys.table("seams").settings(SeamSettings)
     nodes: list[NodeRecipe] = []
@@ -250,7 +251,7 @@ def _parse_recipe(keys: Keys, path: str) -> Recipe:
         auto = good, bad
     retarget: bool | str = keys.flag_or_text("retarget")
     if not edges and auto is None:
-        keys.fail("a character needs [[edges]] or [auto], got neither")
+        keys.miss("a character needs [[edges]] or [auto], got neither")
     result = Recipe(
         keys.text("name", needed=True), tuple(nodes), tuple(edges), how, keys.number("fps", 60.0, above=0.0),
         keys.integer("seed", 0), samples, retarget, auto, keys.text("about", ""), path,
@@ -260,6 +261,7 @@ def _parse_recipe(keys: Keys, path: str) -> Recipe:
 
 
 def _parse_node(keys: Keys, before: list[str]) -> NodeRecipe:
+    keys.expect(*NodeRecipe.__dataclass_fields__)
     name = keys.text("name", needed=True)
     keys.where = f"node {name!r}"
     if name in before:
@@ -272,7 +274,7 @@ def _parse_node(keys: Keys, before: list[str]) -> NodeRecipe:
             keys.fail(f"of: no node {fields['of']!r} comes before it{similar(fields['of'], before)}")
         for end in ("low", "high"):
             if fields[end] is None:
-                keys.fail(f"{end} is missing; a part needs its ranges")
+                keys.miss(f"{end} is missing; a part needs its ranges")
     else:
         fields |= _parse_space(keys, kind)
     fields["request"] = keys.choice("request", tuple(REQUESTS), "by name") if kind != "part" else "by name"
@@ -297,7 +299,7 @@ def _parse_space(keys: Keys, kind: str) -> dict[str, Any]:
         return fields
     fields["feature"], fields["parameters"] = keys.text("feature", ""), keys.texts("parameters")
     if bool(fields["feature"]) == bool(fields["parameters"]):
-        keys.fail("expected either feature, which is measured, or parameters of samples, but not both")
+        keys.miss("expected either feature, which is measured, or parameters of samples, but not both")
     if fields["parameters"] and any(not each.sample for each in fields["clips"]):
         keys.fail("parameters belong to samples; clips from files need a feature to measure")
     fields["names"] = keys.texts("names")
@@ -312,9 +314,15 @@ def _parse_clips(keys: Keys) -> ClipSource:
         file_fps = keys.number("file_fps", None, above=0.0) if keys.has("file_fps") else None
         keys.done(also="a sample")
         return ClipSource(keys.where, files=files, file_fps=file_fps, start=start, stop=stop)
-    from marey.samples.catalog import entry
+    from marey.samples.catalog import entry, sample_names
 
-    sample = keys.text("sample", needed=True, remedy="give either sample or files")
+    if not keys.has("sample"):
+        keys.expect("sample", "where_possible", "files", "file_fps", "from", "to")
+        keys.miss(
+            "sample is missing; give either sample or files",
+            {parameter.name for name in sample_names() for parameter in entry(name).parameters},
+        )
+    sample = keys.text("sample", needed=True)
     try:
         parameters = entry(sample).parameters
     except MareyError as error:
@@ -332,6 +340,7 @@ def _parse_clips(keys: Keys) -> ClipSource:
 
 
 def _parse_edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeRecipe:
+    keys.expect("from", "to", "good", "bad", "part", "samples")
     ends = keys.text("from", needed=True), keys.text("to", needed=True)
     keys.where = f"edge {ends[0]!r} to {ends[1]!r}"
     for key, end in zip(("from", "to"), ends, strict=True):

@@ -32,18 +32,35 @@ class Keys:
     given : the table.
     path : path of the recipe, for error messages.
     where : location of the table in the recipe, for error messages.
+    header : header of the table, such as "nodes.clips"; "" for the recipe itself.
     """
 
-    def __init__(self, given: Any, path: str, where: str) -> None:
-        self.path, self.where = path, where
+    def __init__(self, given: Any, path: str, where: str, header: str = "") -> None:
+        self.path, self.where, self._header = path, where, header
         if not isinstance(given, Mapping):
             self.fail(f"expected a table, got {given!r}")
         self._given: dict[str, Any] = dict(given)
         self._known: list[str] = []
+        self._expected: tuple[str, ...] = ()
 
     def fail(self, message: str) -> NoReturn:
         """Raise an error with the recipe's path and the location of this table."""
         raise ParseError(f"{self.where}: {message}", path=self.path)
+
+    def expect(self, *keys: str) -> None:
+        """Set the keys that this table may have, for `miss`."""
+        self._expected = keys
+
+    def miss(self, message: str, known: Iterable[str] = ()) -> NoReturn:
+        """Raise an error about a missing key, or about an unknown one, which may be the missing one misspelled.
+
+        known : other keys that are known, but not suggested.
+        """
+        known = {*self._expected, *known}
+        for key in self._given if self._expected else ():
+            if key not in known:
+                self._reject(key, self._expected)
+        self.fail(message)
 
     def has(self, key: str) -> bool:
         self._known.append(key)
@@ -59,20 +76,20 @@ class Keys:
         more : other keys that are known. also : where the key may belong instead.
         """
         for key in self._given:
-            known = list(dict.fromkeys([*self._known, *more]))
-            near = similar(key, known, n=1) or f"; known: {', '.join(known)}"
-            hint = f", or it belongs to {also}" if also else ""
-            self.fail(f"unknown key {key!r}{near}{hint}")
+            self._reject(key, dict.fromkeys([*self._known, *more]), f", or it belongs to {also}" if also else "")
+
+    def _reject(self, key: str, known: Iterable[str], hint: str = "") -> NoReturn:
+        near = similar(key, known, n=1) or f"; known: {', '.join(known)}"
+        self.fail(f"unknown key {key!r}{near}{hint}")
 
     def _take(self, key: str, default: Any = None, needed: bool = False, remedy: str = "") -> Any:
         self._known.append(key)
         if key not in self._given and needed:
-            near = similar(key, self._given, n=1).replace("similar", "did you mean")
-            self.fail(f"{key} is missing{near}{'; ' + remedy if remedy else ''}")
+            self.miss(f"{key} is missing{'; ' + remedy if remedy else ''}")
         return self._given.pop(key, default)
 
-    def text(self, key: str, default: str = "", *, needed: bool = False, remedy: str = "") -> str:
-        value = self._take(key, default, needed, remedy)
+    def text(self, key: str, default: str = "", *, needed: bool = False) -> str:
+        value = self._take(key, default, needed)
         if not isinstance(value, str) or (needed and not value):
             self.fail(f"{key} must be a string, not {value!r}")
         return value
@@ -176,11 +193,11 @@ class Keys:
         return Keys(self._take(key, {}), self.path, key)
 
     def tables(self, key: str, what: str, *, needed: bool = False) -> list[Keys]:
-        value = self._take(key, [], needed, f"write [[{key}]]")
+        header, inner = (f"{self._header}.{key}", f"{self.where}, ") if self._header else (key, "")
+        value = self._take(key, [], needed, f"write [[{header}]]")
         if not isinstance(value, list) or (needed and not value):
-            self.fail(f"{key} must be tables, written [[{key}]], not {value!r}")
-        inner = "" if self.where == "the recipe" else f"{self.where}, "
-        return [Keys(each, self.path, f"{inner}{what} {k + 1}") for k, each in enumerate(value)]
+            self.fail(f"{key} must be tables, written [[{header}]], not {value!r}")
+        return [Keys(each, self.path, f"{inner}{what} {k + 1}", header) for k, each in enumerate(value)]
 
 
 def _is_number(value: Any) -> bool:
