@@ -9,6 +9,8 @@ from marey.control.go_to import GoTo
 from marey.core.placement import find_facing
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
+from marey.pmg import ControlState
+from marey.pmg.stream import TransitionOption
 from tests.pmg.characters import small_walker, two_speed_walker
 from tests.tiers import mostly_slow
 
@@ -71,3 +73,22 @@ def test_bad_input():
     with pytest.raises(InvalidValue, match="point must have shape"):
         control.request(point=(1.0,), heading=1.0)
     assert control.heading is None
+
+
+@pytest.mark.parametrize(("played", "is_reviewed"), [("as asked", True), ("otherwise", False)])
+def test_choices_are_no_longer_reviewed_if_the_stream_cannot_follow(played, is_reviewed):
+    """A character of recorded walks circled its goal: every review planned a change that was too large to play."""
+    char = small_walker()
+    node = char["walk"]
+    now = node.middle
+    box = char.transition_ranges("walk", now)["walk"]
+    here = np.zeros(3)
+    control = GoTo((0.5, 1.0))
+    after, inside = (TransitionOption(node, box, here, inside=each) for each in (False, True))
+    assert control.choose(ControlState("walk", now, (after,), 0.0, char)).review
+    asked = control.choose(ControlState("walk", now, (inside,), 0.5, char)).parameters
+    other = np.where(asked > node.middle, node.low, node.high)
+    state = ControlState("walk", asked if played == "as asked" else other, (after,), 1.0, char)
+    assert control.choose(state).review == is_reviewed
+    control.request(point=(0.5, 1.0))
+    assert control.choose(state).review

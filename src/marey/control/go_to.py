@@ -21,6 +21,9 @@ __all__ = ["GoTo"]
 # Within this distance from the goal, in meters, a choice is reviewed once during its clip, when the clip's exact
 # placement is known.
 _NEAR = 4.0
+# If the clip that a review asked for and the one that is played differ by more than this fraction of a parameter's
+# range, the stream could not change the clip so far. Plans then rely on no more reviews, or they could fail forever.
+_SAME = 0.03
 
 
 class GoTo:
@@ -73,6 +76,8 @@ class GoTo:
         self._point = point
         self._heading = None if heading is None else float(rigid2d.wrap_angle(heading))
         self._planned: list[Choice] = []
+        self._reviewed: Choice | None = None
+        self._reviews = True
         self._goal = np.array([np.nan if self._heading is None else self._heading, *point])
 
     def prepare(self, graph: ParametricMotionGraph) -> Planner:
@@ -91,6 +96,9 @@ class GoTo:
 
     def choose(self, state: ControlState) -> Choice:
         """Choose the first clip of the fastest plan."""
+        if self._reviewed is not None and self._reviewed.node == state.node:
+            apart = (self._reviewed.parameters - state.parameters) / state.graph[state.node].scale
+            self._reviews = self._reviews and bool(np.abs(apart).max() <= _SAME)
         found = self.prepare(state.graph).go_to(state, self._goal, self._planned)
         if not found:
             named = ", ".join(map(repr, self._nodes or ()))
@@ -98,4 +106,6 @@ class GoTo:
         choice, self._planned = found[0], found[1:]
         option = state.option(choice.node)
         near = option is not None and bool(np.linalg.norm(self._point - option.place[1:]) < _NEAR)
-        return choice._replace(review=near and option is not None and not option.inside)
+        inside = option is not None and option.inside
+        self._reviewed = choice if inside else None
+        return choice._replace(review=near and self._reviews and not inside)
