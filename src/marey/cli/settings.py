@@ -53,7 +53,8 @@ class _NumberOrNone(click.ParamType):  # type: ignore[type-arg]
 # The only option of type "object" that all commands share; without a file, it is True.
 _RETARGET = "--retarget"
 _RETARGET_HELP = (
-    "Retarget motions with another skeleton to the most frequent one, or to that of FILE. Planted feet stay planted."
+    "Retarget motions with another skeleton to the most frequent one (in a splice or transplant, to that of the first "
+    "motion), or to that of FILE. Planted feet stay planted."
 )
 
 

@@ -68,7 +68,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
     if options["retarget"] is not None:
         from marey.edit import share_skeleton
 
-        legs, arms = share_skeleton((legs, arms), options["retarget"] or True)
+        legs, arms = share_skeleton((legs, arms), options["retarget"] or legs)
     with clock("splice"):
         result, times = _splice(legs, arms, options)
     copied = result if times is None else splice_naive(legs[: len(result)], arms)

@@ -57,7 +57,7 @@ def splice(lower: Motion, upper: Motion, settings: SpliceSettings) -> Motion:
     (True, 'splice')
     """
     if settings.retarget is not False:
-        lower, upper = share_skeleton((lower, upper), settings.retarget)
+        lower, upper = share_skeleton((lower, upper), lower if settings.retarget is True else settings.retarget)
     halves = check_pair(lower, upper, "a splice")
     transfer, found = settings.posture, settings.times
     if found is None:

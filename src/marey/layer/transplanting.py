@@ -64,7 +64,7 @@ def transplant(base: Motion, donor: Motion, settings: TransplantSettings) -> Mot
     (True, ('punch', 'walk'))
     """
     if settings.retarget is not False:
-        base, donor = share_skeleton((base, donor), settings.retarget)
+        base, donor = share_skeleton((base, donor), base if settings.retarget is True else settings.retarget)
     check_bodies(base, donor, "a transplant")
     weights = find_joint_weights(base.skeleton, settings.joints, settings.falloff)
     begin, fade = settings.at, settings.ease
