@@ -18,6 +18,7 @@ def test_grades_follow_the_motion(walk: marey.Motion) -> None:
     good = {each["title"]: each for each in grade_metrics(marey.measure(walk, walk))}
     assert [each["grade"] for each in good.values()] == ["good", "good", "good"]
     assert good["Foot sliding"]["before"] == good["Foot sliding"]["after"]
+    assert [each["before_grade"] for each in good.values()] == ["good", "good", "reference"]
     sunk = walk.root_positions - [0.0, 0.03, 0.0]
     sliding = sunk + np.linspace(0.0, 0.2, len(walk))[:, None] * [1.0, 0.0, 0.0]
     shaken = replace(walk, root_positions=sliding + np.random.default_rng(0).normal(0.0, 0.005, sliding.shape))
@@ -26,7 +27,7 @@ def test_grades_follow_the_motion(walk: marey.Motion) -> None:
     assert poor["Penetration"]["after"].startswith(("2", "3", "4"))
     alone = grade_metrics(marey.measure(walk))
     assert [each["grade"] for each in alone] == ["good", "good", ""]
-    assert {each["before"] for each in alone} == {""}
+    assert {each["before"] + each["before_grade"] for each in alone} == {""}
 
 
 def test_edits_are_compared_with_their_source(

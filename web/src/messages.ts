@@ -512,7 +512,8 @@ export interface ListInputs {
 /**
  * A quality metric of a result with its grade: "good", "fair" or "poor"; see `marey.studio.grades`.
  *
- * `before` and the grades are "" if they are not known.
+ * `before` and the grades are "" if they are not known. `before_grade` is "reference" for a metric that is graded
+ * relative to its value before.
  */
 export interface GradedMetric {
   title: string;

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from marey.measure.report import Report
 
 GRADES = ("good", "fair", "poor")
+# Stands where a grade would, for a value with which another one is compared.
+_REFERENCE = "reference"
 # Maximum number of frames for which an edit is measured.
 _MAX_MEASURED = 20_000
 
@@ -53,7 +55,7 @@ def grade_metrics(report: Report) -> list[dict[str, Any]]:
     """Return title, values before and after as text, grades, and explanation of each metric that could be measured.
 
     `before` and `before_grade` are "" if there is no source to compare with. A metric that is relative to the source
-    then has no grade, and its source never has one.
+    then has no grade; otherwise, instead of a grade, its source has "reference".
     """
     metrics: Mapping[str, Metric] = {each.name: each for each in report.metrics}
     out = []
@@ -63,12 +65,13 @@ def grade_metrics(report: Report) -> list[dict[str, Any]]:
         if metric is None or value is None:
             continue
         before = keep_finite(metric.against)
+        before_grade = "" if before is None else _grade_before(rule, before)
         out.append(
             {
                 "title": rule.title,
                 "before": "" if before is None else _format(rule, before),
                 "after": _format(rule, value),
-                "before_grade": "" if before is None or rule.relative else _grade(rule, rule.scale * before),
+                "before_grade": before_grade,
                 "grade": _grade_after(rule, value, before),
                 "about": rule.about,
             }
@@ -79,6 +82,10 @@ def grade_metrics(report: Report) -> list[dict[str, Any]]:
 def keep_finite(value: float | None) -> float | None:
     """Return a number if it is finite, otherwise None, since JSON has no NaN."""
     return value if value is not None and math.isfinite(value) else None
+
+
+def _grade_before(rule: _Rule, value: float) -> str:
+    return _REFERENCE if rule.relative else _grade(rule, rule.scale * value)
 
 
 def _grade_after(rule: _Rule, value: float, before: float | None) -> str:
