@@ -147,7 +147,7 @@ export class App {
     name: K,
     fields: Commands[K]["fields"],
     options: AskOptions = {},
-    report?: (text: string) => void,
+    report?: (text: string, error: unknown) => void,
   ): Promise<Commands[K]["reply"]> {
     const answer = this.connection.ask(name, fields, options);
     // Jobs that report progress have their own notice.
@@ -158,11 +158,11 @@ export class App {
   }
 
   /** Wait for a reply and report a failure to the user. */
-  private async reportFailure<T>(answer: Promise<T>, report = (text: string) => this.notices.error(text)): Promise<T> {
+  private async reportFailure<T>(answer: Promise<T>, report: (text: string, error: unknown) => void = (text) => this.notices.error(text)): Promise<T> {
     try {
       return await answer;
     } catch (error) {
-      if (!(error instanceof Failed && error.type === "Cancelled")) report(messageOf(error));
+      if (!(error instanceof Failed && error.type === "Cancelled")) report(messageOf(error), error);
       throw error;
     }
   }
@@ -173,7 +173,7 @@ export class App {
     name: K,
     fields: Commands[K]["fields"],
     stop = new AbortController(),
-    report?: (text: string) => void,
+    report?: (text: string, error: unknown) => void,
   ): Promise<Commands[K]["reply"]> {
     saveChoice(`title ${name}`, title);
     const notice = this.notices.job(title, () => stop.abort());
@@ -182,6 +182,14 @@ export class App {
     } finally {
       notice.close();
     }
+  }
+
+  /** Report a failed command; if the skeletons differ, offer to turn on retargeting and try `again`. */
+  offerRetarget(again: () => void): (text: string, error: unknown) => void {
+    return (text, error) => {
+      if (error instanceof Failed && error.type === "DifferentSkeletons") this.notices.ask(text, [["Retarget and try again", again]]);
+      else this.notices.error(text);
+    };
   }
 
   get events(): Connection["events"] {

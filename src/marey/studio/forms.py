@@ -20,8 +20,9 @@ from marey.studio.object_options import find_form, has_control, write_text
 # Unit on the page, and factor from the library's unit to it.
 _SHOWN = {"rad": ("°", 180.0 / math.pi), "fraction": ("%", 100.0), "1/s": ("Hz", 1.0)}
 
-# Remedies for different skeletons, with and without an option of the form that retargets.
-_RETARGET = "turn on “Retarget” under Advanced"
+# Remedies for different skeletons, with and without an option of the form that retargets. With one, the page shows a
+# button next to the error that turns it on.
+_RETARGET = "retarget them"
 _RETARGET_FIRST = "retarget one first: Edit panel, Pose, Retarget"
 
 

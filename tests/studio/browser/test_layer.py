@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     at = tmp_path_factory.mktemp("layers")
     for name in ("walk", "carry_box"):
         marey.save(sample(name, fps=30.0, seconds=4.0).motion, at / f"{name}.bvh")
+    walk = sample("walk", fps=30.0, seconds=4.0).motion
+    tall = marey.Skeleton(walk.skeleton.names, walk.skeleton.parents, 1.3 * walk.skeleton.offsets)
+    marey.save(replace(walk, skeleton=tall, name="tall"), at / "tall.bvh")
     return at
 
 
@@ -113,4 +117,13 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     tab.until("() => !!document.querySelector('.wrong + .missed')")
     text = page.locator(".wrong + .missed").inner_text()
     assert "must be from 0 to 4 s, the duration of the base motion, not 9 s" in text
+
+    # Clips of different skeletons are retargeted by one press.
+    page.get_by_label("Start at (s)").fill("0")
+    page.get_by_label("Start at (s)").press("Enter")
+    page.get_by_label("Other clip").select_option(label="tall.bvh (file)")
+    press(tab, "Combine")
+    press(tab, "Retarget and try again")
+    tab.until("() => marey.motions.size === 5")
+    assert page.get_by_label("Retarget", exact=True).is_checked()
     page.locator(".tabs button", has_text="View").click()

@@ -135,8 +135,8 @@ class Author {
     await this.refresh();
   }
 
-  private async change<K extends Changing>(command: K, fields: Commands[K]["fields"], work = ""): Promise<boolean> {
-    const asked = work ? this.app.run(work, command, fields) : this.app.ask(command, fields);
+  private async change<K extends Changing>(command: K, fields: Commands[K]["fields"], work = "", report?: ReturnType<App["offerRetarget"]>): Promise<boolean> {
+    const asked = work ? this.app.run(work, command, fields, undefined, report) : this.app.ask(command, fields);
     this.play.disabled = true;
     const next = (await asked.catch(() => null)) as Character | null;
     this.play.disabled = false;
@@ -275,18 +275,22 @@ class Author {
       isAction = value === "action";
       [gait.hidden, actions.hidden] = [isAction, !isAction];
     }, "Walks and runs are cut into gait cycles; examples of an action, such as punches, are used whole");
-    const add = button("Add node", () => {
+    const addNode = () => {
       const motions = [...this.clips.querySelectorAll<HTMLInputElement>("input:checked")].map((box) => box.value);
       const isPosition = feature === "position";
       const which = isPosition ? `position:${this.joint.select.value}@${moment}` : feature;
       said.textContent = "";
       const done = isAction
         ? this.change("author_action", { name: name.value, motions, feature: which, at_point: isPosition }, "Registering the clips")
-        : this.change("author_add", { name: name.value, motions, speed, settings: form.value }, "Cutting gait cycles");
+        : this.change("author_add", { name: name.value, motions, speed, settings: form.value }, "Cutting gait cycles", this.app.offerRetarget(() => {
+          form.set({ ...form.value, retarget: true });
+          addNode();
+        }));
       void done.then((added) => {
         if (added) said.textContent = `${this.character.note} It appears in the graph above. Connect it below so that it can keep moving.`;
       });
-    }, "Make a node from the checked clips");
+    };
+    const add = button("Add node", addNode, "Make a node from the checked clips");
     return el("section", {}, el("h3", { text: "Add a node from clips" }),
       el("label", { class: "field" }, el("span", { text: "Name" }), name), this.clips, kind, gait, actions,
       el("div", { class: "row" }, add), said);

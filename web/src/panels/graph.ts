@@ -152,7 +152,11 @@ class GraphPanel {
     if (this.from === "folder") files = (await this.app.ask("list", {}).catch(() => null))?.files.map(({ path }) => path) ?? [];
     const motions = this.from === "open" ? this.chosen() : [];
     const fields = { motions, files, settings: this.buildSettings.value };
-    const built = await this.app.run("Building the graph", "graph_build", fields).catch(() => null);
+    const retarget = this.app.offerRetarget(() => {
+      this.buildSettings.set({ ...this.buildSettings.value, retarget: true });
+      void this.build();
+    });
+    const built = await this.app.run("Building the graph", "graph_build", fields, undefined, retarget).catch(() => null);
     if (!built) return;
     this.take(built, built.suggested, []);
   }

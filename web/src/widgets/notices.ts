@@ -70,7 +70,7 @@ export class Notices {
     if (brief) for (const old of this.host.querySelectorAll(".question.brief")) old.remove();
     // A question that is asked again is shown once.
     if (motion) for (const old of this.host.querySelectorAll<HTMLElement>(".question")) if (old.dataset["motion"] === motion) old.remove();
-    const box = el("div", { class: `notice question${brief ? " brief" : ""}`, role: "status", data: { motion } }, el("span", { text }), ...buttons, close);
+    const box = el("div", { class: `notice question${brief ? " brief" : ""}`, role: "status", data: { motion } }, el("span", { text: capitalize(text) }), ...buttons, close);
     this.host.append(box);
     if (brief) setTimeout(() => box.remove(), ERROR_MS);
   }
@@ -96,8 +96,7 @@ export class Notices {
   }
 
   private say(words: string, kind: "error" | "info", milliseconds: number): HTMLElement {
-    // Capitalize the first word, unless it is the quoted name of a file or clip.
-    const text = words.replace(/^[a-z]+(?= )/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
+    const text = capitalize(words);
     // A repeated text is shown only once, for a longer time.
     for (const same of this.host.querySelectorAll(`.notice.${kind}`)) if (same.firstElementChild?.textContent === text) same.remove();
     const box = el("div", { class: `notice ${kind}`, role: kind === "error" ? "alert" : "status" }, el("span", { text }));
@@ -111,4 +110,9 @@ export class Notices {
     if (milliseconds < Infinity) setTimeout(() => box.remove(), Math.max(milliseconds, READING_MS * text.length));
     return box;
   }
+}
+
+/** Capitalize the first word, unless it is the quoted name of a file or clip. */
+function capitalize(text: string): string {
+  return text.replace(/^[a-z]+(?= )/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
 }

@@ -113,8 +113,14 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
   // Options of the same name in several classes have one control.
   const controls = operation.forms.flat().filter(({ name }) => !names.has(name) && names.add(name) && !operation.skip.includes(name));
   const form = settingsForm<Record<string, unknown>>(controls, { changed: () => fail(""), suggest: { joint: joints }, choices: fitting(controls), initial: app.welcome?.folder || operation.name !== "save" ? {} : { target: "download" } });
-  const fail = (text: string, parameter = "") => {
-    failure.textContent = text;
+  const canRetarget = controls.some(({ name }) => name === "retarget");
+  /** Run again with clips of different skeletons retargeted. */
+  const retarget = button("Retarget and try again", () => {
+    form.set({ ...form.value, retarget: true });
+    void run();
+  }, "Bring the clips onto one skeleton first. This turns on Retarget under Advanced.");
+  const fail = (text: string, parameter = "", type = "") => {
+    failure.replaceChildren(...(text ? [el("span", { text })] : []), ...(type === "DifferentSkeletons" && canRetarget ? [el("span", { class: "row" }, retarget)] : []));
     failure.hidden = !text;
     failed = app.selected?.info.motion;
     // The error stands below the control that it is about.
@@ -150,7 +156,7 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
       finished?.(done, motion);
       if (done.graph) void refresh();
     } catch (error) {
-      if (!(error instanceof Failed && error.type === "Cancelled")) fail(sentence(messageOf(error)), error instanceof Failed ? error.parameter : "");
+      if (!(error instanceof Failed && error.type === "Cancelled")) fail(sentence(messageOf(error)), ...(error instanceof Failed ? ([error.parameter, error.type] as const) : []));
     } finally {
       if (changed) app.changing.delete(changed);
       drawInputs();
