@@ -56,9 +56,9 @@ def test_a_web_has_all_files_of_one_skeleton_and_reports_what_it_left_out(
     web = found[1]["web"]
     assert sorted(web["clips"]) == ["deep/take1.npz", "take0.npz"]
     assert (web["frames"], web["fps"]) == (sum(map(len, takes())), 30.0)
-    assert [line.split(":")[0] for line in web["skipped"]] == ["linked.bvh", "broken.bvh", "small.npz"]
-    assert "is outside the open folder" in web["skipped"][0]
-    assert "offsets differ" in web["skipped"][2]
+    assert [each["names"] for each in web["skipped"]] == [["linked.bvh"], ["broken.bvh"], ["small.npz"]]
+    assert "is outside the open folder" in web["skipped"][0]["reason"]
+    assert "offsets differ" in web["skipped"][2]["reason"]
 
 
 def test_thresholds_are_offered_as_the_library_has_them(found: tuple[FakePage, dict[str, Any]]) -> None:

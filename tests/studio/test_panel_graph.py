@@ -34,6 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     small = sample("walk", fps=30.0, seconds=2.0).motion
     text = (at / "left.bvh").read_text(encoding="utf-8").replace("Head\n", "Skull\n")
     (at / "other.bvh").write_text(text, encoding="utf-8")
+    (at / "other2.bvh").write_text(text.replace("Skull", "Cranium"), encoding="utf-8")
     (at / "broken.bvh").write_text("HIERARCHY", encoding="utf-8")
     marey.save(small, at / "small.bvh")
     return at
@@ -64,10 +65,21 @@ def graph(page: FakePage) -> dict[str, Any]:
 
 def test_what_does_not_fit_is_left_out(graph: dict[str, Any]) -> None:
     assert graph["clips"] == ["straight", "left", "right", "run"]
-    assert [line.split(":")[0] for line in graph["skipped"]] == ["other.bvh", "broken.bvh"]
-    assert all("/" not in line for line in graph["skipped"])
+    assert [each["names"] for each in graph["skipped"]] == [["broken.bvh"], ["other.bvh"]]
+    assert [each["has_other_skeleton"] for each in graph["skipped"]] == [False, True]
+    assert all("/" not in each["reason"] for each in graph["skipped"])
     assert graph["labels"] == ["run", "turn_left", "turn_right", "walk"]
     assert graph["rate"] == 30.0
+
+
+def test_a_folder_of_several_skeletons_uses_the_most_frequent_one(running: Server) -> None:
+    files = ["other.bvh", "other2.bvh", "small.bvh", "left.bvh", "right.bvh"]
+    with FakePage(running) as page:
+        graph = page.do("graph_build", motions=[], files=files, settings={"fps": 30.0})
+        assert graph["clips"] == ["small", "left", "right"]
+        assert graph["skipped"] == [{"reason": "another skeleton", "names": files[:2], "has_other_skeleton": True}]
+        graph = page.do("graph_build", motions=[], files=files, settings={"fps": 30.0, "retarget": True})
+        assert (len(graph["clips"]), graph["skipped"]) == (5, [])
 
 
 def test_links_are_those_of_the_graph(page: FakePage, graph: dict[str, Any], folder: Path) -> None:

@@ -762,6 +762,13 @@ export interface CompareBlends {
   settings?: Partial<ComparisonSettings>;
 }
 
+/** Names of clips that an operation did not use, all for the same reason. */
+export interface SkippedClips {
+  reason: string;
+  names: string[];
+  has_other_skeleton: boolean;
+}
+
 /** Connectivity for one threshold in meters; `connected` is as in `GraphLinks`. */
 export interface LimitPoint {
   meters: number;
@@ -795,14 +802,14 @@ export interface GraphLinks {
 /**
  * The compared clips: their names, total duration in seconds, and common frame rate.
  *
- * `skipped` lists the skipped files with reasons. `curve` is the connectivity for all thresholds, `suggested` a good
+ * `skipped` are the skipped files, grouped by reason. `curve` is the connectivity for all thresholds, `suggested` a good
  * default threshold (m), and `links` the connectivity at that threshold.
  */
 export interface GraphBuilt {
   clips: string[];
   seconds: number;
   rate: number;
-  skipped: string[];
+  skipped: SkippedClips[];
   labels: string[];
   curve: LimitPoint[];
   suggested: number;
@@ -812,7 +819,8 @@ export interface GraphBuilt {
 /**
  * Find transitions between clips: open motions, files in the folder, or both.
  *
- * Files whose skeleton differs from the first clip's are skipped.
+ * Unless they are retargeted, files are skipped if their skeleton is not that of the motions or, without motions, that
+ * of most files.
  */
 export interface BuildGraph {
   motions?: string[];
@@ -928,7 +936,7 @@ export interface SaveGraph {
 }
 
 /**
- * The match web. `skipped` lists the clips that are not in it, with reasons.
+ * The match web. `skipped` are the clips that are not in it, grouped by reason.
  *
  * `least` is the minimum length of an example in seconds. For a web loaded from a file, `notes` compare it with the
  * current motions.
@@ -939,7 +947,7 @@ export interface WebBuilt {
   fps: number;
   seconds: number;
   least: number;
-  skipped: string[];
+  skipped: SkippedClips[];
   notes: string[];
 }
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from marey.core.settings import Option, Settings, options_of
-from marey.errors import MareyError, word_parameters
+from marey.errors import DifferentSkeletons, MareyError, word_parameters
 from marey.studio.jobs import WorkFailed
 from marey.studio.messages import Message
 from marey.studio.object_options import find_form, has_control, write_text
@@ -94,6 +94,24 @@ def word_text(text: str, message: type[Message]) -> str:
 def word_notes(notes: Iterable[str], message: type[Message]) -> tuple[str, ...]:
     """Return notes for the page; see `word_text`."""
     return tuple(word_text(note, message) for note in notes)
+
+
+def group_skipped(failed: Iterable[tuple[str, MareyError]], message: type[Message]) -> list[dict[str, Any]]:
+    """Return the fields of `SkippedClips` from the name and the error of each skipped clip.
+
+    Clips of other skeletons are one group, however their skeletons differ.
+    """
+    groups: dict[str, dict[str, Any]] = {}
+    for name, error in failed:
+        is_other = isinstance(error, DifferentSkeletons)
+        reason = word_text(error.sentence, message)
+        group = groups.setdefault(
+            "" if is_other else reason, {"reason": reason, "names": [], "has_other_skeleton": is_other}
+        )
+        group["names"].append(name)
+        if is_other and len(group["names"]) > 1:
+            group["reason"] = "another skeleton"
+    return list(groups.values())
 
 
 def _name_control(message: type[Message]) -> Callable[[str, str], str]:

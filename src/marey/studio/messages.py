@@ -115,6 +115,14 @@ class FolderList(Value):
     skipped: int
 
 
+class SkippedClips(Value):
+    """Names of clips that an operation did not use, all for the same reason."""
+
+    reason: str
+    names: tuple[str, ...]
+    has_other_skeleton: bool = False
+
+
 class Plant(Value):
     """One interval in which a contact point is planted: its mean position, and the distance (m) that it slides.
 

@@ -8,6 +8,7 @@ import { saveChoice, tabState } from "../tab_state";
 import { FORMS, type BuildWeb, type SavedFiles, type SearchDone, type SearchSettings, type ThresholdCurve, type WebBuilt, type WebSettings } from "../messages";
 import { settingsForm, type Form } from "../widgets/form";
 import { gallery, type Gallery } from "../widgets/gallery";
+import { skippedList } from "../widgets/skipped";
 import { AimSection } from "./find_aim";
 import { thresholdView } from "./find_curve";
 import { savedFiles } from "./find_saved";
@@ -241,10 +242,7 @@ class FindPanel {
     const { clips, seconds, fps, skipped, notes } = web;
     const text = `${clips.length} ${clips.length === 1 ? "clip" : "clips"}, ${seconds.toFixed(0)} s at ${Number(fps.toFixed(2))} Hz, ready to search.`;
     this.built.replaceChildren(el("p", { text }), ...notes.map((note) => el("p", { class: "hint", text: note })));
-    if (skipped.length) {
-      const lines = skipped.map((line) => el("li", { text: line }));
-      this.built.append(el("details", { class: "dim" }, el("summary", { text: `${skipped.length} skipped` }), el("ul", {}, ...lines)));
-    }
+    this.built.append(skippedList(skipped) ?? "");
     this.query = null;
     this.found = null;
     this.threshold.value = "";

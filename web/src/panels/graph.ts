@@ -10,6 +10,7 @@ import { latest } from "../widgets/latest";
 import { limitCurve } from "../widgets/limit_curve";
 import { countMoves } from "../widgets/moves";
 import { operationMenu, type Menu } from "../widgets/operations";
+import { skippedList } from "../widgets/skipped";
 import { slider, type Slider } from "../widgets/slider";
 import { PairSection } from "./graph_pairs";
 import { PathSection } from "./graph_path";
@@ -49,6 +50,7 @@ class GraphPanel {
   /** Whether the server was asked for its current graph. */
   private asked = false;
   private readonly go = button("Build graph", () => void this.build(), "Find frames where the clips are similar enough to switch from one to another", "primary");
+  private readonly retargetAll = button("Retarget and build again", () => this.buildRetargeted(), "Bring all clips onto the skeleton that most of them have. This turns on Retarget under Advanced.");
   private readonly path: PathSection;
   private readonly more: Menu;
   private readonly limit: Slider;
@@ -152,13 +154,15 @@ class GraphPanel {
     if (this.from === "folder") files = (await this.app.ask("list", {}).catch(() => null))?.files.map(({ path }) => path) ?? [];
     const motions = this.from === "open" ? this.chosen() : [];
     const fields = { motions, files, settings: this.buildSettings.value };
-    const retarget = this.app.offerRetarget(() => {
-      this.buildSettings.set({ ...this.buildSettings.value, retarget: true });
-      void this.build();
-    });
-    const built = await this.app.run("Building the graph", "graph_build", fields, undefined, retarget).catch(() => null);
+    const report = this.app.offerRetarget(() => this.buildRetargeted());
+    const built = await this.app.run("Building the graph", "graph_build", fields, undefined, report).catch(() => null);
     if (!built) return;
     this.take(built, built.suggested, []);
+  }
+
+  private buildRetargeted(): void {
+    this.buildSettings.set({ ...this.buildSettings.value, retarget: true });
+    void this.build();
   }
 
   /** Load the session's graph from the server, once after a page reload. */
@@ -202,9 +206,8 @@ class GraphPanel {
     for (const box of [this.limitBox, this.walkBox, this.path.element]) box.hidden = !built;
     if (!built) return;
     const text = `${built.clips.length} clip${built.clips.length === 1 ? "" : "s"}, ${built.seconds.toFixed(1)} s at ${built.rate.toFixed(0)} Hz.`;
-    const left = built.skipped.map((line) => el("li", { text: line }));
-    const more = left.length ? el("details", {}, el("summary", { text: `${left.length} files skipped` }), el("ul", { class: "findings" }, ...left)) : null;
-    this.about.replaceChildren(el("p", { text }), ...(more ? [more] : []));
+    const others = built.skipped.some(({ has_other_skeleton }) => has_other_skeleton);
+    this.about.replaceChildren(el("p", { text }), skippedList(built.skipped, others ? this.retargetAll : undefined) ?? "");
     this.drawLinks();
   }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
+from marey.studio.forms import group_skipped
 from marey.studio.messages import MotionInfo
 from marey.studio.panels import find_messages as messages
 from marey.studio.panels.aim_files import motion_files
@@ -56,7 +57,7 @@ async def build_web(session: Session, message: messages.BuildWeb) -> messages.We
     )
     given = [*keys, *(name for name, _ in files)]
     clips: list[Any] = [(given[k], clip) for k, clip in done.pop("origins")]
-    done["skipped"] = [*refused, *done["skipped"]]
+    done["skipped"] = [*group_skipped(refused, messages.BuildWeb), *done["skipped"]]
     return state.set_web(into, clips, done.pop("body").skeleton, fill(messages.WebBuilt, done))
 
 

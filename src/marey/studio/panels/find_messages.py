@@ -6,7 +6,7 @@ from typing import Literal
 
 from marey.find.settings import SearchSettings, SuggestSettings, WebSettings
 from marey.parametric.settings import SpaceSettings, SynthesisSettings
-from marey.studio.messages import Message, MotionCommand, MotionInfo, SpanCommand, Value
+from marey.studio.messages import Message, MotionCommand, MotionInfo, SkippedClips, SpanCommand, Value
 
 Point = tuple[float, float, float]
 SavedKind = Literal["web", "space"]
@@ -28,7 +28,7 @@ class BuildWeb(Message, do="find_build"):
 
 
 class WebBuilt(Value):
-    """The match web. `skipped` lists the clips that are not in it, with reasons.
+    """The match web. `skipped` are the clips that are not in it, grouped by reason.
 
     `least` is the minimum length of an example in seconds. For a web loaded from a file, `notes` compare it with the
     current motions.
@@ -39,7 +39,7 @@ class WebBuilt(Value):
     fps: float
     seconds: float
     least: float
-    skipped: tuple[str, ...]
+    skipped: tuple[SkippedClips, ...]
     notes: tuple[str, ...] = ()
 
 

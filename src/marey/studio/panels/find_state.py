@@ -131,20 +131,20 @@ class FindState:
         opened = session.motions.opened(motion)
         return motion, opened.now.revision
 
-    def files(self, session: Session, keys: list[Key]) -> tuple[list[tuple[str, Path]], list[str]]:
-        """List the folder's files as (name, path), except those open under `keys`, and the errors of refused files."""
+    def files(self, session: Session, keys: list[Key]) -> tuple[list[tuple[str, Path]], list[tuple[str, FileError]]]:
+        """List the folder's files as (name, path), except those open under `keys`, and the refused ones with errors."""
         opened = [session.motions.opened(key[0]) for key in keys if isinstance(key, tuple)]
         open_already = {each.file for each in opened if each.where == "folder"}
         listed = session.places.list_files().files
         found: list[tuple[str, Path]] = []
-        refused: list[str] = []
+        refused: list[tuple[str, FileError]] = []
         for entry in listed:
             if entry.path in open_already:
                 continue
             try:
                 found.append((entry.path, session.places.find(entry.path, "folder")))
             except FileError as error:
-                refused.append(str(error))
+                refused.append((entry.path, error))
         return found, refused
 
     def clip_of(self, session: Session, motion: str) -> int | None:

@@ -16,7 +16,7 @@ from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, MareyError, NoResult
-from marey.studio.forms import word_text
+from marey.studio.forms import group_skipped, word_text
 from marey.studio.panels.find_messages import BuildWeb, SearchWeb
 from marey.studio.work import Progress
 
@@ -56,7 +56,7 @@ def build(
 
     clips: list[Motion] = []
     origins: list[tuple[int, str]] = []
-    skipped: list[str] = []
+    failed: list[tuple[str, MareyError]] = []
     given: list[Any] = [*motions, *files]
     for k, each in enumerate(given):
         name = each.name if isinstance(each, Motion) else str(Path(each).relative_to(root).as_posix())
@@ -67,9 +67,11 @@ def build(
                 clips.append(motion)
                 origins.append((k, clip))
         except MareyError as error:
-            skipped.append(f"{name}: {word_text(error.sentence, BuildWeb)}")
+            failed.append((name, error))
+    skipped = group_skipped(failed, BuildWeb)
     if not clips:
-        raise InvalidValue(f"none of {len(given)} clips can be indexed; first error: {(skipped or ['none'])[0]}")
+        why = f"; first error: {failed[0][0]}: {skipped[0]['reason']}" if failed else ""
+        raise InvalidValue(f"none of {len(given)} clips can be indexed{why}")
     web = MatchWeb.build(
         clips,
         fps=None if rate is None else min(rate, *(clip.fps for clip in clips)),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from marey.core.feet import feet_from_flag
 from marey.errors import InvalidValue
 from marey.graph.settings import GraphPathSettings, GraphSettings
+from marey.studio.messages import SkippedClips
 from marey.studio.panel_recipes import file_recipe, graph_recipe, path_recipe, walk_recipe
 from marey.studio.panels import graph_messages as messages
 from marey.studio.registry import command
@@ -71,7 +72,7 @@ async def build_graph(session: Session, message: messages.BuildGraph) -> message
             max_threshold=await to_thread(_max_threshold),
             folder=str(folder),
         )
-        skipped = [text.partition(": ")[0] for text in found["skipped"]]
+        skipped = {name for each in found["skipped"] for name in each["names"]}
         clips = [session.motions.recipe(each) for each in message.motions]
         clips += [file_recipe(each) for each in message.files if each not in skipped]
         built = await to_thread(_make_state, folder, found, message, clips)
@@ -219,7 +220,7 @@ def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph,
         tuple(found["clips"]),
         candidates.n_frames / candidates.fps,
         candidates.fps,
-        tuple(found["skipped"]),
+        tuple(fill(SkippedClips, each) for each in found["skipped"]),
         candidates.names,
         points,
         threshold,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from marey.graph.settings import GraphPathSettings, GraphSettings, GraphWalkSettings
-from marey.studio.messages import Download, Message, MotionInfo, Value
+from marey.studio.messages import Download, Message, MotionInfo, SkippedClips, Value
 
 
 class PairLimit(Value):
@@ -61,7 +61,8 @@ class GraphCommand(
 class BuildGraph(Message, do="graph_build"):
     """Find transitions between clips: open motions, files in the folder, or both.
 
-    Files whose skeleton differs from the first clip's are skipped.
+    Unless they are retargeted, files are skipped if their skeleton is not that of the motions or, without motions, that
+    of most files.
     """
 
     motions: tuple[str, ...] = ()
@@ -72,14 +73,14 @@ class BuildGraph(Message, do="graph_build"):
 class GraphBuilt(Value):
     """The compared clips: their names, total duration in seconds, and common frame rate.
 
-    `skipped` lists the skipped files with reasons. `curve` is the connectivity for all thresholds, `suggested` a good
+    `skipped` are the skipped files, grouped by reason. `curve` is the connectivity for all thresholds, `suggested` a good
     default threshold (m), and `links` the connectivity at that threshold.
     """
 
     clips: tuple[str, ...]
     seconds: float
     rate: float
-    skipped: tuple[str, ...]
+    skipped: tuple[SkippedClips, ...]
     labels: tuple[str, ...]
     curve: tuple[LimitPoint, ...]
     suggested: float

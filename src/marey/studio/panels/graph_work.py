@@ -13,7 +13,7 @@ from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, MareyError
 from marey.graph.settings import GraphPathSettings, GraphSettings, GraphWalkSettings
-from marey.studio.forms import word_text
+from marey.studio.forms import group_skipped
 from marey.studio.panels.graph_messages import BuildGraph
 from marey.studio.parcels import pack, unpack_all
 from marey.studio.work import Progress
@@ -57,9 +57,10 @@ def find_candidates(
     from marey.graph.build import collect_labels, compare_clips, prepare_graph_clips
     from marey.graph.network import add_reverses, connect_clips
 
-    given, skipped = _load_clips(progress, motions, files)
+    given, failed = _load_clips(progress, motions, files, bool(settings.get("retarget")))
+    skipped = group_skipped(failed, BuildGraph)
     if not given:
-        why = f"; first error: {skipped[0]}" if skipped else ""
+        why = f"; first error: {failed[0][0]}: {skipped[0]['reason']}" if failed else ""
         raise InvalidValue(f"a graph needs at least one clip{why}")
     progress(0.2, "detecting contacts")
 
@@ -207,23 +208,39 @@ def _load_graph(folder: str) -> MotionGraph:
     return MotionGraph.load(Path(folder) / _GRAPH)
 
 
-def _load_clips(progress: Progress, motions: list[Motion], files: list[list[str]]) -> tuple[list[Motion], list[str]]:
-    """Return the motions and the files that have the skeleton of the first, and the skipped files with reasons."""
+def _load_clips(
+    progress: Progress, motions: list[Motion], files: list[list[str]], retarget: bool
+) -> tuple[list[Motion], list[tuple[str, MareyError]]]:
+    """Return the motions and the files that have their skeleton, and the name and error of each file that is skipped.
+
+    Without motions, the skeleton is that of most files. With `retarget`, clips of any skeleton are returned.
+    """
     from marey.core.placement import check_same_skeleton
+    from marey.edit.common_skeleton import choose_target
     from marey.io import load_motion
 
-    given, skipped = list(motions), []
+    loaded: list[tuple[str, Motion]] = []
+    failed: list[tuple[str, MareyError]] = []
     for k, (path, shown) in enumerate(files):
         progress(0.2 * k / len(files), f"reading {shown}")
         try:
-            motion = load_motion(path)
-            if given:
-                check_same_skeleton(given[0].skeleton, motion.skeleton, "a graph")
+            loaded.append((shown, load_motion(path)))
         except MareyError as error:
-            skipped.append(f"{shown}: {word_text(error.sentence, BuildGraph)}")
-            continue
-        given.append(motion)
-    return given, skipped
+            failed.append((shown, error))
+    if retarget or not (motions or loaded):
+        return [*motions, *(motion for _, motion in loaded)], failed
+    bodies = [(motion.skeleton, len(motion), shown) for shown, motion in loaded]
+    target = motions[0] if motions else choose_target(bodies, True, lambda k: loaded[k][1])[0]
+    skeleton = target.skeleton if isinstance(target, Motion) else target
+    given = list(motions)
+    for shown, motion in loaded:
+        try:
+            check_same_skeleton(skeleton, motion.skeleton, "a graph")
+        except MareyError as error:
+            failed.append((shown, error))
+        else:
+            given.append(motion)
+    return given, failed
 
 
 def explain_deviation(graph: MotionGraph, found: PathResult, styles: Sequence[tuple[float, str]] | None) -> str:
