@@ -18,7 +18,7 @@ import numpy as np
 
 from marey.blend import blend
 from marey.blend.baselines import PathRow, compare
-from marey.blend.weights import keyed_weights
+from marey.blend.weights import interpolate_weights
 from marey.clean import clean, detect_contacts
 from marey.control import BlendTree, BlendTreeStream, OneShot
 from marey.core import Label, Labels, Motion, learn_joint_limits, markers_to_motion
@@ -127,7 +127,7 @@ def _loops(folder: Path) -> Iterator[Row]:
     clips = [_load(folder, f"16_{k}") for k in (15, 11, 13, 35, 37, 39)]
     start = time.process_time()
     keys = ((0, 0), (4, 0), (6, 3), (10, 4), (14, 5), (18, 3), (20, 0), (24, 0))
-    weights = keyed_weights([at for at, _ in keys], [np.eye(len(clips))[k].tolist() for _, k in keys])
+    weights = interpolate_weights([at for at, _ in keys], [np.eye(len(clips))[k].tolist() for _, k in keys])
     made = blend(register(clips, cut_loops=True), weights, seconds=24.0)
     spent = time.process_time() - start
     steps = np.linalg.norm(np.diff(made.travel[:, [0, 2]], axis=0), axis=1) * made.fps

@@ -191,7 +191,7 @@ class Compiler:
         out = Compiled()
         whole = self.new_module(name)
         linked: set[Any] = set()
-        for kernel_name, declared in self.compiled.declared_kernels().items():
+        for kernel_name, declared in self.compiled.list_kernels().items():
             if declared.function.__module__ != name:
                 continue
             signature = self.read_signature(declared.function)

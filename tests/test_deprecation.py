@@ -14,6 +14,7 @@ from marey.errors import InvalidValue
 # Exported names of earlier releases and the ones that replace them.
 RENAMED = {
     "marey.bench": {"Figure": "BenchResult"},
+    "marey.blend": {"keyed_weights": "interpolate_weights"},
     "marey.blend.baselines": {
         "PathSearch": "ComparisonSettings",
         "correspondence": "match_frames",
@@ -42,7 +43,7 @@ RENAMED = {
         "try_stream": "evaluate_stream",
         "try_streams": "evaluate_streams",
     },
-    "marey.edit": {"travelled_path": "traveled_path"},
+    "marey.edit": {"traveled_path": "extract_path", "travelled_path": "extract_path"},
     "marey.find": {"Found": "MatchResult", "WebOptions": "WebSettings"},
     "marey.graph": {
         "Followed": "PathResult",
@@ -71,6 +72,7 @@ RENAMED = {
     "marey.parametric": {"Reached": "ReachResult", "travelled": "traveled"},
     "marey.samples": {"figure_skeleton": "body_skeleton"},
     "marey.store": {"Skipped": "SkippedFile"},
+    "marey.plot.graph": {"draw_followed": "draw_route", "followed": "route"},
     "marey.pmg": {
         "Compared": "NodeComparison",
         "Moment": "ControlState",
@@ -177,7 +179,14 @@ METHODS = {
     },
     "marey.find.suggest.Suggestion": {"level": "plateau", "stands_out": "has_plateau", "still": "still_distance"},
     "marey.graph.follow.PathResult": {"way": "walked_path"},
+    "marey.core.contacts.Contacts": {"sliced": "crop"},
+    "marey.core.labels.Labels": {"sliced": "crop"},
+    "marey.core.source.Source": {"sliced": "crop"},
+    "marey.parametric.space.ReachResult": {"moved": "measure_projection"},
+    "marey.graph.objectives.FollowPath": {"placed": "place_start"},
+    "marey.graph.objectives.KeepOut": {"placed": "place_start"},
     "marey.graph.motion_graph.MotionGraph": {
+        "allowed": "select_edges",
         "clip_index": "index",
         "figures": "statistics",
         "how": "build_info",

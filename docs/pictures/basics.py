@@ -10,7 +10,7 @@ import numpy as np
 import marey
 from marey import Motion, Skeleton, plot
 from marey.clean import clean_with_report, detect_contacts
-from marey.edit import MoveKey, TurnKey, cycle, edit_path, retarget, traveled_path, warp
+from marey.edit import MoveKey, TurnKey, cycle, edit_path, extract_path, retarget, warp
 from marey.plot.cleanup import before_after
 from marey.samples import body_skeleton, sample
 
@@ -69,7 +69,7 @@ def draw(folder: Path) -> None:
     high = warp(clip("kick", "kick"), [MoveKey("right_foot", 1.28, offset=(0.0, 0.35, -0.1))], ease=0.35)
     plot.filmstrip(replace(high, name="kick, higher"), folder / "edit_kick.png")
 
-    path = traveled_path(walk)
+    path = extract_path(walk)
     way = np.linspace(0.0, 1.3 * float(np.linalg.norm(path[-1] - path[0])), 40)
     bent = edit_path(walk, np.stack([0.9 * np.sin(way * 1.1), way], axis=1))
     plot.filmstrip(replace(bent, name="walk, on a winding path"), folder / "edit_path.png")

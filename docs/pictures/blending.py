@@ -10,7 +10,7 @@ import numpy as np
 from marey import Motion, plot
 from marey.blend import blend
 from marey.blend.baselines import dynamic, linear_blend
-from marey.blend.weights import Weighting, keyed_weights
+from marey.blend.weights import Weighting, interpolate_weights
 from marey.compare import distance_grid
 from marey.plot import registration as in_step
 from marey.plot.grid import grid as draw_grid
@@ -58,12 +58,12 @@ def draw_loops(path: Path) -> None:
     keys = [(0, 1), (4, 1), (6, 2), (9, 2), (11, 4), (13, 5), (16, 5), (18, 3), (21, 3), (23, 1), (24, 1)]
     times, rows = [float(time) for time, _ in keys], [np.eye(len(clips))[k].tolist() for _, k in keys]
     reg = register(clips, cut_loops=True)
-    made = blend(reg, keyed_weights(times, rows), seconds=24.0)
+    made = blend(reg, interpolate_weights(times, rows), seconds=24.0)
     with settings():
         figure = new_figure(3.4, layout="constrained")
         above, below = figure.subplots(1, 2, width_ratios=(1.1, 1.0))
         seconds = np.arange(len(made)) / made.fps
-        weights = Weighting.of(keyed_weights(times, rows), len(clips)).at(seconds)
+        weights = Weighting.of(interpolate_weights(times, rows), len(clips)).at(seconds)
         above.stackplot(seconds, weights.T, labels=[motion.name for motion in clips], alpha=0.8)
         above.set(xlabel="time, s", ylabel="weights", xlim=(0, 24), ylim=(0, 1))
         figure.legend(loc="outside upper center", ncols=6, fontsize="x-small")

@@ -55,14 +55,14 @@ def follow_styles(folder: Path) -> PathResult:
 def draw(out: Path) -> None:
     graph = MotionGraph.build(clips(), 0.08)
     plots.threshold(graph, out / "graph_threshold.png")
-    plots.followed(graph.follow(curve()), out / "graph_path.png")
-    plots.followed(graph.follow(word_path("Hello", 12.0)), out / "graph_samples.png")
+    plots.route(graph.follow(curve()), out / "graph_path.png")
+    plots.route(graph.follow(word_path("Hello", 12.0)), out / "graph_samples.png")
 
 
 def draw_recorded(out: Path, data: Path) -> None:
-    plots.followed(follow_styles(data / "cmu" / "143"), out / "graph_styles.png")
+    plots.route(follow_styles(data / "cmu" / "143"), out / "graph_styles.png")
     clips = [load_motion(path) for path in sorted((data / "cmu" / "144").glob("*.bvh"))]
     graph = MotionGraph.build(clips, 0.08, fps=30.0)
     plots.graph(graph, out / "graph.png")
-    plots.followed(graph.follow(word_path("Hello", 12.0)), out / "graph_hello.png")
+    plots.route(graph.follow(word_path("Hello", 12.0)), out / "graph_hello.png")
     filmstrip(graph.random_walk(20.0, rng=4).motion(), out / "graph_walk.png")

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from marey.blend.weights import Weighting, keyed_weights, limit_speed_weights
+from marey.blend.weights import Weighting, interpolate_weights, limit_speed_weights
 from marey.errors import InvalidValue
 
 
@@ -78,7 +78,7 @@ def test_an_error_in_a_weight_function_names_the_time():
 
 def test_keys_are_met_and_passed_smoothly():
     keys = [[1.0, 0.0], [0.2, 0.8], [0.2, 0.8], [0.0, 1.0]]
-    at = keyed_weights([0.0, 1.0, 2.0, 4.0], keys)
+    at = interpolate_weights([0.0, 1.0, 2.0, 4.0], keys)
     for t, wanted in zip((0.0, 1.0, 2.0, 4.0, 9.0, -3.0), (*keys, keys[-1], keys[0]), strict=True):
         np.testing.assert_allclose(at(t), wanted, atol=1e-12)
     fine = np.array([at(t) for t in np.linspace(0.0, 4.0, 4001)])
@@ -100,4 +100,4 @@ def test_keys_are_met_and_passed_smoothly():
 )
 def test_bad_keys(seconds, rows, message):
     with pytest.raises(InvalidValue, match=message):
-        keyed_weights(seconds, rows)
+        interpolate_weights(seconds, rows)

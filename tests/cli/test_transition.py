@@ -8,7 +8,7 @@ import pytest
 
 import marey
 from marey.cli.main import main
-from marey.plot.transition import draw_transition_feet, placed_in_time
+from marey.plot.transition import draw_transition_feet, get_transition_times
 from marey.samples import sample
 
 
@@ -131,7 +131,7 @@ def test_feet_are_drawn_over_the_results_time(boundaries):
     step = next(step for step in result.source.provenance if step["op"] == "transition")
     figure = draw_transition_feet(walk, run, result, step)
     assert len(figure.axes) == 4
-    begin, end, _ = placed_in_time(step, result.fps)
+    begin, end, _ = get_transition_times(step, result.fps)
     start, stop = step["frames"]
     for axes in figure.axes:
         low, high = axes.get_xlim()

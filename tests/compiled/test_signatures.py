@@ -17,8 +17,8 @@ from marey.compiled import (
     Signature,
     TupleType,
     convert_argument,
-    declared_kernels,
     kernel_files,
+    list_kernels,
     python_form,
     read_signature,
 )
@@ -56,7 +56,7 @@ def test_other_types_are_refused() -> None:
 
 def load_all() -> dict[str, Any]:
     load_kernels()
-    return declared_kernels()
+    return list_kernels()
 
 
 def test_every_kernel_has_a_signature_and_is_in_use_as_one_form() -> None:

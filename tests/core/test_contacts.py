@@ -130,7 +130,7 @@ def test_bad_intervals_are_refused(spans, n_frames, message):
 
 def test_a_part_has_the_same_points():
     contacts = Contacts((HEEL, BALL), MASK)
-    part = contacts.sliced(1, 4)
+    part = contacts.crop(1, 4)
     np.testing.assert_array_equal(part.mask, MASK[1:4])
     assert part.points is contacts.points
     assert np.shares_memory(part.mask, contacts.mask)

@@ -91,7 +91,7 @@ def test_masks_and_frames_agree(result, data):
 @given(labels(), st.integers(0, 11), st.integers(1, 12))
 def test_a_part_keeps_what_falls_into_it(result, start, length):
     stop = min(start + length, 12)
-    part = result.sliced(start, stop)
+    part = result.crop(start, stop)
     for name in "abc":
         np.testing.assert_array_equal(part.mask(name, stop - start), result.mask(name, 12)[start:stop])
     assert all(0 <= label.start < label.stop <= stop - start for label in part)

@@ -520,8 +520,8 @@ def test_a_source_is_a_value_too():
     assert step.provenance == ({"op": "mirror", "axis": "x"},)
     assert source.provenance == ()
     assert step.with_step(op="cut").provenance[1] == {"op": "cut"}
-    assert np.shares_memory(source.sliced(1, 3).channel_values, source.channel_values)
-    assert Source().sliced(1, 3).channel_values is None
+    assert np.shares_memory(source.crop(1, 3).channel_values, source.channel_values)
+    assert Source().crop(1, 3).channel_values is None
 
 
 # --- What builders and players rely on

@@ -12,7 +12,7 @@ import pytest
 import marey
 from marey.cli.edit import command
 from marey.cli.main import main
-from marey.edit import traveled_path
+from marey.edit import extract_path
 from tests.core.skeletons import MIXAMO
 from tests.edit.helpers import last_step, same, skeleton_of, walk
 
@@ -38,7 +38,7 @@ def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """walk.npz and a path file next to it, in the current folder."""
     monkeypatch.chdir(tmp_path)
     marey.save(walk(), "walk.npz")
-    path = traveled_path(walk()) + np.array([1.0, 0.0])
+    path = extract_path(walk()) + np.array([1.0, 0.0])
     longer = np.concatenate([path, path[-1:] + (path[-1] - path[-60]) * 2])
     Path("path.csv").write_text("x,z\n" + "\n".join(f"{x},{z}" for x, z in longer[::20]))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import marey
-from marey.edit import edit_path, traveled_path
+from marey.edit import edit_path, extract_path
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
 from tests.edit.helpers import keeps_bones, last_step, same, same_notes, slide, walk
@@ -28,7 +28,7 @@ def distance_to(path, curve):
 @pytest.mark.parametrize("turn_rate", [0.0, 0.5])
 def test_its_own_path_changes_nothing(turn_rate):
     motion = walk(3.0, turn_rate)
-    result = edit_path(motion, traveled_path(motion))
+    result = edit_path(motion, extract_path(motion))
     assert same(result, motion, 1e-9)
     assert same_notes(result, motion)
     assert last_step(result)["op"] == "path"
@@ -37,7 +37,7 @@ def test_its_own_path_changes_nothing(turn_rate):
 def test_a_path_carried_elsewhere_carries_the_motion():
     motion = walk()
     rigid = np.array([0.7, 2.0, -1.0])
-    path = rigid2d.apply(rigid, traveled_path(motion))
+    path = rigid2d.apply(rigid, extract_path(motion))
     result = edit_path(motion, path, feet=None)
     assert np.abs(result.world().positions - motion.moved(rigid).world().positions).max() < 1e-6
 
@@ -68,11 +68,11 @@ def test_posture_follows():
 
 def test_stretching_covers_the_entire_path():
     motion = walk(3.0, 0.0)
-    length = float(np.linalg.norm(np.diff(traveled_path(motion), axis=0), axis=1).sum())
+    length = float(np.linalg.norm(np.diff(extract_path(motion), axis=0), axis=1).sum())
     for factor in (0.8, 1.2):
         path = np.array([[0.0, 0.0], [0.0, factor * length]])
         result = edit_path(motion, path, stretch=True, feet=None)
-        assert np.linalg.norm(traveled_path(result)[-1] - path[-1]) < 0.05
+        assert np.linalg.norm(extract_path(result)[-1] - path[-1]) < 0.05
 
 
 def test_contacts_are_found_where_there_are_none():
@@ -84,7 +84,7 @@ def test_contacts_are_found_where_there_are_none():
 def test_a_recorded_walk(data_folder):
     motion = marey.detect_contacts(marey.load(data_folder / "cmu" / "016" / "16_15.bvh"))
     result = edit_path(motion, arc(3.0, 6.0))
-    assert distance_to(traveled_path(result), arc(3.0, 6.0, 4000)).max() < 0.06
+    assert distance_to(extract_path(result), arc(3.0, 6.0, 4000)).max() < 0.06
     assert slide(result) < slide(motion) + 0.005
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from marey.core import Motion, Skeleton
 from marey.core.placement import bake_hips_into_root
-from marey.edit import MoveKey, connect, cycle, deseam, edit_path, mirror, resample, retarget, traveled_path, warp
+from marey.edit import MoveKey, connect, cycle, deseam, edit_path, extract_path, mirror, resample, retarget, warp
 from marey.graph import MotionGraph
 from marey.maths import quat
 from marey.samples import sample
@@ -92,7 +92,7 @@ def test_clips_whose_hips_start_elsewhere_have_one_skeleton():
 
 def test_its_own_path_changes_nothing():
     motion = carried(walk())
-    assert same(edit_path(motion, traveled_path(motion)), motion, 1e-9)
+    assert same(edit_path(motion, extract_path(motion)), motion, 1e-9)
 
 
 def test_walks_of_a_graph_do_not_flip_between_clips_that_face_opposite_ways() -> None:

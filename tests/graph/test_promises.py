@@ -167,7 +167,7 @@ def test_nowhere_is_a_dead_end(recorded):
     for graph in (turning(), recorded):
         assert (np.diff(graph.first_out) > 0).all()
         for k, name in enumerate(graph.label_names):
-            inside = graph.allowed(name)
+            inside = graph.select_edges(name)
             goes_on = np.zeros(len(graph.nodes), dtype=bool)
             goes_on[graph.edges.tails[inside]] = True
             assert goes_on[graph.members[k]].all()

@@ -37,7 +37,7 @@ def test_every_label_keeps_its_endless_motion_and_the_labels_it_reaches(styles):
         assert (after.label, after.n_frames, after.of_frames) == (before.label, before.n_frames, before.of_frames)
         assert set(after.reaches) == set(before.reaches)
     for k in range(len(result.label_names)):
-        inside = result.allowed(result.label_names[k])
+        inside = result.select_edges(result.label_names[k])
         links = coo_array(
             (np.ones(inside.sum()), (result.edges.tails[inside], result.edges.heads[inside])),
             shape=(len(result.nodes),) * 2,

@@ -34,7 +34,7 @@ def test_a_walk_inside_one_clip_is_the_clip(graph):
     np.testing.assert_array_equal(result.root_positions, clip.root_positions[start : start + n])
     np.testing.assert_array_equal(result.rotations, clip.rotations[start : start + n])
     np.testing.assert_array_equal(result.contacts.mask, clip.contacts.mask[start : start + n])
-    assert result.labels == clip.labels.sliced(start, start + n)
+    assert result.labels == clip.labels.crop(start, start + n)
 
 
 def test_frame_to_frame_steps_stay_within_those_of_the_clips(graph):

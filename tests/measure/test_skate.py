@@ -39,7 +39,7 @@ def test_weighted_slide_is_what_a_plain_loop_gives() -> None:
             h = max((y + v) / 2, 0.0)
             if h < 0.025:
                 total += ((u - x) ** 2 + (w - z) ** 2) ** 0.5 * (2 - 2 ** (h / 0.025))
-    assert skate.weighted_slide(paths) == pytest.approx(total / 19)
+    assert skate.measure_weighted_slide(paths) == pytest.approx(total / 19)
 
 
 def test_heights_count_from_the_floor() -> None:

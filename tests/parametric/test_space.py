@@ -237,8 +237,9 @@ def test_only_noticeable_projections_count_as_out_of_reach():
         seen.add((moved > 0.0, projected))
     assert seen == {(False, False), (True, False), (True, True)}
     result = motion.synthesize(line[-1])
-    assert result.moved()["m"] == pytest.approx(np.linalg.norm(result.aimed - line[-1]))
-    with pytest.warns(MareyWarning, match=rf"the nearest that can be is about .*, {result.moved()['m']:.2g} m away"):
+    assert result.measure_projection()["m"] == pytest.approx(np.linalg.norm(result.aimed - line[-1]))
+    distance = result.measure_projection()["m"]
+    with pytest.warns(MareyWarning, match=rf"the nearest that can be is about .*, {distance:.2g} m away"):
         motion(line[-1])
 
 

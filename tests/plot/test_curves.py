@@ -35,7 +35,7 @@ def test_bands_and_lanes_are_the_contacts(start: int, stop: int | None) -> None:
     for n, side in enumerate(("left", "right")):
         for part in ("heel", "ball"):
             name = f"{side}_{part}"
-            spans = contacts.sliced(start, len(WALK) if stop is None else stop).intervals(name)
+            spans = contacts.crop(start, len(WALK) if stop is None else stop).intervals(name)
             expected = [((a + start - 0.5) / WALK.fps, (b + start - 0.5) / WALK.fps) for a, b in spans]
             assert expected
             for panel in panels[3 * n : 3 * n + 2]:

@@ -18,7 +18,7 @@ from marey.maths import quat
 from marey.plot import draw_filmstrip
 from marey.plot.body import extract_body
 from marey.plot.filmstrip import _labels
-from marey.plot.poses import View, distinctive_frames, paced_frames
+from marey.plot.poses import View, choose_frames, distinctive_frames
 from marey.plot.style import LEFT, MIDDLE, RIGHT
 from marey.samples import sample
 from tests.plot.pictures import WALK, bare, in_place, under_resting_root
@@ -141,8 +141,8 @@ def test_a_front_view_on_request() -> None:
 
 def test_paced_and_telling_frames() -> None:
     body = extract_body(WALK)
-    assert paced_frames(body, 0, len(WALK), 3) == pytest.approx([0, 60, 120], abs=1)
-    assert paced_frames(body, 7, 8, 5) == [7]
+    assert choose_frames(body, 0, len(WALK), 3) == pytest.approx([0, 60, 120], abs=1)
+    assert choose_frames(body, 7, 8, 5) == [7]
     # One arm shoots up at frame 100 of somebody who stands.
     rotations = np.tile(WALK[0].rotations, (200, 1, 1))
     arm = WALK.skeleton.roles["left_upper_arm"]

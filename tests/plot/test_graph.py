@@ -7,7 +7,7 @@ import pytest
 
 from marey.errors import InvalidValue
 from marey.graph import MotionGraph, connectivity
-from marey.plot.graph import draw_followed, draw_graph, draw_threshold
+from marey.plot.graph import draw_graph, draw_route, draw_threshold
 from tests.graph.clips import two_styles, walking_graph, walks
 
 
@@ -66,7 +66,7 @@ def test_a_followed_path_shows_both():
     graph = walking_graph()
     path = np.array([[0.0, 0.0], [0.0, 6.0]])
     found = graph.follow(path)
-    axes = draw_followed(found).axes[0]
+    axes = draw_route(found).axes[0]
     wanted, gone = axes.get_lines()[:2]
     np.testing.assert_array_equal(wanted.get_xydata(), path[:, ::-1])  # longer along z, which goes to the right
     np.testing.assert_array_equal(gone.get_xydata(), found.walked_path[:, ::-1])

@@ -126,7 +126,7 @@ def test_the_code_of_blends_and_gaze_makes_the_same_clip(studio: Studio) -> None
     ]
     for each in results:
         run_code(studio, each["motion"]["motion"])
-    assert "keyed_weights" in page.do("share_code", motion=results[1]["motion"]["motion"])["code"]
+    assert "interpolate_weights" in page.do("share_code", motion=results[1]["motion"]["motion"])["code"]
 
 
 def test_the_code_of_walks_through_a_graph_makes_the_same_clip(studio: Studio) -> None:

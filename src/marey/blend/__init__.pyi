@@ -7,4 +7,4 @@ from .transition import TransitionPoint as TransitionPoint
 from .transition import TransitionSearch as TransitionSearch
 from .transition import best_transition as best_transition
 from .transition import transition as transition
-from .weights import keyed_weights as keyed_weights
+from .weights import interpolate_weights as interpolate_weights

@@ -281,8 +281,8 @@ def _resume(b: Motion, first: float) -> Motion | None:
     nearest = int(np.floor(first + 0.5))
     return replace(
         b.at((first + np.arange(n_frames)) / b.fps),
-        contacts=None if b.contacts is None else b.contacts.sliced(nearest, nearest + n_frames),
-        labels=b.labels.sliced(nearest, nearest + n_frames),
+        contacts=None if b.contacts is None else b.contacts.crop(nearest, nearest + n_frames),
+        labels=b.labels.crop(nearest, nearest + n_frames),
     )
 
 

@@ -17,7 +17,7 @@ from marey.core.arrays import Floats, convert_array, set_readonly
 from marey.core.options import LARGEST
 from marey.errors import InvalidValue
 
-__all__ = ["WeightFunction", "Weighting", "keyed_weights", "limit_speed_weights", "sample_votes"]
+__all__ = ["WeightFunction", "Weighting", "interpolate_weights", "limit_speed_weights", "sample_votes"]
 
 WeightFunction = Callable[[float], ArrayLike]
 
@@ -132,15 +132,15 @@ def _restrain_weights(fractions: Floats, lowest: Floats, highest: Floats) -> Flo
     return np.asarray((1.0 - mixed) * fractions + mixed * alone)
 
 
-def keyed_weights(seconds: ArrayLike, weights: ArrayLike) -> WeightFunction:
+def interpolate_weights(seconds: ArrayLike, weights: ArrayLike) -> WeightFunction:
     """Make a smooth (C1) function through weights (T, n) at times (T,), constant before the first and after the last.
 
     Between keys it never leaves the range of their values (monotone cubic pieces).
 
     Examples
     --------
-    >>> from marey.blend import keyed_weights
-    >>> weights = keyed_weights([0.0, 2.0], [[1.0, 0.0], [0.0, 1.0]])
+    >>> from marey.blend import interpolate_weights
+    >>> weights = interpolate_weights([0.0, 2.0], [[1.0, 0.0], [0.0, 1.0]])
     >>> weights(1.0)
     array([0.5, 0.5])
     >>> marey.blend([walk, run], weights).labels.names

@@ -184,7 +184,7 @@ def detect_plants(
         for i in range(n):
             start, stop = starts[i], stops[i]
             is_cut = start == 0 or stop == n_frames
-            if stop - start < _required_length(start, stop, n_frames, shortest):
+            if stop - start < _choose_min_length(start, stop, n_frames, shortest):
                 continue
             max_speed = own.base + own.factor * min(
                 _measure_excess(speed[start:stop, k], own.noise), usual if is_cut else np.inf
@@ -300,14 +300,14 @@ def _hold_plant(flags: Bools1D, start: int, stop: int, gap: int, shortest: int, 
     n = join_runs(find_runs(flags, start, stop, starts, stops), gap, starts, stops)
     held = False
     for i in range(n):
-        if stops[i] - starts[i] >= _required_length(starts[i], stops[i], len(mask), shortest):
+        if stops[i] - starts[i] >= _choose_min_length(starts[i], stops[i], len(mask), shortest):
             mask[starts[i] : stops[i]] = True
             held = True
     return held
 
 
 @helper
-def _required_length(start: int, stop: int, n_frames: int, shortest: int) -> int:
+def _choose_min_length(start: int, stop: int, n_frames: int, shortest: int) -> int:
     """Return the minimum number of frames of a plant; it is lower if the clip cuts off the plant."""
     return max(2, shortest // 3) if start == 0 or stop == n_frames else shortest
 

@@ -204,10 +204,10 @@ def read_weights(text: str | None, n: int) -> tuple[list[float] | WeightFunction
         return numbers, numbers
     if not text.lower().endswith(".csv"):
         raise click.UsageError(f"--weights must be numbers or a .csv file, not {text!r}")
-    from marey.blend.weights import keyed_weights
+    from marey.blend.weights import interpolate_weights
 
     rows = read_rows(text, n + 1, f"a time and {plural(n, 'weight')}")
-    return keyed_weights([row[0] for row in rows], [row[1:] for row in rows]), {"file": text, "keys": rows}
+    return interpolate_weights([row[0] for row in rows], [row[1:] for row in rows]), {"file": text, "keys": rows}
 
 
 def _blend_files(

@@ -57,7 +57,7 @@ def walk_graph(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]:
 
     from marey.graph import MotionGraph
     from marey.io import save
-    from marey.plot.graph import followed
+    from marey.plot.graph import route
     from marey.samples import sample
 
     walks = [clips[name] for name in ("walk", "walk_left", "walk_right")]
@@ -82,7 +82,7 @@ def walk_graph(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]:
     yield DemoFile(
         folder / "along.bvh", "a walk along a new path", accuracy, "Blender", found.mean_distance <= OFF_PATH
     )
-    followed(found, folder / "along.png")
+    route(found, folder / "along.png")
     yield DemoFile(folder / "along.png", "the requested and the walked path", "", "any image viewer")
 
 

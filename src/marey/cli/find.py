@@ -24,7 +24,7 @@ from marey.cli.query import (
     OVERLAPS,
     NegativeNumbersCommand,
     Query,
-    dropped_matches,
+    list_dropped_matches,
     make_query,
     read_search,
     search_web,
@@ -197,7 +197,7 @@ def search(
     written = _draw(found, options)
     if options["threshold_picture"]:
         written += _draw_thresholds(_suggest(web, query, options), options, threshold)
-    _print_matches(found, as_json, dropped_matches(options), written, cut_out)
+    _print_matches(found, as_json, list_dropped_matches(options), written, cut_out)
     return 0
 
 

@@ -219,9 +219,9 @@ def write(
     motion = walk.motion(feet=feet, name=name) if landed is None else landed.motion()
     save(motion, output, rigid=options["rigid"])
     if picture is not None and found is not None:
-        from marey.plot.graph import followed
+        from marey.plot.graph import route
 
-        followed(found, picture)
+        route(found, picture)
     slides = foot_skate(walk, motion).planted
     cleanup = _find_cleanup(motion)
     problems = [] if found is None else list(_find_problems(found, landed is not None, is_timed))

@@ -87,7 +87,7 @@ def search_web(web: MatchWeb, query: Query, threshold: float, options: dict[str,
     from marey.find import SearchSettings
 
     found = web.search(*query, threshold, settings=read_search(SearchSettings, options))
-    dropped = dropped_matches(options)
+    dropped = list_dropped_matches(options)
     return found.without(*dropped) if dropped else found
 
 
@@ -96,6 +96,6 @@ def read_search(kind: Callable[..., S], options: dict[str, Any]) -> S:
     return read_settings(kind, dict(options), labels=options["labels"] or None)
 
 
-def dropped_matches(options: dict[str, Any]) -> list[int]:
+def list_dropped_matches(options: dict[str, Any]) -> list[int]:
     """Return all match numbers given with --drop."""
     return sorted({number for numbers in options["drop"] for number in numbers})

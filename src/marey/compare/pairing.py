@@ -187,7 +187,7 @@ class _Job:
     def _penalize(self, span: Span) -> None:
         """Add a penalty by the fraction of contact points that differ, or set cells to infinity if any differs."""
         start, stop, first, last = span
-        left, right = shared_contacts(self.pairing.a, self.pairing.b)
+        left, right = select_shared_contacts(self.pairing.a, self.pairing.b)
         here, there = left[start:stop].astype(np.float64), right[first:last].astype(np.float64)
         differ = here @ (1.0 - there).T + (1.0 - here) @ there.T
         row, column = self.place
@@ -281,7 +281,7 @@ def _mirror(out: Floats, span: Span) -> None:
         out[first:last, start:stop] = out[start:stop, first:last].T
 
 
-def shared_contacts(a: Clouds, b: Clouds) -> tuple[Bools, Bools]:
+def select_shared_contacts(a: Clouds, b: Clouds) -> tuple[Bools, Bools]:
     """Return the contact masks (F, K) of both clips, for the points that both have."""
     if a.contacts is None or b.contacts is None:
         nothing = np.zeros((1, 0), dtype=bool)

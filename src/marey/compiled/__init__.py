@@ -152,7 +152,7 @@ def helper(function: F) -> F:
     return compiled
 
 
-def declared_kernels() -> dict[str, Kernel]:
+def list_kernels() -> dict[str, Kernel]:
     """Return all kernels declared so far, keyed by module and function name."""
     return dict(_declared)
 

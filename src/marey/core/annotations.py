@@ -113,9 +113,9 @@ def join_contacts(parts: Iterable[tuple[Contacts | None, int]]) -> Contacts | No
 def swap_sides(name: str) -> str:
     """Swap left and right in a name: ``right_heel`` for ``left_heel``, ``turn-left`` for ``turn-right``."""
 
-    def swapped(found: re.Match[str]) -> str:
+    def swap(found: re.Match[str]) -> str:
         word = found[0]
         other = _SIDES[word.lower()]
         return other.upper() if word.isupper() else other.capitalize() if word[0].isupper() else other
 
-    return _SIDE.sub(swapped, name)
+    return _SIDE.sub(swap, name)

@@ -91,7 +91,7 @@ class FrozenRecord:
         return type(self), tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
 
     @classmethod
-    def _unchecked(cls, *values: Any) -> Self:
+    def _build_unchecked(cls, *values: Any) -> Self:
         """Build a record without checks, from values in the order of its fields.
 
         Use it only for values that would pass the constructor's checks, such as the parts of a record that a stream

@@ -17,6 +17,7 @@ from marey.core.arrays import (
     is_readonly,
     set_readonly,
 )
+from marey.deprecation import renamed_methods
 from marey.errors import InvalidValue, UnknownName, similar
 
 
@@ -45,6 +46,7 @@ class ContactPoint(FrozenRecord):
         self._put(joint=joint, offset=freeze_array(self.offset, f"offset of contact point {self.name!r}", (3,)))
 
 
+@renamed_methods(sliced="crop")
 @dataclass(frozen=True, slots=True, eq=False)
 class Contacts(FrozenRecord):
     """K named points, and a mask (F, K) that is True where a point is in contact.
@@ -131,9 +133,9 @@ class Contacts(FrozenRecord):
     def with_flags(self, flags: Bools) -> Contacts:
         """Return one frame of the same points, with `flags` (K,); they are not copied if they are read-only."""
         if flags.dtype == np.bool_ and flags.shape == (len(self.points),) and is_readonly(flags):
-            return Contacts._unchecked(self.points, flags[None])
+            return Contacts._build_unchecked(self.points, flags[None])
         return Contacts(self.points, flags[None])
 
-    def sliced(self, start: int, stop: int) -> Contacts:
+    def crop(self, start: int, stop: int) -> Contacts:
         """Return the contacts of frames `start` to `stop`."""
-        return Contacts._unchecked(self.points, self.mask[start:stop])
+        return Contacts._build_unchecked(self.points, self.mask[start:stop])

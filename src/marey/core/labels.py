@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.core.arrays import Bools, check_index, set_readonly
+from marey.deprecation import renamed_methods
 from marey.errors import InvalidValue
 
 
@@ -26,6 +27,7 @@ class Label(NamedTuple):
     stop: int
 
 
+@renamed_methods(sliced="crop")
 @dataclass(frozen=True, slots=True)
 class Labels:
     """Any number of labels, sorted by start; they may overlap.
@@ -70,7 +72,7 @@ class Labels:
                 mask[item.start : item.stop] = True
         return set_readonly(mask)
 
-    def sliced(self, start: int, stop: int) -> Labels:
+    def crop(self, start: int, stop: int) -> Labels:
         """Return the labels of frames `start` to `stop`: clamped to this range and counted from `start`."""
         remaining: Iterable[Label] = (
             Label(item.name, max(item.start, start) - start, min(item.stop, stop) - start)

@@ -137,16 +137,16 @@ class Motion(FrozenRecord):
     def __getitem__(self, frames: slice | int) -> Motion:
         """Select frames: ``motion[a:b]`` is frames a to b with contacts and labels, ``motion[i]`` is one frame."""
         start, stop = resolve_frames(frames, len(self))
-        return Motion._unchecked(
+        return Motion._build_unchecked(
             self.skeleton,
             self.root_positions[start:stop],
             self.rotations[start:stop],
             self.fps,
             self.name,
-            None if self.contacts is None else self.contacts.sliced(start, stop),
-            self.labels.sliced(start, stop),
+            None if self.contacts is None else self.contacts.crop(start, stop),
+            self.labels.crop(start, stop),
             None if self.bone_offsets is None else self.bone_offsets[start:stop],
-            self.source.sliced(start, stop),
+            self.source.crop(start, stop),
         )
 
     def __iter__(self) -> Iterator[Motion]:
@@ -253,7 +253,7 @@ def wrap_frame(
         is_sound &= max(max(squares) - 1.0, 1.0 - min(squares)) <= 2 * UNIT_TOLERANCE
         if is_sound and (contacts is None or all(point.joint < n_joints for point in contacts.points)):
             rate = check_fps(fps)
-            return Motion._unchecked(
+            return Motion._build_unchecked(
                 skeleton, root[None], rotations[None], rate, name, contacts, labels, offsets, source
             )
     return Motion(skeleton, root[None], rotations[None], fps, name, contacts, labels, offsets, source)

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from marey.core.arrays import Floats, FrozenRecord
+from marey.deprecation import renamed_methods
 from marey.errors import InvalidValue
 
 _UPS = ("x", "y", "z", "-x", "-y", "-z")
 
 
+@renamed_methods(sliced="crop")
 @dataclass(frozen=True, slots=True, eq=False)
 class Source(FrozenRecord):
     """Data about the file that a motion came from, and the edits since.
@@ -79,7 +81,7 @@ class Source(FrozenRecord):
         if self.channel_values is not None:
             self._freeze(channel_values=(None, None), finite=False)
 
-    def sliced(self, start: int, stop: int) -> Source:
+    def crop(self, start: int, stop: int) -> Source:
         """Return the source for frames `start` to `stop`."""
         if self.channel_values is None:
             return self

@@ -111,7 +111,7 @@ def find_body_parts(tree: JointTree, sides: Sequence[int], ends: Sequence[bool])
 
 
 def _find_best_body(tree: JointTree, ends: Sequence[bool]) -> _Body | None:
-    branches = _mirrored_branches(tree)
+    branches = _find_mirrored_branches(tree)
     legs = [fit for node, twin in branches if (fit := _fit_limbs(tree, node, twin, _LEG)) is not None]
     arms = [fit for node, twin in branches if (fit := _fit_limbs(tree, node, twin, _ARM)) is not None]
     best: _Body | None = None
@@ -128,7 +128,7 @@ def _find_best_body(tree: JointTree, ends: Sequence[bool]) -> _Body | None:
     return None if best is None or _walks_on_four(tree, best) else best
 
 
-def _mirrored_branches(tree: JointTree) -> list[tuple[int, _Twin]]:
+def _find_mirrored_branches(tree: JointTree) -> list[tuple[int, _Twin]]:
     """Return the longest pairs of branches that start at the same joint and mirror each other."""
     found = []
     for node, children in enumerate(tree.children):

@@ -13,7 +13,7 @@ from marey.edit.cycle import cycle
 from marey.edit.deseam import deseam
 from marey.edit.level import level
 from marey.edit.mirror import mirror
-from marey.edit.path import edit_path, traveled_path
+from marey.edit.path import edit_path, extract_path
 from marey.edit.repair import repair
 from marey.edit.retarget import retarget
 from marey.edit.retarget_map import RetargetMap
@@ -50,6 +50,7 @@ __all__ = [
     "cycle",
     "deseam",
     "edit_path",
+    "extract_path",
     "level",
     "mirror",
     "repair",
@@ -58,8 +59,7 @@ __all__ = [
     "share_skeleton",
     "smooth",
     "timewarp",
-    "traveled_path",
     "warp",
 ]
 
-__getattr__ = renamed_names(__name__, {"travelled_path": "traveled_path"})
+__getattr__ = renamed_names(__name__, {"traveled_path": "extract_path", "travelled_path": "extract_path"})

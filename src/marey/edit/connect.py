@@ -141,11 +141,11 @@ def _fill_gap(
     out, into = fading_slope(t, fade), -fading_slope(seconds - t, fade)
     rise = ease_in(u)
 
-    def eased(value: Floats, rate_out: Floats, rate_in: Floats) -> Floats:
+    def ease(value: Floats, rate_out: Floats, rate_in: Floats) -> Floats:
         weight, leaving, arriving = (w.reshape(-1, *[1] * value.ndim) for w in (rise, out, into))
         return np.asarray(weight * value + leaving * rate_out + arriving * rate_in)
 
-    root = start.root + eased(change.root, start.root_rate, end.root_rate)
+    root = start.root + ease(change.root, start.root_rate, end.root_rate)
     # On the floor, velocities fade over the entire gap; otherwise the body would slow down in it.
     wide_out, wide_in = fading_slope(t, seconds), -fading_slope(seconds - t, seconds)
     level = [0, 2]
@@ -155,6 +155,6 @@ def _fill_gap(
         + wide_out[:, None] * start.root_rate[level]
         + wide_in[:, None] * end.root_rate[level]
     )
-    vectors = eased(change.rotations, start.turn_rate, change.rotations_rate)
-    offsets = start.offsets + eased(change.offsets, start.offset_rate, end.offset_rate)
+    vectors = ease(change.rotations, start.turn_rate, change.rotations_rate)
+    offsets = start.offsets + ease(change.offsets, start.offset_rate, end.offset_rate)
     return root, quat.mul(start.rotations, quat.exp(vectors)), offsets

@@ -38,12 +38,12 @@ _SWING = 0.4
 _SOFTEN = 0.1
 
 
-def traveled_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
+def extract_path(motion: Motion, *, smooth: float = 0.4) -> Floats:
     """Return the path of the hips without sway, (F, 2) x and z in meters, smoothed by a Gaussian of `smooth` s.
 
     Examples
     --------
-    >>> marey.edit.traveled_path(walk).shape
+    >>> marey.edit.extract_path(walk).shape
     (241, 2)
     """
     sigma = EditPathSettings(smooth=smooth).smooth * motion.fps
@@ -75,7 +75,7 @@ def edit_path(motion: Motion, path: ArrayLike, settings: EditPathSettings) -> Mo
     True
     """
     given = freeze_array(path, "path", (None, 2))
-    old_points = traveled_path(check_motion(motion), smooth=settings.smooth)
+    old_points = extract_path(check_motion(motion), smooth=settings.smooth)
     old = _fit_curve(old_points, "the traveled path")
     if old is None or old.length < _MIN_TRAVEL:
         raise InvalidValue(

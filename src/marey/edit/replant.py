@@ -70,7 +70,7 @@ def replant_around(motion: Motion, start: int, stop: int) -> tuple[Motion, bool]
     margin = max(1, round(_MARGIN * motion.fps))
     first = max(0, min(int(held[0]), start) - margin)
     last = min(len(motion), max(int(held[-1]) + 1, stop) + margin)
-    part = replace(motion[first:last], contacts=replace(contacts, mask=set_readonly(mask)).sliced(first, last))
+    part = replace(motion[first:last], contacts=replace(contacts, mask=set_readonly(mask)).crop(first, last))
     planted, done = replant_feet(part)
     if not done:
         return motion, False

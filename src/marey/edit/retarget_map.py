@@ -127,7 +127,7 @@ class RetargetMap(FrozenRecord, Stored):
         rotations = _align_target(from_pose, to_pose, chains)
         from marey.clean.points import leg_length
 
-        posed = to_pose.posed(rotations)
+        positions = to_pose.compute_positions(rotations)
         return cls(
             from_pose.skeleton.names,
             to_pose.skeleton,
@@ -136,7 +136,7 @@ class RetargetMap(FrozenRecord, Stored):
             rotations,
             leg_length(to_pose.skeleton) / leg_length(from_pose.skeleton),
             from_pose.stand(from_pose.places, from_pose.rotations),
-            to_pose.stand(posed, rotations),
+            to_pose.stand(positions, rotations),
         )
 
     def _to_parts(self) -> dict[str, Any]:
@@ -199,7 +199,7 @@ class _Reference:
                     remedy=f"pass `{name}=`, a frame in which the character stands on flat feet",
                 )
 
-    def posed(self, rotations: Floats) -> Floats:
+    def compute_positions(self, rotations: Floats) -> Floats:
         """Return the joint positions (J, 3) for these world rotations (J, 4)."""
         skeleton = self.skeleton
         places = np.zeros((len(skeleton), 3))

@@ -141,7 +141,7 @@ def warp(motion: Motion, keys: Iterable[TurnKey | MoveKey], settings: WarpSettin
     """
     check_motion(motion)
     listed = list(keys) if isinstance(keys, Iterable) else [keys]
-    turn_keys, moves = _sorted_keys(motion, listed)
+    turn_keys, moves = _sort_keys(motion, listed)
     draft = Draft.of(motion)
     turn_curves = {}
     for joint, found in turn_keys.items():
@@ -169,7 +169,7 @@ def warp(motion: Motion, keys: Iterable[TurnKey | MoveKey], settings: WarpSettin
     )
 
 
-def _sorted_keys(
+def _sort_keys(
     motion: Motion, keys: Sequence[TurnKey | MoveKey]
 ) -> tuple[dict[int, list[TurnKey]], dict[str, list[MoveKey]]]:
     """Check the keys and sort them by joint or effector, then by time."""

@@ -189,7 +189,7 @@ class MatchGraph:
         clip, start, stop = self._intervals[node].tolist()
         return clip, start, stop
 
-    def known(self, new: float) -> KnownMatches:
+    def get_known_matches(self, new: float) -> KnownMatches:
         """Return the nodes as known matches. A new match overlaps each of them by less than the fraction `new`."""
         # Two intervals of at least l frames that end d frames apart overlap by at least 1 - d / l.
         return KnownMatches(self._intervals[: self.n].copy(), new, int((1.0 - new) * self.lengths[0]))
@@ -253,7 +253,7 @@ def grow_match_graph(
         tier += 1
         added: list[int] = []
         for node in level:
-            known = (graph.known(overlap[1]),) if skip_known and graph.n > _MAX_LINKED else ()
+            known = (graph.get_known_matches(overlap[1]),) if skip_known and graph.n > _MAX_LINKED else ()
             found = find(*graph.interval(node), *known).within(threshold, graph.lengths).drop_overlapping(overlap[0])
             if not _add_candidates(graph, node, found, still, tier, overlap, added):
                 return graph

@@ -408,13 +408,13 @@ def _make_aligner(web: Searchable, clouds: Callable[[Match], Any]) -> Callable[[
     from corner to corner."""
     weights = frame_weights(web.options.window, web.fps, "triangle")
 
-    def aligned(first: Match, second: Match) -> TimeAlignment:
+    def align(first: Match, second: Match) -> TimeAlignment:
         values = np.empty((len(first), len(second)))
         pairing = Pairing(clouds(first), clouds(second), weights)
         pairing.fill(values, (first.start, first.stop, second.start, second.stop))
         return align_full(np.maximum(values, 0.0))
 
-    return aligned
+    return align
 
 
 def align_full(values: Any) -> TimeAlignment:

@@ -168,7 +168,7 @@ def reach(graph: MotionGraph, position: ArrayLike, settings: GraphReachSettings)
         goal = _position_goal(graph, position, settings)._replace(max_error=settings.max_error)
     else:
         goal = _clip_goal(graph, clip, position, settings)
-    able = graph.allowed(label) & ~graph.edges.blends
+    able = graph.select_edges(label) & ~graph.edges.blends
     if start_clip is not None:
         able = able & (graph.nodes[graph.edges.tails, 0] == graph.index(start_clip))
     nodes = np.unique(graph.edges.tails[able])
@@ -285,7 +285,7 @@ def _clip_goal(graph: MotionGraph, clip: str, position: ArrayLike, settings: Cli
     motion = graph.clips[number]
     first = motion[:1]
     wanted = rigid2d.compose(np.array([heading, *goal]), rigid2d.invert(find_placement(first, 0)))
-    edges, allowed = graph.edges, graph.allowed(label)
+    edges, allowed = graph.edges, graph.select_edges(label)
     into = edges.blends & allowed & (graph.nodes[edges.heads, 0] == number)
     if not into.any():
         what = "" if label is None else f" in {label!r}"
@@ -372,7 +372,7 @@ def _search(
     found: tuple[int, Ints, int] | None = None
     starts = Starts(np.concatenate([places, np.zeros((len(nodes), N_NUMBERS - 4))], axis=1), nodes)
     space = ReachSpace(
-        graph.allowed(goal.label),
+        graph.select_edges(goal.label),
         edge_poses(graph) if len(goal.goal.position) else np.zeros((0, 3)),
         np.ascontiguousarray(paths.points[paths.first[graph.first_out[:-1]]]),
         paths.headings,
@@ -419,7 +419,7 @@ def _explain(graph: MotionGraph, goal: _Goal, error: float) -> str:
     label, clip, remedy = goal.label, goal.clip, graph.build_info.remedy
     style = "" if label is None else f" in {label!r}"
     what = "that position" if clip is None else f"the clip {clip!r} at that position"
-    able = np.unique(graph.edges.tails[graph.allowed(label)])
+    able = np.unique(graph.edges.tails[graph.select_edges(label)])
     if not len(goal.goal.position) and (goal.tails.wait[able] >= _WAIT * _NEVER).all():
         return f"no route{style} leads into the clip {clip!r}; allow other labels, or {remedy} of the graph"
     if np.isfinite(error):

@@ -121,7 +121,7 @@ def direction_table(graph: MotionGraph, settings: DirectionSettings) -> Directio
     True
     """
     n_directions, label, speed = settings.n_directions, settings.label, settings.speed
-    allowed = graph.allowed(label)
+    allowed = graph.select_edges(label)
     edges = graph.edges
     gain, fade = _compute_gains(graph, n_directions, speed)
     gain[~allowed] = -np.inf

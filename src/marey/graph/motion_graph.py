@@ -41,7 +41,12 @@ _UNKNOWN = BuildInfo()
 
 
 @renamed_methods(
-    clip_index="index", figures="statistics", how="build_info", reached="reach", thinned="reduce_transitions"
+    allowed="select_edges",
+    clip_index="index",
+    figures="statistics",
+    how="build_info",
+    reached="reach",
+    thinned="reduce_transitions",
 )
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MotionGraph(SharedClips):
@@ -169,7 +174,7 @@ class MotionGraph(SharedClips):
         warn_renamed("MotionGraph.label_index", "MotionGraph.index(label=)")
         return self.index(label=name)
 
-    def allowed(self, label: str | None = None) -> Bools:
+    def select_edges(self, label: str | None = None) -> Bools:
         """Return a mask (E,) of the edges inside a label's component; None allows all edges."""
         if label is None:
             return np.ones(len(self.edges), dtype=bool)

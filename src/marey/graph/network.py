@@ -192,7 +192,7 @@ def link_clips(
     order = np.argsort(tails, kind="stable").astype(np.int32)
     n_frames = np.full(n_runs + n, 2 * half + 1, dtype=np.int32)
     n_frames[:n_runs] = np.diff(places)[follows]
-    labels = np.concatenate([has_label[places[follows]], _blended_labels(has_label, leave, enter, half)])
+    labels = np.concatenate([has_label[places[follows]], _find_blend_labels(has_label, leave, enter, half)])
     heads = np.concatenate([follows + np.int32(1), number[enter + half + 1]])
     return Links(
         set_readonly(nodes), half, tails[order], heads[order], n_frames[order], labels[order], order - n_runs, look_up
@@ -250,7 +250,7 @@ def compact(nodes: Ints, edges: Edges) -> tuple[Ints, Edges]:
     )
 
 
-def _blended_labels(has_label: Bools, leave: NDArray[np.int32], enter: NDArray[np.int32], half: int) -> Bools:
+def _find_blend_labels(has_label: Bools, leave: NDArray[np.int32], enter: NDArray[np.int32], half: int) -> Bools:
     """Return a mask (T, K) of the labels that every blended frame of a transition has in at least one of its clips."""
     out = np.empty((len(leave), has_label.shape[1]), dtype=bool)
     span = np.arange(-half, half + 1)[:, None]

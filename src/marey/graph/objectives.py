@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, FrozenRecord, freeze_array
-from marey.deprecation import renamed_fields
+from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue
 from marey.graph.edge_paths import edge_paths
 from marey.graph.follow import SPACING, check_circles, resample_path
 from marey.graph.routes import count_frames_to
-from marey.graph.search import Objective, PartialWalk
+from marey.graph.search import Objective, PartialWalk, place_start
 from marey.maths import rigid2d
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def _edge_points(walk: PartialWalk, edge: int) -> tuple[Floats, Floats]:
     return turned + np.array([x, z]), paths.steps[begin:stop]
 
 
+@renamed_methods(placed="place_start")
 @renamed_fields(least_step="min_step")
 @dataclass(frozen=True, slots=True, eq=False)
 class FollowPath:
@@ -67,7 +68,7 @@ class FollowPath:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_course", resample_path(self.path))
 
-    def placed(self, graph: MotionGraph, node: int) -> Floats:
+    def place_start(self, graph: MotionGraph, node: int) -> Floats:
         """Return the rigid2d (theta, x, z) that places the node's clip to start at the path's first point and face
         along the path."""
         paths, (course, _) = edge_paths(graph), self._course
@@ -321,6 +322,7 @@ def _sum_distances(away: float, max_distance: float, step: float) -> float:
     return n * away - 0.5 * n * (n + 1) * step if n else 0.0
 
 
+@renamed_methods(placed="place_start")
 @dataclass(frozen=True, slots=True, eq=False)
 class KeepOut:
     """Another objective, with the constraint to stay outside circles.
@@ -362,10 +364,9 @@ class KeepOut:
         """Return whether the wrapped objective is complete."""
         return bool(self.objective.complete(walk))
 
-    def placed(self, graph: MotionGraph, node: int) -> Floats:
+    def place_start(self, graph: MotionGraph, node: int) -> Floats:
         """Return the start placement of the wrapped objective; the identity if it does not define one."""
-        known = getattr(self.objective, "placed", None)
-        return np.zeros(3) if known is None else np.asarray(known(graph, node))
+        return place_start(self.objective, graph, node)
 
     def bound(self, walk: PartialWalk) -> float:
         """Return the lower bound of the wrapped objective; 0 if it does not define one."""

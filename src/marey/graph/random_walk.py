@@ -56,7 +56,7 @@ def random_walk(graph: MotionGraph, settings: GraphWalkSettings) -> Walk:
     start, transition_interval = settings.start, settings.transition_interval
     generator = np.random.default_rng(settings.rng)
     edges = graph.edges
-    allowed = graph.allowed(settings.label)
+    allowed = graph.select_edges(settings.label)
     runs = allowed & ~edges.blends
     worth = _Worth(graph, allowed)
     if start is None:

@@ -84,8 +84,8 @@ class Objective(Protocol):
     """The objective that a search minimizes: a sum of non-negative edge costs (Kovar 4.14).
 
     Two more methods are optional. ``bound(walk)`` returns a lower bound on the remaining cost and makes the search
-    faster. It must be consistent: no more than the cost of any next edge plus the bound after it. ``placed(graph,
-    node)`` returns the rigid2d (theta, x, z) that places the clip when a walk starts at this node.
+    faster. It must be consistent: no more than the cost of any next edge plus the bound after it. ``place_start(
+    graph, node)`` returns the rigid2d (theta, x, z) that places the clip when a walk starts at this node.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def search(graph: MotionGraph, objective: Objective | Cost, settings: GraphSearc
     objective = _as_objective(objective)
     if n_window is None:
         settings = GraphSearchSettings(settings=settings, max_expanded_per_window=settings.max_expanded)
-    hunt = _BranchAndBound(graph, objective, graph.allowed(label), settings)
+    hunt = _BranchAndBound(graph, objective, graph.select_edges(label), settings)
     generator = np.random.default_rng(settings.rng)
     ahead = n_window
     trail = [list(_make_beginnings(graph, objective, settings.start, hunt.allowed))]
@@ -351,8 +351,12 @@ class _BranchAndBound:
             )
 
 
-def _as_recorded(graph: MotionGraph, node: int) -> Floats:
-    return np.zeros(3)
+def place_start(objective: Objective, graph: MotionGraph, node: int) -> Floats:
+    """Return the rigid2d (theta, x, z) at which an objective starts a node's clip: where it was recorded by default."""
+    method = getattr(objective, "place_start", None)
+    if method is None and (method := getattr(objective, "placed", None)) is not None:
+        warn_renamed(f"{type(objective).__name__}.placed", "place_start")
+    return np.zeros(3) if method is None else np.asarray(method(graph, node))
 
 
 def _no_bound(walk: PartialWalk) -> float:
@@ -372,14 +376,13 @@ def _make_beginnings(
     graph: MotionGraph, objective: Objective, start: int | tuple[int, ArrayLike] | None, allowed: Bools
 ) -> Iterator[PartialWalk]:
     nodes = range(len(graph.nodes)) if start is None else [start[0] if isinstance(start, tuple) else int(start)]
-    placed = getattr(objective, "placed", _as_recorded)
     given = freeze_array(start[1], "the start's place", (3,)) if isinstance(start, tuple) else None
     for node in nodes:
         if not 0 <= node < len(graph.nodes):
             raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, not {node}", parameter="start")
         if start is None and not allowed[list(graph.out_edges(node))].any():
             continue
-        empty = PartialWalk(graph, node, placed(graph, node) if given is None else given, 0, 0.0, None)
+        empty = PartialWalk(graph, node, place_start(objective, graph, node) if given is None else given, 0, 0.0, None)
         yield replace(empty, memo=objective.begin(empty))
 
 

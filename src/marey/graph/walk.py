@@ -315,7 +315,7 @@ class Walk(FrozenRecord):
             sides = [0, 1] if edges.blends[e] else [0]
             for side in sides:
                 clip, start = int(edges.clips[e, side]), int(edges.starts[e, side])
-                for label in clips[clip].labels.sliced(start, start + n):
+                for label in clips[clip].labels.crop(start, start + n):
                     spans.setdefault(label.name, []).append((at + label.start, at + label.stop))
             at += n
         return Labels(tuple(Label(name, *span) for name, runs in spans.items() for span in _merge_runs(runs)))
@@ -336,7 +336,7 @@ def _part_plants(motion: Motion, transitions: Sequence[tuple[int, int]]) -> Moti
 
 
 def _slice_contacts(contacts: Contacts | None, start: int, stop: int) -> Contacts | None:
-    return None if contacts is None else contacts.sliced(start, stop)
+    return None if contacts is None else contacts.crop(start, stop)
 
 
 def _merge_runs(runs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

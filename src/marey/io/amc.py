@@ -31,10 +31,10 @@ from marey.io.asf import (
     asf_joints,
     asf_motion,
     bone_key,
-    ordered_rotation,
+    compose_rotations,
+    find_stated_unit,
     parse_number,
     quote,
-    stated_unit,
 )
 from marey.io.files import decode_text
 from marey.io.rate import check_rate
@@ -90,7 +90,7 @@ def read_amc(data: bytes, path: str, skeleton: AsfSkeleton, *, fps: float | None
         cut_off = not data.endswith((b"\n", b"\r"))
         values = _read_lines(lines, head.first, columns, joints, len(data), cut_off, warnings, path)
     del lines
-    unit, evidence = stated_unit(skeleton, joints)
+    unit, evidence = find_stated_unit(skeleton, joints)
     rate, how = _rate(head.fps, fps)
     root_positions, rotations = _pose(values, skeleton, joints, columns, head.degrees)
     return RawMotion(
@@ -395,7 +395,7 @@ def _pose(
             by_axes.setdefault(axes, []).append(i)
     for axes, bones in by_axes.items():
         at = [[columns.first[i] + k for k, dof in enumerate(columns.dofs[i]) if dof[0] == "r"] for i in bones]
-        turned = ordered_rotation(scale * values[:, at], axes)
+        turned = compose_rotations(scale * values[:, at], axes)
         frames = skeleton.axes[bones]
         rotations[:, joints.of_bone[bones]] = quat.mul(frames, quat.mul_inv(turned, frames))
     rotations[:, 0] = quat.mul(skeleton.root_rotation, rotations[:, 0])

@@ -148,7 +148,7 @@ def read_asf(data: bytes, path: str) -> AsfSkeleton:
         axes=set_readonly(_bone_frames([bones[name] for name in order[1:]], scale)),
         dofs=dofs,
         root_position=set_readonly(np.array(root.position)),
-        root_rotation=set_readonly(ordered_rotation(scale * np.array(root.orientation), root.axis)),
+        root_rotation=set_readonly(compose_rotations(scale * np.array(root.orientation), root.axis)),
         length_factor=length_factor,
         degrees=degrees,
         limits=((), *(tuple(bones[name].limits) for name in order[1:])),
@@ -161,7 +161,7 @@ def asf_motion(skeleton: AsfSkeleton, path: str | os.PathLike[str]) -> RawMotion
     joints = asf_joints(skeleton)
     rotations = quat.identity((1, len(joints.names)))
     rotations[:, 0] = skeleton.root_rotation
-    unit, evidence = stated_unit(skeleton, joints)
+    unit, evidence = find_stated_unit(skeleton, joints)
     return RawMotion(
         names=joints.names,
         parents=joints.parents,
@@ -210,7 +210,7 @@ def asf_joints(skeleton: AsfSkeleton) -> AsfJoints:
     )
 
 
-def stated_unit(skeleton: AsfSkeleton, joints: AsfJoints) -> tuple[float | None, list[str]]:
+def find_stated_unit(skeleton: AsfSkeleton, joints: AsfJoints) -> tuple[float | None, list[str]]:
     """Return meters per unit if the file states it and the body's size agrees, else None; and the evidence.
 
     The authors of the format meant ``:units length`` as the factor from inches to the file's numbers: CMU's 0.45 gives
@@ -231,7 +231,7 @@ def stated_unit(skeleton: AsfSkeleton, joints: AsfJoints) -> tuple[float | None,
     ]
 
 
-def ordered_rotation(angles: Floats, order: str) -> Floats:
+def compose_rotations(angles: Floats, order: str) -> Floats:
     """Return quaternions (..., 4) from angles (..., k) in radians about the axes in `order`, the first applied first.
 
     "xyz" is Rz * Ry * Rx: the format uses rotations about fixed axes.
@@ -463,7 +463,7 @@ def _bone_frames(bones: Sequence[_Bone], scale: float) -> Floats:
     for order, rows in by_order.items():
         angles = np.array([axis[0] for i in rows if (axis := bones[i - 1].axis) is not None])
         # Angles are always listed as x y z, whatever the order in which they are applied.
-        frames[rows] = ordered_rotation(scale * angles[:, ["xyz".index(letter) for letter in order]], order)
+        frames[rows] = compose_rotations(scale * angles[:, ["xyz".index(letter) for letter in order]], order)
     return frames
 
 

@@ -102,7 +102,7 @@ def _choose_stack(scene: FbxScene, clip: str | int | None, stem: str) -> Stack |
     stacks = scene.stacks
     if not stacks and clip in (None, 0, stem):
         return None
-    busiest = max(range(len(stacks)), key=lambda i: len(stacks[i].animated()), default=0)
+    busiest = max(range(len(stacks)), key=lambda i: len(stacks[i].find_animated_models()), default=0)
     names = [stack.name for stack in stacks]
     return stacks[choose_clip(names, clip, busiest, scene.document.path, scene.document.warnings)]
 

@@ -51,7 +51,7 @@ class Stack:
     name: str
     layers: dict[str, dict[tuple[int, str], Channel]]
 
-    def animated(self) -> set[int]:
+    def find_animated_models(self) -> set[int]:
         """Return the models that have keys."""
         return {model for layer in self.layers.values() for model, _ in layer}
 

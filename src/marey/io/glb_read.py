@@ -76,7 +76,7 @@ def _read_clip(gltf: Gltf, animation: Json | None, fps: float | None) -> RawMoti
     tracks = _read_tracks(gltf, animation, channels, (*above, *joints))
     if animation is not None and not tracks:
         gltf.warnings.append("the animation moves no joint of the skeleton; its rest pose is read")
-    clock, found = _set_clock(tracks, fps, _stored_fps(gltf, animation))
+    clock, found = _set_clock(tracks, fps, _get_stored_fps(gltf, animation))
     limits.check_frames(clock.n_frames, path)
     limits.check_size(clock.n_frames, len(joints) + len(above), gltf.size, path)
     transforms = {node: _read_local(gltf, node, tracks, clock) for node in (*above, *joints)}
@@ -292,7 +292,7 @@ def _set_clock(tracks: Tracks, fps: float | None, stored: float | None) -> tuple
     return _Clock(result, count_frames(times, rate), keys), found
 
 
-def _stored_fps(gltf: Gltf, animation: Json | None) -> float | None:
+def _get_stored_fps(gltf: Gltf, animation: Json | None) -> float | None:
     """Return the rate that marey's own writer stored in the animation's extras, or None."""
     extras = None if animation is None else animation.get("extras")
     own = extras.get("marey") if isinstance(extras, dict) else None

@@ -47,15 +47,15 @@ def load_map(path: str | os.PathLike[str]) -> GazeMap:
 
 
 def _example_to_json(example: GazeShift) -> dict[str, Any]:
-    def rounded(values: Any) -> list[float]:
+    def round_all(values: Any) -> list[float]:
         return [round(float(value), _DIGITS) for value in np.ravel(values)]
 
     return {
         "name": example.name,
-        "goal": rounded(example.goal),
-        "pose": rounded(quat.log(example.pose)),
+        "goal": round_all(example.goal),
+        "pose": round_all(quat.log(example.pose)),
         "length": round(example.length, _DIGITS),
-        "starts": rounded(example.starts),
+        "starts": round_all(example.starts),
         "peak": round(example.peak, _DIGITS),
         "overshoot": round(example.overshoot, _DIGITS),
     }

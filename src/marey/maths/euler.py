@@ -132,7 +132,7 @@ def continuous(angles: npt.ArrayLike, order: str) -> FloatArray:
     # Switching triples preserves distances (modulo 2 pi), and switching twice restores the original. So whether
     # frame f switches relative to frame f - 1 does not depend on the triple of f - 1, and all frames can be
     # decided at once.
-    switch = _squared_step(twin[1:], out[:-1]) < _squared_step(out[1:], out[:-1])
+    switch = _square_step(twin[1:], out[:-1]) < _square_step(out[1:], out[:-1])
     on_twin = np.logical_xor.accumulate(switch, axis=0)
     np.copyto(out[1:], twin[1:], where=on_twin[..., None])
     return _unwrap(out)
@@ -225,7 +225,7 @@ def _hold_in_lock(angles: FloatArray, three_axes: bool, parity: float) -> FloatA
     return out
 
 
-def _squared_step(after: FloatArray, before: FloatArray) -> FloatArray:
+def _square_step(after: FloatArray, before: FloatArray) -> FloatArray:
     """Return the squared distance between triples of angles, with differences modulo 2 pi."""
     step = after - before
     step -= _TURN * np.rint(step / _TURN)

@@ -36,14 +36,14 @@ _ZHANG = (
 def slide_weighted(subject: Subject) -> Reading:
     """Foot slide near the floor, per frame. It depends on the frame rate, which is part of the report."""
     subject.need_frames(2)
-    return 1000.0 * weighted_slide(subject.balls), f"at {subject.motion.fps:.6g} Hz"
+    return 1000.0 * measure_weighted_slide(subject.balls), f"at {subject.motion.fps:.6g} Hz"
 
 
 @measures("slide_weighted_speed", "mm/s", definition=f"{_WEIGHTED}; times the frame rate", source=_ZHANG)
 def slide_weighted_speed(subject: Subject) -> Reading:
     """Foot slide near the floor, per second: like `slide_weighted`, but comparable between frame rates."""
     subject.need_frames(2)
-    return 1000.0 * weighted_slide(subject.balls) * subject.motion.fps, ""
+    return 1000.0 * measure_weighted_slide(subject.balls) * subject.motion.fps, ""
 
 
 @measures(
@@ -96,7 +96,7 @@ def floor_steps(paths: Floats) -> Floats:
     return np.asarray(np.hypot(step[..., 0], step[..., 2]))
 
 
-def weighted_slide(paths: Floats, height: float = SLIDE_HEIGHT) -> float:
+def measure_weighted_slide(paths: Floats, height: float = SLIDE_HEIGHT) -> float:
     """Return the weighted slide in meters per frame: the mean over frames of sum_k d_k (2 - 2^(h_k / height)).
 
     paths : (F, K, 3) positions of K points in meters, with y measured from the floor; d_k and h_k are the distance

@@ -136,7 +136,7 @@ class BlendMeasurer:
         }
         rows = np.arange(len(u))
         if len(poses) == len(self.features):
-            rows = _needed_rows(starts[:-1], lengths, [places[k] for k in poses])
+            rows = _select_rows(starts[:-1], lengths, [places[k] for k in poses])
         motion, _ = compose(reg, track, rate, chosen=rows)
         world = motion.world()
         out = np.empty((len(weights), self.n_dims))
@@ -160,7 +160,7 @@ class BlendMeasurer:
                 out[row, columns] = self.features[k].measure_whole(motion, seen)
 
 
-def _needed_rows(starts: Ints, lengths: Ints, places: Sequence[Floats]) -> Ints:
+def _select_rows(starts: Ints, lengths: Ints, places: Sequence[Floats]) -> Ints:
     """Return the rows of a track that are needed: the first frame of each blend, and the frames around `places`."""
     around = [(starts[:, None] + cubic_weights(place, lengths)[0]).ravel() for place in places]
     return np.unique(np.concatenate([starts, *around]))

@@ -15,7 +15,7 @@ import numpy as np
 from marey.core.arrays import Floats, Ints
 from marey.parametric.measured import BlendMeasurer
 
-__all__ = ["bounded_step", "choose_examples", "refine_weights"]
+__all__ = ["choose_examples", "compute_bounded_step", "refine_weights"]
 
 # Residuals in directions where J s is below this fraction of its largest singular value are mostly ignored.
 _FOLLOWED = 0.03
@@ -67,7 +67,7 @@ def refine_weights(
         return weights
     jacobian = _compute_jacobian(measured, which, now) / scale[:, None]
     for _ in range(steps):
-        now = bounded_step(now, jacobian, residual, room, delta)
+        now = compute_bounded_step(now, jacobian, residual, room, delta)
         residual = (target - measure(now)) / scale
         miss = float(np.linalg.norm(residual))
         if miss < _DONE or not np.isfinite(miss):
@@ -77,7 +77,7 @@ def refine_weights(
     return np.asarray(weights + gain * (now - weights))
 
 
-def bounded_step(weights: Floats, jacobian: Floats, residual: Floats, room: Floats, delta: float) -> Floats:
+def compute_bounded_step(weights: Floats, jacobian: Floats, residual: Floats, room: Floats, delta: float) -> Floats:
     """Return the weights (e,) after one bounded Gauss-Newton step; Jacobian (d, e), residual (d,)."""
     from scipy.optimize import lsq_linear
 

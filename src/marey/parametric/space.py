@@ -100,6 +100,7 @@ class Reachable:
         return self.distance(target) <= 1.0
 
 
+@renamed_methods(moved="measure_projection")
 @dataclass(frozen=True, slots=True, eq=False)
 class ReachResult:
     """The result of a request: a motion, and the parameters it reaches.
@@ -154,7 +155,7 @@ class ReachResult:
         """
         return _norm_by_unit(self.units, self.own_error if own else self.error)
 
-    def moved(self) -> dict[str, float]:
+    def measure_projection(self) -> dict[str, float]:
         """Return how far the projection moved the target, keyed by unit."""
         return _norm_by_unit(self.units, np.asarray(self.aimed - self.target))
 
@@ -164,7 +165,7 @@ class ReachResult:
         out: dict[str, Any] = {
             name: [value if math.isfinite(value) else None for value in getattr(self, name).tolist()] for name in arrays
         }
-        return out | {"units": list(self.units), "projected": self.projected, "moved": self.moved()}
+        return out | {"units": list(self.units), "projected": self.projected, "moved": self.measure_projection()}
 
 
 class _Blend(NamedTuple):

@@ -73,7 +73,7 @@ def before_after(
             panel.plot(times, old, color=style.NOTE, lw=1.1, label="before")
             panel.plot(times, new, color=color, lw=1.6, label="after")
             panel.fill_between(times, old, new, where=touching, color=style.shade(style.NOTE, 0.45), lw=0, zorder=1)
-            for a, b in contacts.sliced(first, last).intervals(point.name):
+            for a, b in contacts.crop(first, last).intervals(point.name):
                 panel.axvspan(
                     *style.band(a + first, b + first, after.fps), color=style.shade(color, 0.12), lw=0, zorder=0
                 )

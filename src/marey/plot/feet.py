@@ -148,7 +148,7 @@ def _color(side: str, part: str) -> str:
 
 def _draw_bands(axes: Axes, contacts: Contacts, name: str, side: str, fps: float, first: int, last: int) -> None:
     """Tint the background while a point is in contact; the tints of heel and ball add up."""
-    for a, b in contacts.sliced(first, last).intervals(name):
+    for a, b in contacts.crop(first, last).intervals(name):
         x0, x1 = style.band(a + first, b + first, fps)
         axes.axvspan(x0, x1, color=style.SIDES[side], alpha=0.13, lw=0, zorder=0, gid=f"contact {name}")
 
@@ -157,7 +157,7 @@ def _draw_lanes(axes: Axes, contacts: Contacts, names: list[str], fps: float, fi
     """Draw one lane per contact point, with a bar for each contact."""
     names = [name for name in names if name in contacts.names]
     for lane, name in enumerate(names):
-        bars = [style.band(a + first, b + first, fps) for a, b in contacts.sliced(first, last).intervals(name)]
+        bars = [style.band(a + first, b + first, fps) for a, b in contacts.crop(first, last).intervals(name)]
         side = style.side_of(name)
         color = style.SIDES[side] if name.endswith("ball") else style.shade(style.SIDES[side], 0.62)
         spans = [(x0, x1 - x0) for x0, x1 in bars]

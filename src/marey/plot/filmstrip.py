@@ -14,7 +14,7 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.plot import style
 from marey.plot.body import UP, Body, extract_body, forward, mean_heading, span
-from marey.plot.poses import View, distinctive_frames, draw_pose, outline, paced_frames
+from marey.plot.poses import View, choose_frames, distinctive_frames, draw_pose, outline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +121,7 @@ def _plan(motion: Motion, first: int, last: int, n_poses: int | None) -> _Strip:
         reach = float(np.ptp(body.travel[first:last] @ along))
         n_poses = int(np.clip(round(reach / 0.5) + 1, 6, 10) if travels else np.clip(round(seconds / 0.35) + 1, 4, 12))
     if travels:
-        frames = paced_frames(body, first, last, n_poses)
+        frames = choose_frames(body, first, last, n_poses)
     else:
         frames = distinctive_frames(body, first, last, n_poses, ends=seconds <= _MAX_SPACING * n_poses)
     step = max(1, round(motion.fps * min(_GHOST_STEP, seconds / max(1, len(frames) - 1) / (_GHOSTS + 1))))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.core.arrays import Floats, Ints
+from marey.deprecation import renamed_names
 from marey.errors import InvalidValue
 from marey.graph import Edges, MotionGraph, PathResult, connectivity
 from marey.graph.statistics import own_threshold
@@ -171,7 +172,7 @@ draw_threshold = threshold
 
 
 @style.plot_function
-def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
+def route(found: PathResult, path: style.StrPath | None = None) -> Figure:
     """Plot a path from above, and the route of a walk along it with its transitions, styles and style changes.
 
     +Z points up and +X to the left. Paths that are longer along Z are drawn with +Z to the right and +X up. In both
@@ -219,4 +220,6 @@ def followed(found: PathResult, path: style.StrPath | None = None) -> Figure:
     return figure
 
 
-draw_followed = followed
+draw_route = route
+
+__getattr__ = renamed_names(__name__, {"draw_followed": "draw_route", "followed": "route"})

@@ -113,7 +113,7 @@ def even_frames(start: int, stop: int, n: int) -> list[int]:
     return [int(f) for f in np.unique(np.linspace(start, stop - 1, n).round())]
 
 
-def paced_frames(body: Body, start: int, stop: int, n: int) -> list[int]:
+def choose_frames(body: Body, start: int, stop: int, n: int) -> list[int]:
     """Choose at most n different frames, spaced half by time, half by distance, so that both leaps and pauses show."""
     steps = np.linalg.norm(np.diff(body.travel[start:stop], axis=0), axis=1)
     lengths = np.concatenate([[0.0], np.cumsum(steps)])

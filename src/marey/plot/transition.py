@@ -35,7 +35,7 @@ def transition_feet(
     ----------
     step : the transition step in the result's provenance.
     """
-    begin, end, late = placed_in_time(step, result.fps)
+    begin, end, late = get_transition_times(step, result.fps)
     names = style.shown_names([a, b, result])
     figure = style.new_figure(4.9, layout="constrained")
     panels = figure.subplots(4, 1, height_ratios=[1.0, 0.3, 1.0, 0.3])
@@ -56,7 +56,7 @@ def transition_feet(
 draw_transition_feet = transition_feet
 
 
-def placed_in_time(step: Mapping[str, Any], fps: float) -> tuple[float, float, float]:
+def get_transition_times(step: Mapping[str, Any], fps: float) -> tuple[float, float, float]:
     """Return when the transition begins and ends in the result, and the delay of B in it, in seconds."""
     # With integer boundaries, the transition's last frame is a frame of B; otherwise B continues after exactly the
     # requested length.

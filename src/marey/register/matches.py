@@ -138,11 +138,11 @@ def _unroll_intervals(rows: Sequence[Sequence[Interval]]) -> list[list[Interval]
         return [list(row) for row in rows]
     gaps = [(a, b if b > a else b + 1.0) for a, b in zip(marks, [*marks[1:], marks[0]], strict=True)]
 
-    def held(u: float) -> int:
+    def count_contacts(u: float) -> int:
         return sum((u - interval.start) % 1.0 < interval.stop - interval.start for row in rows for interval in row)
 
     # Among ranges with equally few rows in contact, take the longest.
-    cut = min((held(0.5 * (a + b)), a - b, 0.5 * (a + b)) for a, b in gaps)[2] % 1.0
+    cut = min((count_contacts(0.5 * (a + b)), a - b, 0.5 * (a + b)) for a, b in gaps)[2] % 1.0
     out = []
     for row in rows:
         rotated = []

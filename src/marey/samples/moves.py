@@ -25,7 +25,7 @@ def constant(value: float) -> Curve:
     return lambda t: np.full(np.shape(t), float(value))
 
 
-def keyed_curve(*keys: tuple[float, float]) -> Curve:
+def interpolate_keys(*keys: tuple[float, float]) -> Curve:
     """Return a curve that eases from key (seconds, value) to key."""
     times, values = zip(*keys, strict=True)
     return lambda t: ease_between(t, times, values)
@@ -80,9 +80,9 @@ def start_and_stop(values: Values, rng: np.random.Generator) -> Plan:
     v, length = values["speed"], values["seconds"]
     starts, stops = 0.8, 0.8 + length
     quicken, slacken = 0.45 + 0.65 * v, 0.7 + 0.7 * v
-    speed = keyed_curve((starts - 0.1, 0.0), (starts + quicken, v), (stops - slacken, v), (stops, 0.0))
+    speed = interpolate_keys((starts - 0.1, 0.0), (starts + quicken, v), (stops - slacken, v), (stops, 0.0))
     rate = values["turn_rate"]
-    turn = keyed_curve((starts, 0.0), (starts + quicken, rate), (stops - slacken, rate), (stops, 0.0))
+    turn = interpolate_keys((starts, 0.0), (starts + quicken, rate), (stops - slacken, rate), (stops, 0.0))
 
     def style(t: Floats, speed: Floats) -> Style:
         # The cadence is nearly full from the first step, long before the speed is.
@@ -142,7 +142,9 @@ def turn_around(values: Values, rng: np.random.Generator) -> Plan:
     middle = 2.2
     half = max(0.75, 0.28 * abs(angle))
     slow = v * (1.0 - 0.85 * min(1.0, abs(angle) / np.pi))
-    speed = keyed_curve((middle - half - 0.5, v), (middle - 0.1, slow), (middle + 0.1, slow), (middle + half + 0.5, v))
+    speed = interpolate_keys(
+        (middle - half - 0.5, v), (middle - 0.1, slow), (middle + 0.1, slow), (middle + half + 0.5, v)
+    )
     rate = _bump_rate(middle - half, middle + half, angle)
     course = Course(2 * middle + 0.4, speed, rate, _make_walking)
     plan = _add_labels(Gait(course, rng, values["variation"]).plan(), "walk")
@@ -155,7 +157,7 @@ def walk_to_run(values: Values, rng: np.random.Generator) -> Plan:
     _check_turn(fast, values["turn_rate"])
     span = min(max((fast - slow) / 1.1, 0.36 * length), 0.6 * length)
     begin = 0.5 * (length - span)
-    speed = keyed_curve((begin, slow), (begin + span, fast))
+    speed = interpolate_keys((begin, slow), (begin + span, fast))
     # People change from walking to running near 2.2 m/s, regardless of the final speed.
     fine = np.linspace(begin, begin + span, 200)
     middle = float(np.interp(min(max(2.2, slow + 0.2), fast - 0.1), speed(fine), fine))

@@ -31,7 +31,7 @@ from marey.store.prepare import (
     read_clip,
     read_skeleton,
 )
-from marey.store.scan import look_at, needed_files
+from marey.store.scan import list_needed_files, look_at
 from marey.store.settings import OpenSettings
 
 MIRRORED = "_mirrored"
@@ -158,7 +158,7 @@ def remake(clip: SetClip, cache: Cache) -> None:
 def list_jobs(source: SetSource) -> tuple[list[ClipJob], list[SkippedFile]]:
     """List a job for each clip, and the files that cannot be opened."""
     paths = {file: source.folder / file for file in source.files}
-    needed = {file: needed_files(path) for file, path in paths.items()}
+    needed = {file: list_needed_files(path) for file, path in paths.items()}
     every = (*paths.values(), *(side for each in needed.values() for side in each))
     seen, wrong = look_at(source.cache.index, every)
     shared = Counter(bare_name(file) for file in source.files)

@@ -280,7 +280,7 @@ class _Packer(ForkingPickler):
         start = -(-self.arrays.tell() // _ALIGNED) * _ALIGNED
         self.arrays.seek(start)
         self.arrays.write(view_bytes(np.ascontiguousarray(value)))
-        return _mapped_array, (os.fspath(self.path), start, value.shape, value.dtype.str)
+        return _map_array, (os.fspath(self.path), start, value.shape, value.dtype.str)
 
 
 def pack(function: Callable[[Any], Any], folder: Path) -> bytes:
@@ -309,12 +309,12 @@ def unpack(task: bytes) -> Callable[[Any], Any]:
     return function
 
 
-def _mapped_array(path: str, start: int, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
-    return set_readonly(np.ndarray(shape, dtype, _mapped_file(path), start))
+def _map_array(path: str, start: int, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
+    return set_readonly(np.ndarray(shape, dtype, _map_file(path), start))
 
 
 @lru_cache(maxsize=1)
-def _mapped_file(path: str) -> mmap.mmap:
+def _map_file(path: str) -> mmap.mmap:
     """Map the file once for all arrays of a task, because each mapping keeps a file open."""
     with open(path, "rb") as stream:
         return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)

@@ -97,7 +97,7 @@ def _list_place(place: Path, excluded: Path) -> list[Path]:
     return clips
 
 
-def needed_files(path: Path) -> tuple[Path, ...]:
+def list_needed_files(path: Path) -> tuple[Path, ...]:
     """Return the other files that loading `path` reads: its sidecar, and the .asf file of an .amc file."""
     out = [side] if (side := sidecar_path(path)).is_file() else []
     if path.suffix.lower() == ".amc":

@@ -80,8 +80,8 @@ def blend_recipe(
     weights = repr(list(message.weights) or [1.0 / len(clips)] * len(clips))
     if keys is not None:
         weights, imports = (
-            f"keyed_weights({keys[0]!r}, {keys[1]!r})",
-            ("from marey.blend import keyed_weights", *imports),
+            f"interpolate_weights({keys[0]!r}, {keys[1]!r})",
+            ("from marey.blend import interpolate_weights", *imports),
         )
     return call(name, "marey.blend", registration, weights, options=options, imports=imports)
 

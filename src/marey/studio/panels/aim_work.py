@@ -147,7 +147,7 @@ def _evaluate(space: ParametricMotion, wanted: Floats, settings: dict[str, Any])
         "target": result.target.tolist(),
         "aimed": result.aimed.tolist(),
         "reached": (result.aimed if by_hand else result.reached).tolist(),
-        "errors": result.moved() if by_hand else result.distances(),
+        "errors": result.measure_projection() if by_hand else result.distances(),
         "projected": result.projected,
     }
 

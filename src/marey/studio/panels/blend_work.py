@@ -245,9 +245,9 @@ def _along_curves(
 
 
 def _make_weights(times: Floats, rows: Floats, span: float) -> WeightFunction:
-    from marey.blend.weights import keyed_weights
+    from marey.blend.weights import interpolate_weights
 
-    return keyed_weights(_convert_to_seconds(times, span), rows)
+    return interpolate_weights(_convert_to_seconds(times, span), rows)
 
 
 def _convert_to_seconds(times: Floats, span: float) -> Floats:
