@@ -259,7 +259,7 @@ def draw_find(room: Room) -> None:
     room.says("Use ")
     room.page.locator(".panel button", has_text=re.compile(r"Use \d")).click()
     room.says("matches found")
-    room.page.locator(".panel button", has_text="Create control by target").click()
+    room.page.locator(".panel button", has_text="Create target control").click()
     room.says("Misses the target by")
     room.page.locator(".panel input[type=range]").last.press("ArrowRight")
     room.until("marey.playback.playing")

@@ -94,7 +94,7 @@ class MareyError(Exception):
 
     @property
     def where(self) -> str:
-        """The file and line at fault as the start of the text, ``"walk.bvh:37: "``; empty for most errors."""
+        """Prefix of the message that names the file and line, such as ``"walk.bvh:37: "``; empty for most errors."""
         return ""
 
     @property
@@ -204,7 +204,7 @@ class FileError(MareyError):
 
     @property
     def where(self) -> str:
-        """The file and line at fault as the start of the text, ``"walk.bvh:37: "``."""
+        """Prefix of the message that names the file and line, such as ``"walk.bvh:37: "``."""
         parts = [part for part in (self.path, None if self.line is None else str(self.line)) if part]
         return f"{':'.join(parts)}: " if parts else ""
 

@@ -47,7 +47,7 @@ export function borders(): void {
 function addBorder({ part, edge, label, property, sized, least, most }: Border): void {
   const vertical = edge !== "top";
   const sizeOf = () => (vertical ? byId(sized).clientWidth : byId(sized).clientHeight);
-  const line = el("div", { class: `border ${edge}`, role: "separator", tabIndex: 0, title: `${label}: drag, or press the arrow keys; double-click resets it`, aria: { label, orientation: vertical ? "vertical" : "horizontal" } });
+  const line = el("div", { class: `border ${edge}`, role: "separator", tabIndex: 0, title: `${label}: drag or use the arrow keys; double-click to reset`, aria: { label, orientation: vertical ? "vertical" : "horizontal" } });
   const set = (size: number | null) => {
     const limit = most * (vertical ? innerWidth : innerHeight);
     const fitting = size === null ? null : Math.round(clamp(size, least, Math.max(least, limit)));

@@ -18,7 +18,7 @@ const HELD_MS = 6000;
 export const DEMOS: Demo[] = [
   { title: "Clean a sliding walk", about: "Lock feet that slide, and compare before and after.", run: cleanWalk },
   { title: "Blend a walk and a run", about: "Mix two clips into a jog.", run: blendGaits },
-  { title: "Draw a path", about: "Join walks into a graph that follows a path on the floor.", run: followPath },
+  { title: "Draw a path", about: "Join walks into a motion graph and let it walk along a path.", run: followPath },
   { title: "Drive a character", about: "Steer a walking character with the keyboard.", run: driveCharacter },
 ];
 

@@ -53,7 +53,7 @@ export class Files {
     }
     if (failed.length > TOLD_SINGLY) this.app.notices.errors(`${failed.length} files could not be opened`, failed);
     else for (const text of failed) this.app.notices.error(text);
-    if (left) this.app.notices.info(`${left} more clips were skipped. Run marey studio FOLDER to list a whole folder.`);
+    if (left) this.app.notices.info(`${left} more ${left === 1 ? "clip was" : "clips were"} skipped. Run marey studio FOLDER to list a whole folder.`);
   }
 
   /** Upload a file. Returns whether the server accepted it; `report` gets the reason if not. */

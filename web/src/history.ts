@@ -242,7 +242,7 @@ export class History {
 
   /** Undo or redo a step of a motion whose current step is `from`. */
   private async step(which: "undo" | "redo", motion: string, from: number): Promise<void> {
-    if (this.steps.get(motion) !== from) throw new Error("the clip has changed");
+    if (this.steps.get(motion) !== from) throw new Error(`the clip has changed in the meantime, so this step cannot be ${which === "undo" ? "undone" : "redone"}`);
     const info = await this.app.ask(which, { motion });
     this.app.update(info);
     if (this.app.selected?.info.motion !== motion) this.app.select(motion);

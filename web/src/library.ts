@@ -58,7 +58,7 @@ export class Library {
     refresh.setAttribute("aria-label", "Refresh");
     const widen = button("⊞", () => this.setWide(!this.wide), "Show the files as large tiles over the scene", "quiet");
     widen.setAttribute("aria-label", "Large tiles");
-    const more = button("▾", () => this.filters.toggle(more), "Filter by label, finding, length and speed, or sort", "quiet");
+    const more = button("▾", () => this.filters.toggle(more), "Filter by label, quality, length and speed, or sort", "quiet");
     more.setAttribute("aria-label", "More filters");
     more.setAttribute("aria-expanded", "false");
     this.progress.max = 1;
@@ -98,7 +98,7 @@ export class Library {
     this.files = listed.files;
     this.title.textContent = visible(listed.folder) || "No folder open";
     this.title.title = listed.folder;
-    this.count.title = listed.skipped ? `${listed.skipped} more files are not listed` : "";
+    this.count.title = listed.skipped ? `${listed.skipped} more ${listed.skipped === 1 ? "file is" : "files are"} not listed` : "";
     for (const path of [...this.chosen]) if (!this.files.some((file) => file.path === path)) this.chosen.delete(path);
     if (!same) this.refilter(false);
   }
@@ -397,7 +397,7 @@ function describe(file: FileEntry, row: LibraryRow | undefined): string {
   if (row?.reason) lines.push(row.reason);
   else if (row) {
     lines.push(`${lengthText(row.seconds)} at ${Number(row.fps.toFixed(2))} Hz`);
-    lines.push(`${row.speed.toFixed(1)} m/s, ${row.distance.toFixed(1)} m, turns by ${Math.round(Math.abs(row.turn))}° ${row.turn < 0 ? "right" : "left"}`);
+    lines.push(`${row.speed.toFixed(1)} m/s, ${row.distance.toFixed(1)} m, turns ${Math.round(Math.abs(row.turn))}° ${row.turn < 0 ? "right" : "left"}`);
     lines.push(...row.findings.map(({ message }) => message));
   }
   lines.push(...(row?.labels ?? file.labels));

@@ -37,7 +37,7 @@ export function shareButton(app: App): HTMLButtonElement {
     const done = await app.ask("operate", { operation: "save", motion, settings: { format, target: "download" } }, {}, fail);
     for (const { url, name } of done.files) download(url, name);
   }));
-  const page = press("Send as page", "One HTML file that plays the visible clips anywhere, without marey and without a network", async () => {
+  const page = press("Save as web page", "One HTML file that plays the visible clips anywhere, without marey and without a network", async () => {
     const shown = [...app.motions.values()].filter(({ character }) => character.visible).map(({ info }) => info.motion);
     const { url, name } = await app.ask("share_page", { motions: shown }, {}, fail);
     download(url, name);

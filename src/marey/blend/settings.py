@@ -36,7 +36,7 @@ class WarpPathSettings(Settings):
         3, "Largest ratio of playback speeds along the path, an integer.", min=1, max=60, advanced=True
     )
     path_threshold: float = option(
-        0.33, 'Largest cost of two frames on the path, relative to the largest cost of all pairs of frames; only for '
+        0.33, 'Largest cost of a pair of frames on the path, as a fraction of the largest cost of all pairs; only for '
         'the path finder "threshold".',
         unit="fraction", above=0, max=1, advanced=True,
     )  # fmt: skip
@@ -45,7 +45,11 @@ class WarpPathSettings(Settings):
         advanced=True,
     )  # fmt: skip
     whole_costs: bool = option(
-        False, "Use gray levels 0 to 255 as costs, instead of square meters.", label="Integer costs", advanced=True
+        False,
+        "Round the costs of frames to integers from 0 to 255, as gray levels of an image, instead of using "
+        "square meters.",
+        label="Round costs to integers",
+        advanced=True,
     )
     n_frames: int | None = option(
         None, 'Number of frames of the result; only for the method "cubic". By default the weighted mean of the '
@@ -150,8 +154,9 @@ class TransitionSettings(TransitionPointSettings, PairSettings, WarpPathSettings
         advanced=True,
     )  # fmt: skip
     max_middle_distance: float = option(
-        0.3, "Motions that are farther apart in the middle of the transition are rejected.",
-        label="Max center difference", unit="m", above=0, advanced=True,
+        0.3, "Transitions are rejected if the poses of the two motions are farther apart than this in the middle of "
+        "the transition.",
+        label="Max distance in the middle", unit="m", above=0, advanced=True,
     )  # fmt: skip
     max_opposite: float = max_opposite_option(0.1, "transition")
     feet: Literal["clean"] | None = feet_option("the transition puts them")
@@ -189,12 +194,16 @@ class ComparisonSettings(MarkerSettings):
     )
     slope_limit: int = option(3, "Largest ratio of playback speeds along a path, an integer.", min=1, advanced=True)
     threshold: float = option(
-        0.33, "Largest cost of two frames on a path that is found by recursion, relative to the largest cost of all "
-        "pairs of frames.", label="Path threshold", unit="fraction", above=0, max=1, advanced=True,
+        0.33, "Largest cost of a pair of frames on a path that is found by recursion, as a fraction of the largest "
+        "cost of all pairs.", label="Max cost along the path", unit="fraction", above=0, max=1, advanced=True,
     )  # fmt: skip
     time_limit: float | None = option(10.0, "Time limit of each search.", unit="s", above=0, advanced=True)
     whole_costs: bool = option(
-        False, "Use gray levels 0 to 255 as costs, instead of square meters.", label="Integer costs", advanced=True
+        False,
+        "Round the costs of frames to integers from 0 to 255, as gray levels of an image, instead of using "
+        "square meters.",
+        label="Round costs to integers",
+        advanced=True,
     )
     n_frames: int | None = option(
         None, "Number of frames of the cubic timewarp.", label="Number of frames", min=2, advanced=True

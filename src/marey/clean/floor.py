@@ -82,7 +82,7 @@ def collect_still_heights(track: PointTrack, still: Bools) -> StillHeights:
 
 
 def locate_floor(track: PointTrack, stills: StillHeights) -> float:
-    """Return the floor height, from a track and the heights at which its feet are still."""
+    """Estimate the floor height from the heights at which the feet are still."""
     heights = stills.pooled
     needed = max(_MIN_SECONDS * track.scale.root * track.fps, _MIN_FRACTION * len(heights), 1.0)
     level = float(floor_kernels.find_lowest_level(heights, _LEVEL * track.scale.length, math.ceil(needed)))

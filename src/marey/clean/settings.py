@@ -127,7 +127,7 @@ class CleanSettings(SupportSettings):
         default=0.2,
         help="Maximum distance between a plant and the recorded foot. Where a foot slides farther than this during one "
         "contact, it is freed for a moment and planted again. Feet are lifted by at most 1.45 times this.",
-        label="Max pull of a foot", unit="m", above=0, advanced=True,
+        label="Max foot displacement", unit="m", above=0, advanced=True,
     )  # fmt: skip
     smooth: bool = option(
         default=True,
@@ -141,9 +141,9 @@ class CleanSettings(SupportSettings):
     )  # fmt: skip
     damping_from: float = option(
         default=0.75 * math.pi,
-        help="Knees and elbows straighter than this angle rotate less and less, and the limb is scaled instead. 180 "
-        "degrees (pi radians) disable damping.",
-        label="Damp knees from", unit="rad", above=0, max=math.pi, advanced=True,
+        help="Angle of knees and elbows above which damping begins: the straighter the limb, the less they rotate, and "
+        "the limb is scaled instead. 180 degrees (pi radians) disables damping.",
+        label="Knee damping angle", unit="rad", above=0, max=math.pi, advanced=True,
     )  # fmt: skip
     swivel: float = option(
         default=0.5, help="How far knee and elbow swivel to reduce the rotation of ankle and wrist.",

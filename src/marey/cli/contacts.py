@@ -57,7 +57,9 @@ def command(file: str, show: bool, edit_friendly: bool, as_json: bool, **options
     how = take_reading_options(options)
     write, output = options["write"], options["output"]
     if edit_friendly and as_json and not (write or output):
-        raise click.UsageError("--edit-friendly and --json cannot be printed together; choose one, or add --write")
+        raise click.UsageError(
+            "--edit-friendly and --json both print to the terminal; give one of them, or write files with --write"
+        )
     settings = _read_detection(show, options)
     if write and how.fps is not None:
         raise click.UsageError("--fps changes the frames, so --write would not match FILE; write a copy with -o OUT")

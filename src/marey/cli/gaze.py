@@ -193,7 +193,7 @@ def map_command(
 
 
 def _collect_goals(options: dict[str, Any], fps: float) -> list[tuple[Any, ...]]:
-    """Return all goals in order of time, converted to seconds, radians and meters."""
+    """Return all goals sorted by time, converted to seconds, radians and meters."""
     goals: list[tuple[Any, ...]] = [
         (to_seconds(time, fps), math.radians(yaw), math.radians(pitch)) for time, yaw, pitch in options["looks"]
     ]

@@ -10,7 +10,7 @@ import click
 from marey.cli.values import Moment, NumberList
 from marey.errors import ParseError
 
-_RANGE = "yaw of at most 180 and pitch of at most 90"
+_RANGE = "yaw at most 180, pitch at most 90"
 
 
 def _parse_angles(yaw: str, pitch: str) -> tuple[float, float]:
@@ -93,7 +93,8 @@ class Take(click.ParamType):  # type: ignore[type-arg]
             return Example(parts[0], *_parse_angles(parts[1], parts[2]))
         except (ValueError, IndexError):
             self.fail(
-                f"expected FILE:YAW:PITCH in degrees, {_RANGE}, such as left.c3d:60:0, or a .csv file, got {value!r}",
+                f"expected FILE:YAW:PITCH with angles in degrees ({_RANGE}), such as left.c3d:60:0, or a .csv file, "
+                f"got {value!r}",
                 param,
                 ctx,
             )
@@ -123,7 +124,8 @@ def _read_lines(path: str) -> list[Example]:
             out.append(Example(str(Path(path).parent / name), *_parse_angles(yaw, pitch), *span))
         except ValueError:
             raise ParseError(
-                f"expected FILE,YAW,PITCH in degrees, {_RANGE}, and START,STOP in frames where needed, got {line!r}",
+                f"expected FILE,YAW,PITCH or FILE,YAW,PITCH,START,STOP (angles in degrees, {_RANGE}; START and STOP "
+                f"are frames), got {line!r}",
                 path=path,
                 line=number,
             ) from None

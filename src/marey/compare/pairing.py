@@ -88,7 +88,9 @@ class Pairing:
         return np.asarray(0.5 * (ends[0] + ends[1]))
 
     def side(self, clouds: Clouds, start: int, stop: int, center: Floats, n_rows: int | None = 0) -> Side:
-        """Return frames start .. stop, and the frames around them that the windows need, in pieces; see `Side.of`."""
+        """Return one side of the comparison: frames `start` to `stop`, padded by the frames that their windows need and
+        split into pieces; see `Side.of`.
+        """
         begin, end = max(start - self.half, 0), min(stop + self.half, len(clouds))
         points = clouds.points[begin:end]
         if self.align:

@@ -69,7 +69,8 @@ class Reel:
 def make_reel(motions: Sequence[Motion]) -> Reel:
     """Concatenate clips of one character.
 
-    Resamples them to one frame rate, moves them to one floor height, and detects contacts in clips that have none.
+    The clips are resampled to one frame rate and moved to one floor height. Contacts are detected in clips that have
+    none.
     """
     ready = tuple(rotate_root_with_hips(motion) for motion in _prepare_clips(motions))
     floor = get_floor(ready[0], 0.0)

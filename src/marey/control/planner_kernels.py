@@ -31,8 +31,8 @@ class PathTable(NamedTuple):
 class ClipStarts(NamedTuple):
     """Beginnings of N clips of one node.
 
-    parameters : (N, d), d per clip. enter : (N,) moments from 0 to 1 at which the clips begin. here : (N, 3) rigid2d of
-    the character at that moment.
+    parameters : (N, d), d per clip. enter : (N,) normalized times at which the clips are entered, from 0 (start of the
+        motion) to 1 (end). here : (N, 3) placement (theta, x, z) of the character at that time.
     """
 
     parameters: Floats2D

@@ -141,7 +141,7 @@ def _describe_legs(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> list
 
 
 def _find_runs(flags: Bools) -> list[list[int]]:
-    """Return the half-open runs of True."""
+    """Return the runs of True as half-open intervals."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     return edges.reshape(-1, 2).tolist()
 

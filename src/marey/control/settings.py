@@ -42,7 +42,13 @@ class EvaluationSettings(Settings):
         help="(n, 2) x, z in meters, path to steer the character along, starting at its first point. By default a "
         "figure eight with loops of 3 m radius.",
     )
-    seconds: float = option(default=40.0, help="Maximum time on the path.", label="Max time", unit="s", above=0)
+    seconds: float = option(
+        default=40.0,
+        help="Duration after which the character is stopped, wherever it is on the path.",
+        label="Time limit",
+        unit="s",
+        above=0,
+    )
     speed: float | None = option(default=None, help="Speed to request. By default none.", unit="m/s", min=0)
     rng: Seed = option(default=0, help="Random seed of the pauses.", label="Random seed", min=0)
 
@@ -80,11 +86,12 @@ class MatchingSettings(LiveSettings):
     )  # fmt: skip
     search_every: float = option(
         default=0.1, help="Time between searches. A new command triggers a search immediately.",
-        label="Search every", unit="s", min=0, advanced=True,
+        label="Search interval", unit="s", min=0, advanced=True,
     )  # fmt: skip
     min_gain: float = option(
-        default=0.2, help="Jump only if this reduces the feature distance by at least this fraction.",
-        label="Min gain of a jump", unit="fraction", min=0, max=1, advanced=True,
+        default=0.2, help="The search jumps to another frame only if this reduces the feature distance by at least "
+        "this fraction.",
+        label="Min improvement to jump", unit="fraction", min=0, max=1, advanced=True,
     )  # fmt: skip
     half_life: float = _time_constant(
         0.1, "Time in which the pose offset of a jump roughly halves.", "Half-life of offsets"

@@ -105,8 +105,8 @@ class KnownMatches:
     def contain(self, ends: Ints, starts: Ints) -> Bools:
         """Return a mask (E,) of the frames at which no new match can end.
 
-        A match that ends inside a known one, n frames after its start, overlaps it by n frames or by its own length. It
-        is not new if n is at least the fraction `new` of the known match.
+        A match that ends n frames into a known match overlaps it by n frames, or by its own length if that is less. It
+        is new only if n is less than `new` times the length of the known match.
 
         ends : (E,) frames, numbered over all clips. starts : (C + 1,) first frame of each clip.
         """

@@ -56,33 +56,33 @@ class WebSettings(ComparisonSettings):
         None, "The web covers only frames with one of these labels. By default all frames."
     )
     max_distance: float = option(
-        0.4, "Largest pose difference of two frames that is stored; a search cannot find matches beyond it.",
+        0.4, "Pairs of frames with a larger pose difference are not stored, so a search cannot find them.",
         label="Max difference stored", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
     )  # fmt: skip
     max_rise: float = option(
-        0.15, "Frames around a local minimum are matched while their squared pose difference exceeds that of the "
-        "minimum by less than this fraction.",
-        label="Max rise", unit="fraction", min=0, max=10, advanced=True,
+        0.15, "Frames around a local minimum of the distance grid are matched while their squared pose difference "
+        "exceeds that of the minimum by less than this fraction.",
+        label="Max rise around a minimum", unit="fraction", min=0, max=10, advanced=True,
     )  # fmt: skip
     max_extension_seconds: float = option(
-        0.13, "Longest time on either side of a local minimum in which frames are matched.",
-        label="Max extension", unit="s", min=0, max=60, advanced=True,
+        0.13, "Longest time from a local minimum of the distance grid to a frame that is matched because of it.",
+        label="Max distance from a minimum", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     min_chain_seconds: float = option(
-        0.25, "Minimum length of a chain of local minima.",
-        label="Min chain length", unit="s", min=0, max=60, advanced=True,
+        0.25, "Minimum duration of a run of similar frames: consecutive local minima of the distance grid.",
+        label="Min run of similar frames", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     max_chain_distance: float = option(
-        0.15, "Largest pose difference of the frames in a chain of local minima.",
-        label="Max difference in chains", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
+        0.15, "Largest pose difference between two frames in a run of similar frames.",
+        label="Max difference in a run", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
     )  # fmt: skip
     max_bridge_seconds: float = option(
-        2.0, "Maximum length of a path between chains.",
-        label="Max bridge length", unit="s", min=0, max=60, advanced=True,
+        2.0, "Maximum duration of a path that joins two runs of similar frames.",
+        label="Max gap between runs", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     min_level_seconds: float = option(
-        0.65, "Passages that stay as similar as a chain for at least this time are kept even without a chain, for "
-        "example where both characters pause.", label="Min length without chain", unit="s", min=0, max=60,
+        0.65, "Passages that stay as similar as the frames of a run for at least this time are kept even if no run is "
+        "found, for example where both characters pause.", label="Min length without a run", unit="s", min=0, max=60,
         advanced=True,
     )  # fmt: skip
 
@@ -115,8 +115,8 @@ class IndexSettings(ComparisonSettings):
     """Settings of an index of motion."""
 
     max_distance: float = option(
-        0.4, "Largest pose difference of two frames in a match.",
-        label="Max difference of frames", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
+        0.4, "Largest pose difference between two matched frames.",
+        label="Max difference between frames", unit="m", min=STEP, max=TOO_FAR * STEP, advanced=True,
     )  # fmt: skip
 
     @property
@@ -151,8 +151,9 @@ class SearchSettings(Settings):
     )  # fmt: skip
     order: Literal["distance", "chain"] = option(
         "distance", '"distance" sorts matches by the sum of distances along the match graph (Kovar 6.2.3); "chain" by '
-        "the largest gap on the best chain of similar matches, which puts variations of the query before other "
-        "actions in sets without labels.", label="Sort matches by", advanced=True,
+        "the largest difference between neighbors on the best path of similar matches from the query to the match, "
+        "which puts variations of the query before other actions in sets without labels.",
+        label="Sort matches by", advanced=True,
     )  # fmt: skip
 
     def check(self) -> None:

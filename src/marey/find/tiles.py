@@ -40,9 +40,9 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """The job that computes a tile's kept cells. Call it with a tile.
+    """Callable that computes which cells of a tile are kept.
 
-    clouds : markers of each clip.
+    clouds : point clouds of each clip.
     frame_weights : (2 L + 1,) weights of the frames in a window.
     rules : which cells to keep.
     masks : for each clip, a mask (F,) of the frames to use, or None for all.
@@ -54,12 +54,13 @@ class Work:
     masks: Sequence[Bools | None]
 
     def __call__(self, tile: Tile) -> NDArray[np.uint8]:
-        """Compute the tile's kept cells and pack them."""
+        """Compute which cells of a tile are kept, and pack them."""
         return pack_cells(self.find_cells(tile))
 
     def find_cells(self, tile: Tile) -> Cells:
-        """Compute the tile's kept cells. In the grid of a clip with itself, only cells on the diagonal or to the right
-        of it are kept."""
+        """Compute which cells of a tile are kept. In the grid of a clip with itself, only cells on the diagonal or to
+        the right of it are kept.
+        """
         start, stop, first, last = tile.span
         shape = (stop - start, last - first)
         if not (self._mask(tile.a, start, stop).any() and self._mask(tile.b, first, last).any()):

@@ -155,7 +155,7 @@ def check_lengths(motions: Sequence[Motion], half: int, parameter: str, seconds:
 
 
 def _check_max_distance(max_distance: float, given: Sequence[Threshold]) -> None:
-    """Raise an error if transitions farther apart than `max_distance` are wanted."""
+    """Raise an error if a threshold exceeds `max_distance`, the largest distance that is searched."""
     for threshold in given:
         value = threshold_in_meters(threshold, np.zeros(0))
         if value > max_distance:

@@ -148,7 +148,7 @@ def _sum_pairs(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, half: i
 
 @helper
 def _fill_cells(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
-    """Compute D of the requested cells from the sums of the pairs in their windows."""
+    """Compute the distance D of the requested cells from the sums stored for the pairs of frames in their windows."""
     grid, extent, place, sums = tile.grid, tile.extent, tile.place, tile.sums
     n = len(weights)
     half = n // 2
@@ -177,7 +177,7 @@ def _fill_cells(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weight
 
 @helper
 def _fill_tile(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
-    """Compute D of the requested cells of a tile."""
+    """Compute the distance D of the requested cells of a tile."""
     half = len(weights) // 2
     _mark_pairs(tile, half)
     _sum_pairs(ours, theirs, tile, half)

@@ -24,8 +24,8 @@ class SpreadSettings(Settings):
 
     rng: Seed = option(0, "Random seed of the variations.", label="Random seed", min=0, advanced=True)
     spread: float = option(
-        1.0, "How far variations differ from the mean of the takes: 0 always gives the mean, 1 any mixture with equal "
-        "probability, and larger values extrapolate beyond the takes.",
+        1.0, "How far variations may differ from the mean of the takes: 0 always gives the mean, 1 gives any mixture "
+        "with equal probability, and larger values extrapolate beyond the takes.",
         label="Spread of variations", min=0, max=1.5, advanced=True,
     )  # fmt: skip
 
@@ -44,11 +44,11 @@ class ClipGraphSettings(SpreadSettings, SkeletonSettings, ProgressSettings):
         label="Frame rate", unit="1/s", above=0, advanced=True,
     )  # fmt: skip
     min_seconds: float = option(
-        2.0, "A label is reported as a finding if less than this of its motion can be played without end.",
+        2.0, "A label is reported as a finding if less of its motion than this can be played endlessly.",
         label="Report labels shorter than", unit="s", min=0, advanced=True,
     )  # fmt: skip
     variations: int = option(
-        0, "Number of random blends to add as extra clips for each action that has several takes.",
+        0, "Number of random blends to add as extra clips for each action with several takes.",
         label="Variations per action", min=0, max=1000, advanced=True,
     )  # fmt: skip
 
@@ -71,8 +71,9 @@ class GraphSettings(ClipGraphSettings, WorkSettings):
         label="Transition length", unit="s", above=0,
     )  # fmt: skip
     window_shape: Literal["triangle", "box", "gaussian"] = option(
-        "triangle", 'How much the frames of the window count: "triangle" weighs the middle most, "box" all the same.',
-        label="Weights of the window", advanced=True,
+        "triangle", 'Weights of the frames in the window: "triangle" gives the middle frame the most weight, "box" '
+        'gives all frames the same weight.',
+        label="Window weights", advanced=True,
     )  # fmt: skip
     markers: str | Sequence[str] = option(
         "body", "Points to compare: body, upper, lower, large, root_knees, or a list of joints and roles."
@@ -86,9 +87,10 @@ class GraphSettings(ClipGraphSettings, WorkSettings):
         "Weights of the markers by name, such as 2 for the hips; 1 for those that are not named. 0 ignores one.",
     )
     contact_penalty: float = option(
-        0.0, "Weight p of different contacts: p^2 times the fraction of contact points that differ is added to the "
-        "squared distance of a transition. With 1 m, transitions between different contacts are practically excluded.",
-        label="Penalty for other contacts", unit="m", min=0, max=100, advanced=True,
+        0.0, "Penalty p for different contacts: p^2 times the fraction of contact points that differ is added to the "
+        "squared distance between two frames. With 1 m, transitions between different contacts are practically "
+        "excluded.",
+        label="Penalty for different contacts", unit="m", min=0, max=100, advanced=True,
     )  # fmt: skip
     max_search_distance: float | None = option(
         None, "Look only for transitions up to this distance. Frames that are known to be farther apart are not "
@@ -146,8 +148,8 @@ class ReductionSettings(Settings):
     """Settings of `MotionGraph.reduce_transitions`."""
 
     loss: float = option(
-        0.1, "How much worse each measure may get, relative to its value before; 0 allows no loss.",
-        label="Allowed loss", unit="fraction", min=0, below=1,
+        0.1, "Fraction by which each quality measure of the graph may get worse; 0 allows no loss.",
+        label="Allowed loss of quality", unit="fraction", min=0, below=1,
     )  # fmt: skip
     rng: Seed = option(0, "Random seed of the test paths.", label="Random seed", min=0)
 
@@ -190,12 +192,14 @@ class GraphPathSettings(Settings):
         None, "A node and the rigid2d (theta, x, z) that places its clip in the world. By default any node, placed at "
         "the start of the path and facing along it.",
     )  # fmt: skip
-    avoid: ArrayLike = option((), "(K, 3) x, z, radius in meters of K circles to stay out of.")
+    avoid: ArrayLike = option((), "(K, 3) circles to stay out of: x, z and radius in meters.")
     other_characters: ArrayLike | None = option(
-        None, "(T, M, 2) positions x, z in meters of M other characters on each of T frames; NaN where absent."
+        None,
+        "(T, M, 2) positions (x, z) in meters of M other characters in each of T frames; NaN where a character "
+        "is absent.",
     )
     min_distance: float = option(
-        0.5, "Minimum distance to the other characters.", label="Distance to others", unit="m", min=0, advanced=True
+        0.5, "Minimum distance to the other characters.", label="Min distance to others", unit="m", min=0, advanced=True
     )
     seconds: float | None = option(
         None, "Stop after this time, anywhere along the path. By default the walk stops at the end of the path.",
@@ -210,7 +214,8 @@ class GraphPathSettings(Settings):
         label="Min time in a style", unit="s", min=0, max=60, advanced=True,
     )  # fmt: skip
     beam_width: int | None = option(
-        None, "States per frame of the beam search. Widths 25, 50, 100 and so on up to this one are searched and the "
+        None, "Number of states that the beam search keeps for each frame. Widths 25, 50, 100 and so on up to this one "
+        "are searched and the "
         "best walk is kept, so a larger width is never worse. By default 50 to 200, as wide as needed to stay close "
         "to the path.", label="Search width", min=25, max=10_000, advanced=True,
     )  # fmt: skip
@@ -242,14 +247,15 @@ class ApproachSettings(LabelSettings):
         "clip faces 0.",
         unit="rad", kw_only=False,
     )  # fmt: skip
-    avoid: ArrayLike = option((), "(M, 3) x, z, radius in meters of M circles to stay out of.")
+    avoid: ArrayLike = option((), "(M, 3) circles to stay out of: x, z and radius in meters.")
 
 
 class ClipApproachSettings(ApproachSettings):
     """Settings of walks into a clip that is placed in the world."""
 
     max_error: float = option(
-        0.5, "Largest error at the end; a radian of heading counts as 0.6 m at a position, and as 1 m for a clip.",
+        0.5, "Largest error at the end, in position and heading. A radian of heading counts as 0.6 m for walks to a "
+        "position, and as 1 m for walks into a clip.",
         unit="m", min=0,
     )  # fmt: skip
 
@@ -274,7 +280,7 @@ class LandingSettings(Settings):
     max_shift: float = option(0.3, "Largest distance by which the end may be moved.", unit="m", min=0)
     max_turn: float = option(0.5, "Largest angle by which the end may be rotated.", unit="rad", min=0, max=math.pi)
     feet: Literal["clean"] | None = feet_option("the adjustment puts them")
-    name: str | None = option(None, "Name of the result. By default that of the motion before.")
+    name: str | None = option(None, "Name of the result. By default that of the original motion.")
 
 
 class GraphSearchSettings(LabelSettings):
@@ -291,8 +297,9 @@ class GraphSearchSettings(LabelSettings):
     )  # fmt: skip
     step: float = option(
         0.5,
-        "Part at the start of each window that is kept; the next window begins after it.",
-        label="Kept part of a window",
+        "Time from the start of one window to the start of the next. Of the walk through a window, only this first "
+        "part is kept.",
+        label="Window step",
         unit="s",
         above=0,
     )

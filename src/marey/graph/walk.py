@@ -99,7 +99,10 @@ class Walk(FrozenRecord):
         played = graph.edges.n_frames[edges]
         total = int(played.sum())
         if not total - int(played[-1]) < self.n_frames <= total:
-            raise InvalidValue(f"n_frames must end within the last edge, at most {total}, not {self.n_frames}")
+            raise InvalidValue(
+                f"n_frames must be from {total - int(played[-1]) + 1} to {total}, so that the walk ends "
+                f"within its last edge, not {self.n_frames}"
+            )
         self._put(edges=edges)
         self._freeze(start=(3,))
 

@@ -88,7 +88,8 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
 
 
 def _keep_freed_memory() -> None:
-    """Speed up the first load of a process, which otherwise returns memory to the system and requests it again.
+    """Speed up the first file that a process loads. Otherwise, the process returns memory to the system and requests it
+    again.
 
     The C library on Linux reuses freed memory only for blocks smaller than the largest block freed so far, so this
     frees a large block once. The block is never written to, so it uses no physical memory. On other systems this has no

@@ -118,7 +118,7 @@ class SolveSettings(AxesSettings):
         unit="1/s", above=0, max=100_000,
     )  # fmt: skip
     max_gap: float = option(
-        default=0.5, help="Longest gap in the path of a point that is filled.", label="Longest gap", unit="s", min=0
+        default=0.5, help="Longer gaps in the path of a point are not filled.", label="Max gap", unit="s", min=0
     )
     strength: float = option(
         default=1.0,

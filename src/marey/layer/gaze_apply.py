@@ -175,23 +175,25 @@ def _check_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats | 
     except TypeError:
         raise InvalidValue(f"goals must be a list of (time, yaw, pitch), not {goals!r}") from None
     if not listed:
-        raise InvalidValue("goals must have at least one goal, got none")
+        raise InvalidValue("goals must contain at least one gaze target, got none")
     out: list[tuple[float, int, Floats | None]] = []
     for entry in listed:
         if len(entry) not in (2, 3):
-            raise InvalidValue(f"a goal must be (time, yaw, pitch), (time, (x, y, z)) or (time, None), not {entry!r}")
-        time = check_number(entry[0], "the time of a goal")
+            raise InvalidValue(
+                f"a gaze target must be (time, yaw, pitch), (time, (x, y, z)) or (time, None), not {entry!r}"
+            )
+        time = check_number(entry[0], "the time of a gaze target")
         if time > motion.duration + 1e-9:
             raise InvalidValue(
-                f"times of goals must be within {motion.name or 'the motion'}, which ends at {motion.duration:.2f} "
-                f"s, not {time:g} s"
+                f"the gaze target at {time:g} s is outside {motion.name or 'the motion'}, which ends at "
+                f"{motion.duration:.2f} s"
             )
         if out and time <= out[-1][0]:
             raise InvalidValue(
-                f"times of goals must be strictly increasing, not {out[-1][0]:g} s followed by {time:g} s"
+                f"the times of gaze targets must be strictly increasing, not {out[-1][0]:g} s followed by {time:g} s"
             )
         if len(entry) == 3:
-            out.append((time, ANGLES, check_goal(entry[1:], f"the goal at {time:g} s")))
+            out.append((time, ANGLES, check_goal(entry[1:], f"the gaze target at {time:g} s")))
         elif entry[1] is None:
             out.append((time, BACK, None))
         else:
@@ -377,7 +379,8 @@ def _make_notes(track: GazeTrack) -> tuple[str, ...]:
         )
         at = (first + int(np.nanargmax(misses[first : math.ceil(last)]))) / fps
         notes.append(
-            f"the goal at {look.time:.2f} s, {what}, is out of reach: at {at:.2f} s, eyes, neck and trunk cannot "
+            f"the gaze target at {look.time:.2f} s, {what}, is out of reach: at {at:.2f} s, eyes, neck and trunk "
+            f"cannot "
             f"follow any further, and the gaze misses it by {np.degrees(missed):.1f} degrees"
         )
     return tuple(notes)

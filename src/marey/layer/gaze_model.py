@@ -132,7 +132,7 @@ def check_numbers(given: Any, n: int, must: str) -> Floats:
     return out
 
 
-def check_goal(goal: Any, what: str = "a gaze goal") -> Floats:
+def check_goal(goal: Any, what: str = "a gaze target") -> Floats:
     """Check a goal, yaw and pitch in radians, and return it as an array (2,); `what` names it in the error message."""
     given = check_numbers(goal, 2, f"{what} must be two angles in radians, yaw to the left and pitch upward")
     for name, value, most in (("yaw", given[0], math.pi), ("pitch", given[1], 0.5 * math.pi)):

@@ -95,10 +95,10 @@ class TransplantSettings(SkeletonSettings):
 
 
 class GazeSettings(Settings):
-    """Settings of looks at goals."""
+    """Settings of looks at gaze targets."""
 
     steady: bool = option(
-        True, "Let the eyes compensate for the body's bobbing while they look at a goal.", label="Stabilize eyes"
+        True, "Let the eyes compensate for the body's bobbing while they look at a gaze target.", label="Stabilize eyes"
     )
     forward: str | ArrayLike = option(
         "clip", 'Direction in which the head looks. "clip" assumes that the clip looks straight ahead on average, '
@@ -119,8 +119,8 @@ class GazeMapSettings(Settings):
     """Settings of a gaze map."""
 
     k: int = option(
-        6, "Number of nearest blends that are averaged for a goal, at least 4: the farthest of them gets no weight, "
-        "and yaw and pitch need three others.", label="Nearest blends", min=4, advanced=True,
+        6, "Number of nearest blends that are averaged for a gaze target, at least 4: the farthest of them gets no "
+        "weight, and yaw and pitch need the other three.", label="Number of blends averaged", min=4, advanced=True,
     )  # fmt: skip
     rng: Seed = option(0, "Random seed of the sampled blends.", label="Random seed", min=0, advanced=True)
 

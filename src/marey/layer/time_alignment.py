@@ -117,7 +117,7 @@ def _align(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, se
 def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySplit, limit: int) -> TimeMap:
     """Align the entire lower clip; the upper clip starts anywhere in its first cycle and loops as needed.
 
-    Without steps in both clips, there are no phases: hips and knees alone are compared, and the upper clip plays at its
+    Unless both clips have steps, there are no phases: only hips and knees are compared, and the upper clip plays at its
     own speed unless another speed fits clearly better. An upper clip without steps cannot loop; if it is shorter, the
     alignment ends with it.
     """

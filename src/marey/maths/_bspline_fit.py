@@ -160,7 +160,10 @@ def _raise_steps(points: FloatArray, least: float, period: FloatArray | None) ->
 def _find_groups(
     held: npt.NDArray[np.bool_], n_points: int, cycle: int | None, period: FloatArray | None, least: float
 ) -> tuple[Ints, FloatArray]:
-    """Return the unknown of each point (K,) and its offset (K, 1); neighbors joined by a held step share one."""
+    """Return the index of the solver's unknown for each control point (K,), and the point's offset from it (K, 1).
+
+    Neighboring points whose difference is held at its minimum share one unknown.
+    """
     if cycle is None or period is None:
         first = np.concatenate([[True], ~held])
         group = np.cumsum(first) - 1
@@ -178,7 +181,9 @@ def _find_groups(
 
 
 def _compute_multipliers(gradient: FloatArray, held: npt.NDArray[np.bool_], cycle: int | None) -> FloatArray:
-    """Return the derivative of the cost by each held step: the gradient summed over the later points of its group."""
+    """Return the derivative of the cost with respect to each held step: the gradient summed over the later points of
+    its group.
+    """
     if cycle is None:
         return np.asarray(-np.cumsum(gradient)[:-1])
     around = np.zeros(cycle)

@@ -71,7 +71,7 @@ def strides(subject: Subject) -> Reading:
     """Strides (two steps) per second."""
     rate = median_stride_rate(subject.strides, subject.motion.fps)
     if rate is None:
-        raise InvalidValue("no gait found; needs a skeleton with both legs and at least one full stride")
+        raise InvalidValue("no gait found; the motion needs at least one full stride, and its skeleton both legs")
     return rate, describe_rate_finding(subject.strides, subject.motion) or ""
 
 

@@ -67,23 +67,23 @@ def edit_visibility_max(subject: Subject) -> Reading:
 
 
 def measure_visibility(subject: Subject) -> dict[str, Floats]:
-    """Return the visibility (F,) of stretch, slide and velocity changes in each frame; 1 is just noticeable."""
+    """Return how visible stretch, foot sliding and velocity changes are in each frame (F,); 1 is just noticeable."""
     if subject.source is None:
         raise InvalidValue("needs the source of the motion", parameter="against", remedy="pass `against=`")
     motion, source = subject.motion, subject.source.motion
     if len(motion) != len(source) or abs(motion.fps - source.fps) > 1e-6 * source.fps:
         raise InvalidValue(
-            f"needs the same frames as its source, which has {len(source)} at {source.fps:.6g} Hz and not {len(motion)}"
+            f"the motion must have the frames of its source, {len(source)} at {source.fps:.6g} Hz, not {len(motion)}"
             f" at {motion.fps:.6g} Hz"
         )
     return {"stretch": _find_stretch(subject), "slide": _find_slide(subject), "velocity": _find_velocity(subject)}
 
 
 def _find_stretch(subject: Subject) -> Floats:
-    """Return the visibility (F,) of changes of bone length relative to the same frame of the source."""
+    """Return how visible changes of bone length since the source are in each frame (F,)."""
     assert subject.source is not None
     if not subject.motion.skeleton.fits(subject.source.motion.skeleton):
-        raise InvalidValue("needs the same joints as its source")
+        raise InvalidValue("the motion must have the same joints as its source")
     bones, _ = length_changes(subject)
     now, before = (np.linalg.norm(each.motion.frame_offsets[:, bones], axis=2) for each in (subject, subject.source))
     change = np.abs(now / np.maximum(before, 1e-9) - 1.0)
@@ -91,8 +91,9 @@ def _find_stretch(subject: Subject) -> Floats:
 
 
 def _find_slide(subject: Subject) -> Floats:
-    """Return the visibility (F,) of foot slide: distance of planted points from the middle of their plant, relative to
-    the source."""
+    """Return how visible foot sliding is in each frame (F,): the distance of a planted point from its median position
+    during the plant, minus the same distance in the source.
+    """
     assert subject.source is not None
     contacts, _ = subject.foot_contacts
     out = np.zeros(len(subject.motion))

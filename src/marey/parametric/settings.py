@@ -40,23 +40,24 @@ class SpaceSettings(PairSettings, ProgressSettings):
         label="Redundancy tolerance",
     )  # fmt: skip
     snap: Literal["farthest", "highest", "lowest", "fastest", "slowest"] | None = option(
-        None, "If a feature's moment is given in seconds of the reference motion, the timewarp maps it to the other "
-        "motions, and this moves it to the largest such extreme within 0.2 s. By default the result of the timewarp "
-        "is used.", label="Snap moments to", advanced=True,
+        None, "If the time of a feature is given in seconds of the reference motion, the timewarp maps it to the other "
+        "motions. This moves it there to the most extreme frame of this kind within 0.2 s. By default the result of "
+        "the timewarp is used.", label="Snap key times to", advanced=True,
     )  # fmt: skip
     landmarks: bool = option(
-        True, "Register the motions so that the moments of the features coincide. Otherwise the timewarp maps the "
-        "reference's moment to the other motions (Kovar 6.3.1).", label="Align moments", advanced=True,
+        True, "Register the motions so that the times of their features, such as the apex of each kick, coincide. "
+        "Otherwise the timewarp maps the time in the reference motion to the others (Kovar 6.3.1).",
+        label="Align key times", advanced=True,
     )  # fmt: skip
     apexes: ArrayLike | None = option(
-        None, "(n,) frame in each motion that the pose features are measured at. By default the frames are found."
+        None, "(n,) the frame of each motion at which pose features are measured. By default the frames are found."
     )
     delta: float = option(
         0.1, "How far blend weights may leave the range from 0 to 1.", label="Extrapolation", min=0, advanced=True
     )
     k: int = option(
-        12, "Number of nearest samples that determine the weights for a target.",
-        label="Nearest samples", min=1, max=1_000_000, advanced=True,
+        12, "Number of nearest samples from which the weights for a target are averaged.",
+        label="Number of samples averaged", min=1, max=1_000_000, advanced=True,
     )  # fmt: skip
     expand: float = option(
         0.2, "How much larger the sampled box is than the bounding box of the examples, as a fraction of its size.",

@@ -94,7 +94,7 @@ def floor_height(motion: Motion, positions: Floats) -> float:
 
 
 def span(motion: Motion, start: int, stop: int | None) -> tuple[int, int]:
-    """Validate half-open frames `start` and `stop`; None as `stop` means the end."""
+    """Check the half-open range of frames `start` to `stop`. If `stop` is None, it runs to the end."""
     first = check_index(start, "start")
     last = len(motion) if stop is None else check_index(stop, "stop")
     if not 0 <= first < last <= len(motion):

@@ -132,7 +132,7 @@ def _draw_angles(figure: Figure, cell: object, track: GazeTrack, look: int, firs
         gaze = np.degrees(track.gaze[first : last + 1, k])
         goal = np.degrees(track.goals[first : last + 1, k])
         goal = np.where(times >= chosen.time, goal, np.nan)
-        axes.plot(times, goal, color=style.FLOOR, lw=1.2, ls=(0, (5, 2)), label="goal")
+        axes.plot(times, goal, color=style.FLOOR, lw=1.2, ls=(0, (5, 2)), label="gaze target")
         axes.plot(
             times,
             np.degrees(track.model[first : last + 1, k]),

@@ -50,7 +50,7 @@ def reach(found: Reach, path: style.StrPath | None = None, *, seconds: float | N
     extent = _find_extent(found, reached)
     _draw_solid(solid, found, reached, limit, extent)
     image = _draw_plan(plan, found, reached, limit, extent)
-    figure.colorbar(image, cax=bar, label="soonest, s")
+    figure.colorbar(image, cax=bar, label="earliest arrival, s")
     places = int(reached.any(axis=2).sum())
     mean = float(reached.sum(axis=2)[reached.any(axis=2)].mean())
     figure.text(

@@ -166,7 +166,7 @@ def _check_hips_root(motion: Motion) -> Motion:
     """Return the motion unchanged; raise an error if joint 0 is not the hips."""
     if motion.skeleton.roles["hips"] != 0:
         raise InvalidValue(
-            f"a gait space needs characters whose root (joint 0) is the hips, but in {motion.name!r} the "
-            f"hips are joint {motion.skeleton.roles['hips']}; make_hips_root of marey.core.placement changes that"
+            f"a gait space needs skeletons whose root (joint 0) is the hips, but in {motion.name!r} the hips are joint "
+            f"{motion.skeleton.roles['hips']}; call marey.core.placement.make_hips_root first"
         )
     return motion

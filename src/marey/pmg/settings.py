@@ -30,7 +30,8 @@ class SeamSettings(Settings):
         default=1.0 / 3.0, help="Duration of a transition.", label="Transition length", unit="s", above=0, max=60
     )
     region: float = option(
-        default=0.3, help="Part of a clip, at its start and at its end, that transitions must be completely inside.",
+        default=0.3, help="Fraction of a clip, at its start and at its end, within which transitions must lie "
+        "completely.",
         label="Transition region", unit="fraction", above=0, max=0.5,
     )  # fmt: skip
     markers: str = option(
@@ -67,21 +68,22 @@ class EdgeSettings(CompareSettings):
 
     good: float | None = option(
         default=None,
-        help="T_GOOD: every motion must have a transition with at most this distance. By default chosen from the "
+        help="T_GOOD: every motion of the source must have a transition with at most this cost. By default chosen from "
+        "the "
         "distribution of all transitions.",
-        label="Good", unit="m", above=0,
+        label="Accept costs below", unit="m", above=0,
     )  # fmt: skip
     bad: float | None = option(
         default=None,
-        help="T_BAD: transitions with a larger distance are not allowed. By default chosen from the distribution of "
+        help="T_BAD: transitions with a larger cost are never used. By default chosen from the distribution of "
         "all transitions.",
-        label="Bad", unit="m", above=0,
+        label="Reject costs above", unit="m", above=0,
     )  # fmt: skip
     part: str | None = option(
         default=None,
-        help="Name for a new node. If only part of the source has transitions of at most T_GOOD, that part is added as "
-        "this node and connected instead.",
-        label="Name of the part",
+        help="Name of a new node. If only some motions of the source have a transition that costs at most T_GOOD, the "
+        "sub-range of their parameters is added as this node, and connected in place of the source.",
+        label="Sub-range name",
     )
     compared: NodeComparison | None = option(
         default=None,
@@ -103,13 +105,13 @@ class ConnectAllSettings(CompareSettings, ProgressSettings):
 
     good: float = option(
         default=0.10,
-        help="T_GOOD of the edges. A pair works if every sampled motion of the source has a transition with at most "
-        "this distance.",
-        label="Good", unit="m", above=0,
+        help="T_GOOD of the edges. Two nodes are connected if every sampled motion of the source has a transition with "
+        "at most this cost.",
+        label="Accept costs below", unit="m", above=0,
     )  # fmt: skip
     bad: float = option(
-        default=0.15, help="T_BAD of the edges: transitions with a larger distance are not allowed.",
-        label="Bad", unit="m", above=0,
+        default=0.15, help="T_BAD of the edges: transitions with a larger cost are never used.",
+        label="Reject costs above", unit="m", above=0,
     )  # fmt: skip
     prune: bool = option(
         default=True,
@@ -147,7 +149,8 @@ class GaitSettings(SkeletonSettings):
         kw_only=False,
     )
     margin: float = option(
-        default=0.2, help="Gait cycles that each clip extends at both ends, for blending with the next clip.",
+        default=0.2, help="Number of gait cycles by which each clip is extended at both ends, for blending with the "
+        "next clip.",
         above=0, advanced=True,
     )  # fmt: skip
     mirror: bool = option(
@@ -167,7 +170,7 @@ class GaitSettings(SkeletonSettings):
     )  # fmt: skip
     side: Literal["left", "right"] = option(
         default="left",
-        help="The foot that passes the other at the start of the clip and comes down first.",
+        help="The foot that passes the other at the start of a clip and touches down first.",
         label="First foot", advanced=True,
     )  # fmt: skip
 
@@ -226,8 +229,8 @@ class StreamSettings(LiveSettings):
     )
     respond: Literal["anytime", "clip"] = option(
         default="anytime",
-        help='When a command takes effect: "anytime" within the current clip, by a transition to another clip of the '
-        'same node at the same moment; "clip" with the next clip.',
+        help='When a command takes effect: "anytime" within the current clip, by a transition to the same phase of '
+        'another clip of the node; "clip" with the next clip.',
         label="Commands take effect",
         advanced=True,
     )

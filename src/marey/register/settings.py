@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 def max_opposite_option(default: float, part: str) -> Any:
     """Declare the option `max_opposite`. `part` is what the fraction refers to."""
     return option(
-        default, f"Motions that stand on opposite feet for a larger part of the {part} are rejected.",
-        label="Max time on opposite feet", unit="fraction", min=0, max=1, advanced=True,
+        default, f"Largest fraction of the {part} in which one motion may stand on the left foot while the other "
+        f"stands on the right. Beyond it, motions are rejected.",
+        label="Max time with different support feet", unit="fraction", min=0, max=1, advanced=True,
     )  # fmt: skip
 
 

@@ -126,7 +126,9 @@ def turn_in_place(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def _bump_rate(start: float, stop: float, total: float) -> Curve:
-    """Return a rate curve that is 0 outside (start, stop) and integrates to `total` (derivative of minimum jerk)."""
+    """Return a rate curve that is 0 outside (start, stop) and integrates to `total`: the derivative of a minimum-jerk
+    curve.
+    """
 
     def rate(t: Floats) -> Floats:
         s = np.clip((t - start) / (stop - start), 0.0, 1.0)

@@ -304,7 +304,7 @@ def _read_report(name: str, content: Mapping[str, Any]) -> CheckReport:
 class ClipSearchSettings(Settings):
     """Settings of `marey.store.search_clips`."""
 
-    words: str = option("", "Words that must all occur in the clip's name, labels or description.", label="Words")
+    words: str = option("", "Words that must all occur in the clip's name, labels or description.", label="Search text")
     label: str = option("", "Only clips with this label.", label="Label")
     min_duration: float | None = option(None, "Shortest duration.", unit="s", min=0)
     max_duration: float | None = option(None, "Longest duration.", unit="s", min=0)
@@ -408,7 +408,9 @@ def read_descriptions(path: str | os.PathLike[str]) -> dict[str, str]:
         heading = [each.strip().lower() for each in next(rows, [])]
         missing = [each for each in ("file", "description") if each not in heading]
         if missing:
-            raise ParseError(f"expected the columns file and description, {missing[0]} is missing", path=path, line=1)
+            raise ParseError(
+                f"expected the columns 'file' and 'description'; {missing[0]!r} is missing", path=path, line=1
+            )
         at, what = heading.index("file"), heading.index("description")
         out: dict[str, str] = {}
         for row in rows:

@@ -34,7 +34,8 @@ def describe_motion(
     """Describe an open motion for the page.
 
     `name` is its id and `session` the id of its session. `origin` is the id of the motion whose file has the skin;
-    `sources` are the names of the motions it was made from. `before` is the motion with which foot slides are compared.
+    `sources` are the names of the motions it was made from. `before` is the motion before the edit, the reference for
+    foot sliding.
     """
     step = opened.now
     recording = step.recording

@@ -165,25 +165,30 @@ class SearchInputs(PlaceInputs):
 
     objective: Literal["point", "clip", "path", "speed", "style"] = option(
         "point", "What the walk should do: go to a point, enter a clip at a point, follow the drawn path, or keep a "
-        "speed or a style (a label).", label="Goal",
+        "speed or a style (a label).", label="Objective",
     )  # fmt: skip
-    style: str = option("", "Name of the clip or label, if the goal is a clip or a style.", label="Clip or style")
+    style: str = option("", "Name of the clip or label, if the objective is a clip or a style.", label="Clip or style")
     angle: float = option(
         0.0,
-        "Direction of the clip's first frame, to the left of +Z, if the goal is a clip.",
+        "Direction of the clip's first frame, to the left of +Z, if the objective is a clip.",
         unit="rad",
         label="Direction",
     )
-    speed: float = option(1.2, "Speed to keep, if the goal is a speed.", unit="m/s", min=0)
+    speed: float = option(1.2, "Speed to keep, if the objective is a speed.", unit="m/s", min=0)
     seconds: float = option(
-        4.0, "Duration of the walk, if the goal is a speed or a style.", unit="s", above=0, max=600, label="Duration"
+        4.0,
+        "Duration of the walk, if the objective is a speed or a style.",
+        unit="s",
+        above=0,
+        max=600,
+        label="Duration",
     )
     max_error: float | None = option(
-        None, "Accepted distance from the position, if the goal is a point or a clip.", unit="m", min=0
+        None, "Accepted distance from the position, if the objective is a point or a clip.", unit="m", min=0
     )
     min_step: float = option(
         0.01,
-        "If the goal is a path: minimum progress per frame. Standing still costs as much as this progress.",
+        "If the objective is a path: minimum progress per frame. Frames with less progress cost as much as this one.",
         unit="m",
         min=0,
         advanced=True,

@@ -29,8 +29,9 @@ class RenderSettings(ProgressSettings):
     apart: bool = option(False, "Put several motions side by side, all facing the same way.", label="Side by side")
     theme: Literal["light", "dark"] = option("light", "Colors of the background.", label="Theme")
     drawing: Literal["auto", "browser", "plot"] = option(
-        "auto", "Renderer: a browser without a window draws solid bodies with shadows; matplotlib draws simple bodies "
-        "and needs no browser. auto uses a browser if there is one.", label="Drawn by", advanced=True,
+        "auto", "Program that draws the pictures: a browser without a window draws solid bodies with shadows; "
+        "matplotlib draws simple bodies and needs no browser. auto uses a browser if there is one.",
+        label="Renderer", advanced=True,
     )  # fmt: skip
 
     def check(self) -> None:

@@ -34,7 +34,7 @@ def test_punches_and_saved_targets_become_nodes_and_recipes_are_saved(tab: Tab, 
     page = tab.page
     page.get_by_role("tab", name="Characters").click()
     tab.until("() => !!document.querySelector('.panel h3')")
-    page.get_by_label("Clips are").select_option("action")
+    page.get_by_label("Type of clips").select_option("action")
     page.get_by_label("Node name").fill("punch")
     page.get_by_role("button", name="Add node").click()
     tab.until("() => /built from 4 examples/.test(document.querySelector('.panel').textContent)")

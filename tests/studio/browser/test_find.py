@@ -84,7 +84,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
         " if (name.startsWith('aim')) answer.then((each) => replies.push(each.first ?? each), () => 0);"
         " return answer; }; }"
     )
-    press(tab, "Create control by target")
+    press(tab, "Create target control")
     says(tab, "Built from 5 examples at 30 Hz.")
     tab.until("() => marey.selected.info.motion === replies[0].motion.motion && !!marey.selected.character.pose")
     # While it plays the camera goes along, and the ball would not be where it was looked for.

@@ -202,8 +202,8 @@ class Author {
     const edge = this.character.edges.find(({ source, target }) => source === chosen.source && target === chosen.target)!;
     const rows: [string, string][] = [
       ["Accept, reject", `below ${centimeters(edge.good)}, above ${centimeters(edge.bad)}`],
-      ["Cost (lower is better)", `median ${centimeters(edge.median)}; best transition of each source motion at most ${centimeters(edge.worst)}`],
-      ["Reachable", `${Math.round(100 * edge.reachable)} % of ${edge.target} can follow (average of ${edge.samples} samples)`],
+      ["Cost (lower is better)", `median ${centimeters(edge.median)}; every source motion has a transition that costs at most ${centimeters(edge.worst)}`],
+      ["Reachable", `${Math.round(100 * edge.reachable)} % of the motions of ${edge.target} can follow (average of ${edge.samples} samples)`],
     ];
     this.detail.replaceChildren(
       el("h3", { text: `${edge.source} → ${edge.target}` }),
@@ -265,13 +265,13 @@ class Author {
     const form = settingsForm<GaitSettings>(FORMS.GaitSettings, { initial: { mirror: true } });
     let [speed, isAction, feature, moment] = [false, false, "position", "farthest"];
     const at = choice("At", MOMENTS, moment, (value) => (moment = value), "When the joint reaches the target. Full extension: when it is farthest from the body");
-    gait.append(check("Vary speed", speed, (on) => (speed = on), "Also blend by speed"), form.element);
+    gait.append(check("Vary speed", speed, (on) => (speed = on), "Make speed a second parameter of the node, besides the turn"), form.element);
     actions.append(
       choice("Control", FEATURES, feature, (value) => {
         feature = value;
         this.joint.hidden = at.hidden = value !== "position";
       }, "What is controlled: where a joint ends up, or a property of the whole motion"), this.joint, at);
-    const kind = choice("Clips are", [["gait", "walks or runs"], ["action", "examples of one action"]], "gait", (value) => {
+    const kind = choice("Type of clips", [["gait", "walks or runs"], ["action", "examples of one action"]], "gait", (value) => {
       isAction = value === "action";
       [gait.hidden, actions.hidden] = [isAction, !isAction];
     }, "Walks and runs are cut into gait cycles; examples of an action, such as punches, are used whole");
@@ -287,7 +287,7 @@ class Author {
           addNode();
         }));
       void done.then((added) => {
-        if (added) said.textContent = `${this.character.note} It appears in the graph above. Connect it below so that it can keep moving.`;
+        if (added) said.textContent = `${this.character.note} The node appears in the graph above. Connect it below, so that the character can keep moving.`;
       });
     };
     const add = button("Add node", addNode, "Make a node from the checked clips");
@@ -306,7 +306,7 @@ class Author {
     const roles = [...new Set(motions.flatMap(({ info }) => Object.keys(info.roles)))];
     const hand = this.joint.select.value || roles.find((role) => role === "right_hand") || roles[0] || "";
     setOptions(this.joint.select, roles.map((role): [string, string] => [role, role.replaceAll("_", " ")]), hand);
-    if (!motions.length) this.clips.replaceChildren(el("p", { class: "dim", text: "First open walks or runs that follow curves." }));
+    if (!motions.length) this.clips.replaceChildren(el("p", { class: "dim", text: "First open clips of walking or running along curves." }));
     Object.assign(this.clips.style, { maxHeight: "160px", overflowY: "auto", gap: "0" });
   }
 

@@ -23,8 +23,8 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   const form = settingsForm<CompareSettings>(FORMS.CompareSettings);
   const note = el("p", { class: "dim", aria: { live: "polite" } });
   const connect = button("Connect", () => void join(null), "Add the transition to the character with the thresholds above", "primary");
-  const part = button("Connect as parameter sub-range", () => void join(`${from.select.value} part`), "Put the source motions that can transition into a separate node, and connect only that node");
-  const good = slider({ label: "Accept costs below", title: "Largest cost of a transition that is accepted; lower = stricter. Motions with costs between the two limits can follow only if their parameters lie in the range of the accepted ones.", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
+  const part = button("Connect as parameter sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that have a transition, and connect only that node");
+  const good = slider({ label: "Accept costs below", title: "Transitions that cost less are accepted; lower = stricter. A motion with a cost between the two limits can follow only if its parameters lie within the range of the accepted motions.", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
   const bad = slider({ label: "Reject costs above", title: "Transitions that cost more are never used; lower = stricter", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
   const sample = slider({ label: "Preview source", title: "Source motion (by number) whose possible successors are shown", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
   const histogram = sketch("Histogram: number of motion pairs by transition cost", 120, (pen, width, height) => chart && drawCosts(pen, width, height, chart, good.value / 100, bad.value / 100));

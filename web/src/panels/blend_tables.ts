@@ -31,7 +31,7 @@ export function statistics(table: BlendTable, how: string): HTMLElement[] {
   };
   show(0);
   return [
-    el("h4", { text: table.proven ? "Alignment (optimum proven)" : "Alignment (best found)" }),
+    el("h4", { text: table.proven ? "Alignment (proven optimal)" : "Alignment (best found)" }),
     sheet(["", "difference (m)", "% of best", "time (ms)"], paths),
     el("h4", { text: "Blends" }),
     el("p", { class: "dim", text: how }),

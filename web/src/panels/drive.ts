@@ -64,7 +64,7 @@ class Driving {
   private readonly wayChoice = choice("Controller", CONTROLLERS, "character", () => {
     this.listClips();
     this.restart();
-  }, "How the motion is made: by a character of the panel Characters, a motion graph with a table of the best transition for each direction, motion matching, or a blend tree");
+  }, "How the motion is made: by a character from the Characters panel, a motion graph with a table of the best transition for each direction, motion matching, or a blend tree");
   private readonly character = choice("Character", [["recipe:stopping", "stopping"]], "recipe:stopping", () => {
     this.picked = true;
     this.showChoices();
@@ -133,7 +133,7 @@ class Driving {
         this.carry, this.limits),
       this.commands,
       el("section", {}, el("h3", { text: "Response time" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.failed, el("div", { class: "row" }, this.compare), this.stream,
-        el("p", { class: "dim", text: "Move with WASD, the arrow keys or a gamepad. Click the floor to walk there. Drag from the character to make it follow the pointer. Without a key, a character that can stop stands still. Keys 1 to 9 choose an action; Escape ends live control. You can change the controller while the character moves." }),
+        el("p", { class: "dim", text: "Move with WASD, the arrow keys or a gamepad. Click the floor to walk there. Drag from the character to make it follow the pointer. While no key is pressed, a character that can stop stands still. Keys 1 to 9 choose an action; Escape ends live control. You can change the controller while the character moves." }),
         this.pad),
     );
     handsFree(this.element);
@@ -158,7 +158,7 @@ class Driving {
     setOptions(select, options, this.picked && can(select.value) ? select.value : first);
     for (const option of select.options) option.disabled = !can(option.value);
     this.abouts.clear();
-    for (const { name, about, is_built } of found.recipes) this.abouts.set(`recipe:${name}`, is_built ? about : `${about}. It is built at its first start; later it starts at once`);
+    for (const { name, about, is_built } of found.recipes) this.abouts.set(`recipe:${name}`, is_built ? about : `${about}. It is built when it is first started; after that, it starts at once`);
     this.hasGraph = found.graph;
     this.listClips();
     this.prepare();
@@ -449,7 +449,7 @@ class Driving {
 
   private showPad(name: string): void {
     this.pad.hidden = !name;
-    this.pad.textContent = `${name} connected. Left stick: direction and speed. D-pad: direction. Four right buttons: the first four actions. Start or Back: stop.`;
+    this.pad.textContent = `${name} connected. Left stick: direction and speed. D-pad: direction. Face buttons: the first four actions. Start or Back: stop.`;
   }
 
   private async showStatistics(): Promise<void> {

@@ -200,7 +200,7 @@ class FindPanel {
   private next(stale: boolean): string {
     if (stale) return "The curve is for the previous example. Press Suggest a threshold again, or search with the current threshold.";
     if (this.chosen !== null) return "";
-    return this.curve ? "Use the suggested threshold, or click the curve or type for another one." : "Type a threshold, or press Suggest a threshold.";
+    return this.curve ? "Use the suggested threshold, click another one on the curve, or type one." : "Type a threshold, or press Suggest a threshold.";
   }
 
   /** Show the outcome of the last action until the next one. */

@@ -48,7 +48,7 @@ export class AimSection {
   private readonly at = choice("At", MOMENTS, this.moment, (value) => (this.moment = value), "When the joint reaches the target. Full extension: when it is farthest from the body");
   private readonly about = el("div", { class: "dim" });
   private readonly said = el("p", { aria: { live: "polite" } });
-  private readonly back = el("div", { class: "row", hidden: true }, button("Move target into reach", () => this.comeBack(), "Move the target to the closest point that the motion can reach"));
+  private readonly back = el("div", { class: "row", hidden: true }, button("Move target within reach", () => this.comeBack(), "Move the target to the closest point that the motion can reach"));
   private reached: number[] = [];
   private readonly params = el("div", { class: "stack" });
   private readonly asked = el("div", { class: "stack", hidden: true });
@@ -64,7 +64,7 @@ export class AimSection {
   constructor(private readonly app: App, private readonly chosen: () => { search: number; drop: number[] }, written: () => void) {
     this.ask = latest(() => this.answer());
     this.marks = new AimMarks(app, (point, done) => this.drag(point, done));
-    const make = button("Create control by target", () => void this.make(), "Blend the matches into one motion that reaches the target you drag", "primary");
+    const make = button("Create target control", () => void this.make(), "Blend the matches into one motion that reaches the target you drag", "primary");
     const keep = button("Keep as new clip", () => void this.keep(), "Add a copy of this motion to the clips; the target control stays active");
     this.asked.append(this.about, this.params, this.said, this.back,
       check("Refine when the target or slider is released", this.refine, (on) => (this.refine = on), "When you release the target or a slider, improve the accuracy, which takes longer"), this.generating.element, el("div", { class: "row" }, keep));
@@ -74,7 +74,7 @@ export class AimSection {
       this.joint.hidden = this.at.hidden = value !== "position";
     }, "What you control: where a joint ends up, or a property of the whole motion"), this.joint, this.at, this.building.element, el("div", { class: "row" }, make));
     this.asked.append(this.saved.saving);
-    this.element = el("section", { hidden: true }, el("h3", { text: "Control by target" }), this.making, this.saved.opening, this.asked);
+    this.element = el("section", { hidden: true }, el("h3", { text: "Target control" }), this.making, this.saved.opening, this.asked);
     app.motionsChanged.on(() => {
       if (this.motion && !app.motions.has(this.motion)) this.marks.hide();
     });

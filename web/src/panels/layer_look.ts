@@ -80,7 +80,7 @@ export class LookSection {
   private readonly maps = choice("Gaze map", [["", "built-in"]], "", (value) => {
     this.map = value;
     this.changed();
-  }, "Gaze style: the built-in person, or a gaze map in the folder");
+  }, "Gaze style: the built-in one, or a gaze map from the folder");
   private readonly next: () => void;
 
   constructor(private readonly app: App) {

@@ -47,7 +47,7 @@ const NONE: OperationInputs = { graphs: [], spaces: [], positions: [], files: []
 /** Labels of inputs that are files or graphs, and what is said if there are none. */
 const CHOICES: Record<string, { label: string; none: string; list: (known: OperationInputs) => string[] }> = {
   graph: { label: "Graph", none: "Build a graph first, or put a saved one into the open folder.", list: ({ graphs }) => graphs },
-  file: { label: "File", none: "The open folder has no such file.", list: ({ positions }) => positions },
+  file: { label: "File", none: "The open folder has no file of the required type.", list: ({ positions }) => positions },
   space: { label: "Target control", none: "The open folder has no target controls. The Find panel saves them.", list: ({ spaces }) => spaces },
 };
 /** Texts of choices, for settings whose values are not words that users know. */
@@ -236,7 +236,7 @@ function makeInput(app: App, operation: Operation, take: string, known: Operatio
   }
   const listed = CHOICES[take];
   if (listed) {
-    const options = listed.list(known).map((each): [string, string] => [each, each || "graph of this panel"]);
+    const options = listed.list(known).map((each): [string, string] => [each, each || "the graph in this panel"]);
     const field = take === "graph" ? "graph" : "file";
     const before = kept[field] ?? "";
     const pick = choice(listed.label, options, options.some(([value]) => value === before) ? before : (options[0]?.[0] ?? ""), () => undefined);

@@ -279,7 +279,7 @@ def _check_clip_lengths(names: Sequence[str], reel: Reel, passages: Sequence[Pas
                 into, out = names[entry.clip], names[departure.target]
                 first = int(reel.borders[entry.target])
                 raise InvalidValue(
-                    f"{names[entry.target]!r} is left for {out!r} at {(departure.leave - first) / reel.fps:.2f} s, but "
-                    f"from {into!r} it is only entered at {(entry.enter - first) / reel.fps:.2f} s; make the "
-                    "transitions shorter or the clip longer"
+                    f"the transition from {into!r} ends at {(entry.enter - first) / reel.fps:.2f} s of "
+                    f"{names[entry.target]!r}, but the transition to {out!r} already begins at "
+                    f"{(departure.leave - first) / reel.fps:.2f} s; shorten the transitions, or use a longer clip"
                 )

@@ -118,7 +118,7 @@ async def compare_blends(session: Session, message: messages.CompareBlends) -> m
 
 def _get_motions(session: Session, names: tuple[str, ...]) -> list[Motion]:
     if not 2 <= len(names) <= _MAX_MOTIONS:
-        raise InvalidValue(f"expected 2 to {_MAX_MOTIONS} clips to blend, got {len(names)}; select some")
+        raise InvalidValue(f"select 2 to {_MAX_MOTIONS} clips to blend, not {len(names)}")
     return [session.motions.motion(name) for name in names]
 
 

@@ -380,7 +380,7 @@ class ResponseClock:
         self._waited = 0.0 if abs(_wrap_angle(direction - heading)) > WITHIN else None
 
     def step(self, heading: float) -> None:
-        """Advance by one frame, in which the character has this heading (radians)."""
+        """Advance by one frame. `heading` is the character's heading in that frame, in radians."""
         self._record.seconds += self._step
         self._lasted += self._step
         if self._waited is None or self._wanted is None:

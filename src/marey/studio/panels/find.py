@@ -130,7 +130,7 @@ async def open_match(session: Session, message: messages.OpenMatch) -> messages.
     state = get_find_state(session)
     search = state.get_search(message.search)
     if not 0 <= message.number < len(search.matches):
-        raise InvalidValue(f"expected a match from 0 to {len(search.matches) - 1}, got {message.number}")
+        raise InvalidValue(f"the number of a match must be from 0 to {len(search.matches) - 1}, not {message.number}")
     match = search.matches[message.number]
     done = await session.jobs.run(
         f"{_SOURCES}:match",

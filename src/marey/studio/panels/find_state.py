@@ -123,7 +123,7 @@ class FindState:
     def get_aim(self) -> Aim:
         """Return the current parametric motion. Raises an error if there is none."""
         if self.aim is None:
-            raise InvalidValue("no target control yet; press “Create control by target” first")
+            raise InvalidValue("no target control yet; press “Create target control” first")
         return self.aim
 
     def key(self, session: Session, motion: str) -> Key:
