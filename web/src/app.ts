@@ -29,12 +29,12 @@
  *   app.shown              what is drawn of each character; `app.show({...})` changes it
  *   widgets/               slider, curve_editor (weights over time), measures (a table of metrics), notices
  */
-import type * as THREE from "three";
 import { Failed, type AskOptions, type Connection } from "./connection";
 import { freeColor } from "./colors";
 import { Curves } from "./curves";
 import { byId } from "./dom";
 import { CharacterView, SHOWN, type Shown } from "./character_view";
+import { Follower } from "./follower";
 import { Frames, type Block } from "./frames";
 import { History, type Change } from "./history";
 import type { Commands, MotionInfo, OpenFile, Welcome } from "./messages";
@@ -109,22 +109,20 @@ export class App {
   readonly followingChanged = new Signal<boolean>();
   /** The server's welcome; null until it has answered. */
   welcome: Welcome | null = null;
-  private follows = true;
+  private readonly follower: Follower;
   /** Characters whose skin was already requested. */
   private readonly dressed = new WeakSet<CharacterView>();
-  private lastCenter: THREE.Vector3 | null = null;
   /** Number of edits of contacts and labels that the server has not answered yet. */
   private readonly edits = new WeakMap<Shot, number>();
   private readonly waiting: Waiting;
   /** Whether the time has changed since the characters were last drawn. */
   private stale = false;
-  /** Whether a mouse button or a finger is down in the scene. */
-  private pressed = false;
 
   constructor(readonly connection: Connection) {
     this.notices = new Notices(byId("notices"));
     this.waiting = new Waiting(byId("notices"));
     this.stage = new Stage(byId("stage"));
+    this.follower = new Follower(this.stage);
     this.timeline = new Timeline(byId("timeline"), this.playback, this.scale);
     this.keys = new KeyLane(byId("keys"), this.playback, this.scale);
     for (const signal of [this.motionsChanged, this.selectionChanged, this.infoChanged]) signal.on(() => this.keys.refresh());
@@ -136,8 +134,6 @@ export class App {
     this.connection.events.on((event) => {
       if (event.event === "motion_changed") this.update(event.motion);
     });
-    this.stage.canvas.addEventListener("pointerdown", () => (this.pressed = true), { capture: true });
-    for (const name of ["pointerup", "pointercancel", "blur"]) window.addEventListener(name, () => (this.pressed = false));
     this.timeline.contactsEdited.on((lanes) => void this.edit("set_contacts", (motion) => ({ motion, lanes })));
     this.timeline.labelsEdited.on((labels) => void this.edit("set_labels", (motion) => ({ motion, labels })));
   }
@@ -282,7 +278,7 @@ export class App {
     if (shot === this.selected) {
       // The camera follows a character over time. It must not jump to a motion that was replaced, so it starts again
       // here.
-      this.lastCenter = null;
+      this.follower.restart();
       if (posed) this.goAlong();
       this.stage.floor = info.floor ?? 0;
       // The reply to an older edit would remove newer edits from the timeline.
@@ -311,8 +307,8 @@ export class App {
     const first = !this.selected;
     // A motion that the user selects is shown, even if it was hidden before.
     if (shot && shot !== this.selected) shot.character.visible = true;
+    this.follower.restart(!first && shot !== this.selected);
     this.selected = shot;
-    this.lastCenter = null;
     if (shot) {
       this.stage.floor = shot.info.floor ?? 0;
       this.playback.lead(shot.info.n_frames, shot.info.fps);
@@ -340,7 +336,7 @@ export class App {
     shot.character.show(this.frameOf(shot));
     if (!shot.character.posed) return;
     this.stage.focus(shot.character.center(), 0.62 * (shot.info.stature || 1.7));
-    this.lastCenter = null;
+    this.follower.restart(false);
     this.goAlong();
   }
 
@@ -351,11 +347,11 @@ export class App {
 
   /** Whether the camera follows the selected character. */
   get following(): boolean {
-    return this.follows;
+    return this.follower.on;
   }
 
   set following(on: boolean) {
-    this.follows = on;
+    this.follower.on = on;
     this.followingChanged.emit(on);
   }
 
@@ -478,21 +474,9 @@ export class App {
     this.goAlong();
   }
 
-  /**
-   * Move the camera by the distance that the selected character has moved since the last call, except while the user
-   * drags or draws something in the scene. The user can still rotate the camera.
-   */
+  /** Move the camera along with the selected character. */
   goAlong(): void {
-    const character = this.selected?.character;
-    const { enabled, enableRotate } = this.stage.controls;
-    if (!character?.posed || !this.following || !enabled || (this.pressed && !enableRotate)) {
-      this.lastCenter = null;
-      return;
-    }
-    const center = character.center();
-    const move = center.clone().sub(this.lastCenter ?? center).setY(0);
-    if (move.lengthSq()) this.stage.follow(move);
-    this.lastCenter = center;
+    this.follower.follow(this.selected?.character);
   }
 
   private repaint(): void {

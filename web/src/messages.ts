@@ -802,8 +802,8 @@ export interface GraphLinks {
 /**
  * The compared clips: their names, total duration in seconds, and common frame rate.
  *
- * `skipped` are the skipped files, grouped by reason. `curve` is the connectivity for all thresholds, `suggested` a good
- * default threshold (m), and `links` the connectivity at that threshold.
+ * `skipped` are the skipped files, grouped by reason. `curve` is the connectivity for all thresholds, `suggested` a
+ * good default threshold (m), and `links` the connectivity at that threshold.
  */
 export interface GraphBuilt {
   clips: string[];
