@@ -132,6 +132,12 @@ def test_random_walk(page: FakePage, graph: dict[str, Any]) -> None:
     labeled = page.do("graph_walk", threshold=threshold, settings={**settings, "label": "walk"})
     walked = [each for each in labeled["motion"]["labels"] if each["name"] == "walk"]
     assert [(each["start"], each["stop"]) for each in walked] == [(0, 120)]
+    # Only notes about the requested label are given: at a strict threshold, most labels have some.
+    strict = {"threshold": 0.055, "settings": settings}
+    assert page.do("graph_walk", **strict)["findings"] == []
+    notes = page.do("graph_walk", **{**strict, "settings": {**settings, "label": "walk"}})["findings"]
+    assert notes
+    assert all("'walk'" in each for each in notes)
 
 
 def test_path_is_followed(page: FakePage, graph: dict[str, Any]) -> None:

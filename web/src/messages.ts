@@ -860,7 +860,7 @@ export interface LinkGraph {
   pairs?: PairLimit[];
 }
 
-/** The motion, the number of transitions of its graph, and notes about the graph (`findings`). */
+/** The motion, the number of transitions of its graph, and notes about the requested label, if any (`findings`). */
 export interface Walked {
   motion: MotionInfo;
   transitions: number;

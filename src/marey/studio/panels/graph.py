@@ -123,7 +123,10 @@ async def walk_graph(session: Session, message: messages.WalkGraph) -> messages.
     )
     recipe = walk_recipe(graph, done["motion"].name, settings, feet_from_flag(message.clean))
     name = session.motions.add_result(done["motion"], recipe=recipe)
-    return messages.Walked(session.info(name), state.transitions, state.findings)
+    about_label = (
+        () if settings.label is None else tuple(each for each in state.findings if repr(settings.label) in each)
+    )
+    return messages.Walked(session.info(name), state.transitions, about_label)
 
 
 @command(messages.FollowGraph)

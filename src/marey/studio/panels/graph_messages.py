@@ -118,7 +118,7 @@ class WalkGraph(GraphCommand, do="graph_walk"):
 
 
 class Walked(Value):
-    """The motion, the number of transitions of its graph, and notes about the graph (`findings`)."""
+    """The motion, the number of transitions of its graph, and notes about the requested label, if any (`findings`)."""
 
     motion: MotionInfo
     transitions: int
