@@ -65,14 +65,15 @@ def test_blend_two_and_change_everything(tab: Tab) -> None:
     assert tab.get("marey.playback.playing")
     result = tab.get("marey.selected.info.motion")
     hold_on_while_blends_arrive(tab)
-    for name, weight in (("slow", "0.5"), ("fast", "0.1")):
+    for name, weight in (("slow", "0.6"), ("fast", "0.1")):
         page.locator(".panel").get_by_label(f"{name}, number").fill(weight)
         page.keyboard.press("Enter")
+    assert page.get_by_role("slider", name="A  slow").input_value() == "0.9"
     blended = "Blend of slow and fast"
-    tab.until(f"() => marey.selected.info.name === '{blended} at 17 %'")
+    tab.until(f"() => marey.selected.info.name === '{blended} at 10 %'")
     for method, ending in (("linear", " (linear)"), ("discrete", " (discrete)"), ("registered", "")):
         page.locator(".panel").get_by_label("Method").select_option(method)
-        tab.until(f"() => marey.selected.info.name === '{blended} at 17 %{ending}'")
+        tab.until(f"() => marey.selected.info.name === '{blended} at 10 %{ending}'")
     page.locator(".panel").get_by_label("Mode").select_option("curves")
     tab.until(f"() => marey.selected.info.name === '{blended}'")
     revision = tab.get("marey.selected.info.revision")

@@ -65,6 +65,7 @@ def test_two_clips_are_blended(tab: Tab) -> None:
     tab.page.locator(".history-list button").last.click()
     tab.until("() => marey.selected.info.undo === 1")
     assert weight.input_value() == "0.51"
+    assert tab.page.get_by_role("slider", name="B  fast").input_value() == "0.49"
     tab.page.keyboard.press("Escape")
     tab.page.keyboard.press("Control+z")
     tab.until("() => !marey.selected.info.undo")

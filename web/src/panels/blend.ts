@@ -297,7 +297,7 @@ class BlendPanel {
       for (const note of done.notes.slice(0, 2)) app.notices.info(note);
       const old = app.motions.get(motion);
       if (old) old.character.visible = false;
-      this.modes.weights.set(done.motion.motion, this.modes.weight(motion));
+      this.modes.weights.set(done.motion.motion, this.modes.getWeights(next)[k]!);
       next[k] = done.motion.motion;
       if (generation !== this.generation) return;
     }
@@ -454,7 +454,7 @@ class BlendPanel {
       const fields = { ...shared, at: modes.at, settings };
       return first ? app.run("Blending", "blend_transition", fields) : app.ask("blend_transition", fields);
     }
-    const weights = modes.mode === "weights" ? chosen.map((id) => modes.weight(id)) : [];
+    const weights = modes.mode === "weights" ? modes.getWeights(chosen) : [];
     const curves = modes.mode === "curves" ? modes.getPoints(chosen) : [];
     const settings = { ...pick<BlendSettings>(this.settings.value, FORMS.BlendSettings), ...pathSettings(this.method, this.path.value), method };
     const fields = { ...shared, weights, curves, settings, registration: this.registration };

@@ -36,8 +36,10 @@ export class BlendModes {
     this.shownFor = "";
   }
 
-  weight(id: string): number {
-    return this.weights.get(id) ?? 0.5;
+  /** Return the weights of motions, which add up to 1: equal ones until the user changes them. */
+  getWeights(ids: string[]): number[] {
+    const known = ids.map((id) => this.weights.get(id) ?? NaN);
+    return Math.abs(total(known) - 1) < 1e-6 ? known : share(1, ids.map(() => 1));
   }
 
   /** Return the weight curve of each motion. */
@@ -50,9 +52,8 @@ export class BlendModes {
 
   /** Return constant weights that are as close as possible to the current settings, and how they were chosen. */
   constant(ids: string[]): { weights: number[]; how: string } {
-    const even = this.mode === "transition";
-    const weights = ids.map((id, i) => (even ? 0.5 : this.mode === "weights" ? this.weight(id) : mean(this.getPoints(ids)[i]!)));
-    const sum = weights.reduce((all, each) => all + each, 0) || 1;
+    const weights = { weights: () => this.getWeights(ids), curves: () => this.getPoints(ids).map(mean), transition: () => ids.map(() => 0.5) }[this.mode]();
+    const sum = total(weights) || 1;
     const text = weights.map((weight, i) => `${(weight / sum).toFixed(2)} of ${LETTERS[i]}`).join(" and ");
     const why = { weights: "", curves: " (the averages of the curves)", transition: " (a transition has no constant weights)" }[this.mode];
     return { weights, how: `Constant weights: ${text}${why}.` };
@@ -60,21 +61,30 @@ export class BlendModes {
 
   private controls(ids: string[], names: string[]): HTMLElement[] {
     if (ids.length < 2) return [el("p", { class: "dim", text: "Choose two or more clips." })];
-    if (this.mode === "weights") return ids.map((id, i) => this.weightSlider(id, `${LETTERS[i]}  ${names[i]}`));
+    if (this.mode === "weights") return this.weightSliders(ids, names);
     if (this.mode === "curves") return this.curveEditors(ids, names);
     const best = button("Use best match", this.best, "Place the transition where the two clips are most similar");
     return [el("div", { class: "row" }, this.where, best),
       el("p", { class: "dim", text: "Click the grid below to place the transition." })];
   }
 
-  private weightSlider(id: string, label: string): HTMLElement {
-    return slider({
-      label, min: 0, max: 1, step: 0.01, value: this.weight(id),
+  private weightSliders(ids: string[], names: string[]): HTMLElement[] {
+    const weights = this.getWeights(ids);
+    const sliders = ids.map((_, i) => slider({
+      label: `${LETTERS[i]}  ${names[i]}`, title: "The weights of all clips add up to 1", min: 0, max: 1, step: 0.01, value: weights[i]!,
       input: (value) => {
-        this.weights.set(id, value);
+        const others = this.getWeights(ids);
+        others.splice(i, 1);
+        const next = share(1 - value, others);
+        next.splice(i, 0, value);
+        next.forEach((weight, k) => {
+          this.weights.set(ids[k]!, weight);
+          if (k !== i) sliders[k]!.value = weight;
+        });
         this.changed();
       },
-    }).element;
+    }));
+    return sliders.map(({ element }) => element);
   }
 
   /** For two motions, a single curve with the weight of B is enough. For more, each has its own. */
@@ -95,4 +105,20 @@ export class BlendModes {
 /** Return the mean of a curve over time. */
 function mean(points: Point[]): number {
   return points.slice(1).reduce((sum, [t, v], k) => sum + (t - points[k]![0]) * 0.5 * (v + points[k]![1]), 0);
+}
+
+function total(weights: number[]): number {
+  return weights.reduce((sum, each) => sum + each, 0);
+}
+
+/** Divide an amount in the proportion of weights, in hundredths; evenly if all weights are 0. */
+function share(amount: number, weights: number[]): number[] {
+  const sum = total(weights);
+  let [before, given] = [0, 0];
+  return weights.map((weight) => {
+    before += sum > 0 ? weight / sum : 1 / weights.length;
+    const next = Math.round(100 * amount * before) - given;
+    given += next;
+    return next / 100;
+  });
 }
