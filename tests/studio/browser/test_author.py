@@ -49,6 +49,7 @@ def test_a_character_is_made_and_saved(author: Tab, folder: Path) -> None:
     assert sum(1 for each in colors if each > 5) >= 3, f"graph, costs and box are drawn, not {colors}"
     page.get_by_role("button", name="Connect", exact=True).click()
     author.until("() => [...document.querySelectorAll('.panel .item')].some(b => b.textContent === 'walk → walk')")
+    author.until("() => document.querySelector('.panel').textContent.includes('The character can move now')")
     page.get_by_role("button", name="Preview", exact=True).click()
     author.until("() => marey.selected.info.n_frames === 600 && !!marey.selected.character.pose")
     assert author.get("[...marey.motions.values()].filter(({ character }) => character.visible).length") == 1

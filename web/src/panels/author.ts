@@ -63,7 +63,10 @@ class Author {
 
   constructor(private readonly app: App) {
     this.view = graphView((chosen) => this.choose(chosen));
-    this.edges = edgeSection(app, (character) => this.edited(character, "Connect nodes"));
+    this.edges = edgeSection(app, (character, edge) => {
+      this.chosen = edge;
+      this.edited(character, "Connect nodes");
+    });
     this.gaze = gazeSection(app, (kind, name, replace) => this.save(kind, name, replace));
     const save = button("Save", () => void this.save("character", this.name.value, this.replace), "Save to the open folder as NAME.json, with the motion data in a second file");
     this.element = el("div", { class: "panel" },

@@ -12,7 +12,7 @@ export interface EdgeSection {
   choose(source: string, target: string): void;
 }
 
-export function edgeSection(app: App, changed: (character: Character) => void): EdgeSection {
+export function edgeSection(app: App, changed: (character: Character, edge: { source: string; target: string }) => void): EdgeSection {
   let character: Character | null = null;
   let chart: CostChart | null = null;
   let tried: TriedEdge | null = null;
@@ -22,6 +22,8 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   const compare = button("Find transitions", () => void run(), "Sample motions of both nodes and find the best transition for each pair", "primary");
   const form = settingsForm<CompareSettings>(FORMS.CompareSettings);
   const note = el("p", { class: "dim", aria: { live: "polite" } });
+  /** Says that nodes were connected, below the buttons that did it. */
+  const done = el("p", { hidden: true, aria: { live: "polite" } });
   const connect = button("Connect", () => void join(null), "Add the transition to the character with the thresholds above", "primary");
   const part = button("Connect as parameter sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that have a transition, and connect only that node");
   const good = slider({ label: "Accept costs below", title: "Transitions that cost less are accepted; lower = stricter. A motion with a cost between the two limits can follow only if its parameters lie within the range of the accepted motions.", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
@@ -34,12 +36,16 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   });
   const caption = el("p", { class: "dim" });
   const costs = el("div", { class: "stack", hidden: true }, histogram.canvas, good.element, bad.element, note,
-    el("div", { class: "row" }, connect, part), sample.element, boxes.canvas, caption);
+    el("div", { class: "row" }, connect, part), done, sample.element, boxes.canvas, caption);
 
   const nodeOf = (name: string): CharacterNode | undefined => character?.nodes.find((node) => node.name === name);
   const forget = () => {
     chart = tried = null;
     costs.hidden = true;
+  };
+  const say = (text: string) => {
+    done.textContent = text;
+    done.hidden = !text;
   };
   const keepOrder = (moved: "good" | "bad") => {
     if (good.value > bad.value) (moved === "good" ? bad : good).value = (moved === "good" ? good : bad).value;
@@ -50,6 +56,7 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
     const ends = { source: from.select.value, target: to.select.value };
     const found = await app.run("Finding transitions", "author_compare", { ...ends, settings: form.value }).catch(() => null);
     if (!found) return;
+    say("");
     chart = found;
     good.value = roundedUp(found.good);
     bad.value = roundedUp(found.bad);
@@ -81,8 +88,16 @@ export function edgeSection(app: App, changed: (character: Character) => void): 
   const join = async (partName: string | null) => {
     if (!chart) return;
     const fields = { source: chart.source, target: chart.target, good: good.value / 100, bad: bad.value / 100, part: partName };
-    const done = await app.ask("author_connect", fields).catch(() => null);
-    if (done) changed(done);
+    say("");
+    connect.disabled = part.disabled = true;
+    const connected = await app.run("Connecting the nodes", "author_connect", fields).catch(() => null);
+    connect.disabled = (tried?.stuck ?? 0) > 0;
+    part.disabled = false;
+    if (!connected) return;
+    changed(connected, { source: fields.source, target: fields.target });
+    const stuck = connected.nodes.some((node) => node.stuck);
+    say(`${connected.note} ${stuck ? "Some nodes are still dead ends; see Character above." : "The character can move now: press Preview above, or start it in Drive."}`);
+    done.scrollIntoView({ block: "nearest" });
   };
 
   app.themes.changed.on(() => {
