@@ -110,6 +110,13 @@ def test_convert_options(clip: Path, tmp_path: Path) -> None:
     assert (again.fps, again.source.unit, again.source.up) == (30.0, 1.0, "z")
     assert main(["convert", "--fps", "30", str(clip), str(out)]) == 0
     assert (len(marey.load(out)), marey.load(out).fps) == (31, 30.0)
+    assert main(["convert", "--remove", "travel", str(clip), str(out)]) == 0
+    assert np.abs(marey.load(out).travel[:, [0, 2]]).max() < 1e-6
+    (tmp_path / "takes").mkdir()
+    marey.save(WALK, tmp_path / "takes" / "walk.npz")
+    assert main(["convert", "--remove", "start", "--to", "glb", str(tmp_path / "takes"), str(tmp_path / "game")]) == 0
+    moved = marey.load(tmp_path / "game" / "walk.glb")
+    assert np.abs(moved.travel[0, [0, 2]]).max() < 1e-5 < np.linalg.norm(moved.travel[-1, [0, 2]])
     both = tmp_path / "both.glb"
     assert main(["convert", "--no-body", str(clip), str(clip), str(both)]) == 0
     assert len(marey.clip_names(both)) == 2
@@ -146,7 +153,8 @@ def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFi
     [
         (["info", "nowhere.bvh"], "marey: nowhere.bvh: no such file"),
         (["info", "."], "marey: .: is a folder, expected a file"),
-        (["info", "notes"], "cannot load a file without a suffix; supported formats are .bvh"),
+        (["info", "notes"], "marey: notes: no such file or folder"),
+        (["clean", "takes", "cleaned"], "marey: takes: no such file or folder"),
         (["convert", "nowhere.bvh", "out.glb"], "no such file"),
         (["convert", "{clip}", "out.max"], "cannot save as '.max'; supported formats are .bvh, .fbx, .glb, .npz"),
         (["convert", "{clip}", "out"], "cannot save to a file name without a suffix; supported formats are .bvh"),

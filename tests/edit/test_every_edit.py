@@ -24,6 +24,7 @@ EDITS = {
     "deseam": lambda m: edit.deseam(m, 60),
     "warp": lambda m: edit.warp(m, [MoveKey("right_foot", 1.0, (0, 0.1, 0)), TurnKey("head", 2.0, (0, 0.3, 0))]),
     "timewarp": lambda m: edit.timewarp(m, [(1.0, 1.4)]),
+    "in_place": edit.make_in_place,
     "path": lambda m: edit.edit_path(m, ARC),
     "repair": edit.repair,
     "smooth": edit.smooth,

@@ -9,6 +9,7 @@ import numpy as np
 from marey.check.report import Finding
 from marey.core.arrays import Bools, Floats, Ints
 from marey.core.placement import find_left_axis
+from marey.edit.in_place import is_in_place
 from marey.errors import InvalidValue, plural
 from marey.measure.body import describe_plant, length_changes
 from marey.measure.subject import Subject
@@ -122,7 +123,9 @@ def check_sides(subject: Subject) -> Iterator[Finding]:
 
 
 def check_travel(subject: Subject) -> Iterator[Finding]:
-    """Find a body that steps in one place, because its travel was left out of the file."""
+    """Find a body that steps in one place, because its travel was left out of the file, not removed on purpose."""
+    if is_in_place(subject.motion):
+        return
     skeleton, n = subject.motion.skeleton, len(subject.motion)
     feet = [j for side in ("left", "right") if (j := skeleton.roles.get(f"{side}_foot")) is not None]
     hips = subject.world.positions[:, subject.hips]

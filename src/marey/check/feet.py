@@ -10,6 +10,7 @@ import numpy as np
 from marey.check.report import Finding
 from marey.clean.floor_plane import estimate_floor_plane
 from marey.core.arrays import find_runs
+from marey.edit.in_place import is_in_place
 from marey.errors import MareyError
 from marey.measure.subject import Subject
 
@@ -57,7 +58,12 @@ def _check_floor(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_slide(subject: Subject) -> Iterator[Finding]:
-    """Find feet that slide: the median, over all plants of the balls of the feet, of how far they move on the floor."""
+    """Find feet that slide: the median, over all plants of the balls of the feet, of how far they move on the floor.
+
+    Feet of a motion that was put in place slide on purpose.
+    """
+    if is_in_place(subject.motion):
+        return
     contacts, _ = subject.foot_contacts
     paths = subject.paths(contacts.points)[..., [0, 2]]
     paths = np.concatenate([paths, paths[-1:]])  # for runs that end with the clip

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 @add_settings("marey.io.settings:SaveSettings", skip=("unit", "up"))
 @click.option("--to-unit", help="Unit of the BVH file to write.  [default: the input's, else cm]")
 @click.option("--to-up", help="Up axis of the BVH file to write.  [default: the input's, else y]")
+@add_settings("marey.edit.settings:InPlaceSettings", skip=("smooth",))
 @click.option("--to", metavar="FORMAT", help="For a folder: the format to write, such as bvh.")
 @click.option(
     "--character", metavar="FILE",
@@ -58,12 +61,15 @@ def command(
     programs that read AMASS, retargeted to a SMPL-H skeleton. If IN is a folder, all motions in it are converted to
     --to FORMAT in the folder OUT; the exit code is 1 if some files could not be converted.
 
+    For games, --remove travel writes motions in place, and --remove start lets them begin at the origin, facing +Z.
+
     \b
     Example:
       marey convert walk.bvh walk.glb
       marey convert walk.bvh run.bvh both.glb
       marey convert walk.bvh walk.amass.npz
       marey convert takes/ converted/ --to bvh
+      marey convert takes/ game/ --to fbx --remove travel
       marey convert --file-fps 60 143_32.bvh walk.bvh
     """
     from marey.io import SaveSettings
@@ -77,17 +83,29 @@ def command(
         raise click.UsageError("expected IN and OUT, such as walk.bvh walk.glb")
     how = take_reading_options(options)
     saving = read_settings(SaveSettings, options, unit=to_unit, up=to_up)
+    edit = _read_edit(options)
     if len(inputs) == 1 and os.path.isdir(inputs[0]):
         if to is None:
             raise click.UsageError(f"{inputs[0]} is a folder; give the format to write, such as --to bvh")
-        return _convert_folder(inputs[0], output, to, how, saving, as_json)
+        return _convert_folder(inputs[0], output, to, how, saving, edit, as_json)
     if to is not None or as_json:
         raise click.UsageError("--to and --json apply to a folder; for a file, the suffix of OUT sets the format")
-    _convert_files(inputs, output, how, saving)
+    _convert_files(inputs, output, how, saving, edit)
     return 0
 
 
-def _convert_files(inputs: tuple[str, ...], output: str, how: LoadSettings, saving: SaveSettings) -> None:
+def _read_edit(options: dict[str, Any]) -> Callable[[Motion], Motion]:
+    """Return the function that changes motions as --remove says."""
+    if options["remove"] is None:
+        return lambda motion: motion
+    from marey.edit import InPlaceSettings, make_in_place
+
+    return partial(make_in_place, settings=read_settings(InPlaceSettings, options))
+
+
+def _convert_files(
+    inputs: tuple[str, ...], output: str, how: LoadSettings, saving: SaveSettings, edit: Callable[[Motion], Motion]
+) -> None:
     from marey.io import LoadSettings, save
     from marey.io.saving import is_amass_name
 
@@ -96,7 +114,7 @@ def _convert_files(inputs: tuple[str, ...], output: str, how: LoadSettings, savi
     model = how.body_model if to_amass else None
     if to_amass and not all(path.lower().endswith((".npz", ".npy")) for path in inputs):
         how = LoadSettings(settings=how, body_model=None)  # body model for the file to write
-    motions = [read_motion(path, how) for path in inputs]
+    motions = [edit(read_motion(path, how)) for path in inputs]
     if to_amass:
         motions = [_fit_smpl(motion, None if model is None else str(model)) for motion in motions]
     save(motions, output, settings=saving)
@@ -114,13 +132,22 @@ def _fit_smpl(motion: Motion, body_model: str | None) -> Motion:
     return retarget(motion, smpl_skeleton(body_model=body_model))
 
 
-def _convert_folder(folder: str, output: str, to: str, how: LoadSettings, saving: SaveSettings, as_json: bool) -> int:
+def _convert_folder(
+    folder: str,
+    output: str,
+    to: str,
+    how: LoadSettings,
+    saving: SaveSettings,
+    edit: Callable[[Motion], Motion],
+    as_json: bool,
+) -> int:
     from marey.io import convert_folder
 
     guard = ReplaceGuard()
     report = convert_folder(
-        folder, output, to, reading=how, saving=saving, edit=guard.remember, check_existing=guard.check
-    )
+        folder, output, to, reading=how, saving=saving, edit=lambda motion: guard.remember(edit(motion)),
+        check_existing=guard.check,
+    )  # fmt: skip
     print_report(report.to_dict(), as_json, lambda _: _describe(report, output))
     return 1 if report.count("failed") else 0
 

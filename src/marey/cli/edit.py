@@ -263,6 +263,23 @@ def _path(motion: Motion, options: Options) -> Motion:
     )
 
 
+@_edit("in-place", "marey.edit.settings:InPlaceSettings")
+def _in_place(motion: Motion, options: Options) -> Motion:
+    """Remove the travel over the floor, as game engines need it; or only where the motion starts.
+
+    The hips stay over the origin, and the body begins facing +Z. `marey convert IN OUT --remove travel` does the same
+    for several files or a folder.
+
+    \b
+    Example:
+      marey edit in-place loop.bvh loop_in_place.fbx
+      marey edit in-place walk.bvh from_origin.glb --remove start
+    """
+    from marey.edit import InPlaceSettings, make_in_place
+
+    return make_in_place(motion, settings=read_settings(InPlaceSettings, options))
+
+
 @_edit("retarget", "marey.edit.settings:RetargetSettings")
 @click.option(
     "--onto",

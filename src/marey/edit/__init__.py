@@ -11,6 +11,7 @@ from marey.edit.connect import connect
 from marey.edit.crop import crop
 from marey.edit.cycle import cycle
 from marey.edit.deseam import deseam
+from marey.edit.in_place import make_in_place
 from marey.edit.level import level
 from marey.edit.mirror import mirror
 from marey.edit.path import edit_path, extract_path
@@ -22,6 +23,7 @@ from marey.edit.settings import (
     CycleSettings,
     DeseamSettings,
     EditPathSettings,
+    InPlaceSettings,
     RepairSettings,
     RetargetSettings,
     SkeletonSettings,
@@ -37,6 +39,7 @@ __all__ = [
     "CycleSettings",
     "DeseamSettings",
     "EditPathSettings",
+    "InPlaceSettings",
     "MoveKey",
     "RepairSettings",
     "RetargetMap",
@@ -52,6 +55,7 @@ __all__ = [
     "edit_path",
     "extract_path",
     "level",
+    "make_in_place",
     "mirror",
     "repair",
     "resample",

@@ -17,28 +17,38 @@ def describe_edit(motion: Motion) -> list[str]:
     if not motion.source.provenance:
         return []
     step = dict(motion.source.provenance[-1])
-    describe = {"cycle": _describe_cycle, "deseam": _describe_deseam}.get(step["op"], _describe_repair)
-    return describe(step, motion.fps)
+    known = {"cycle": _describe_cycle, "deseam": _describe_deseam, "in_place": _describe_in_place}
+    describe = known.get(step["op"], _describe_repair)
+    return describe(step, motion)
 
 
-def _describe_cycle(step: dict[str, Any], fps: float) -> list[str]:
+def _describe_cycle(step: dict[str, Any], motion: Motion) -> list[str]:
     seam, first, last, n = step["seam"], step["start"], step["stop"] - 1, step["repeats"]
     return [
-        f"frames {first} to {last} ({(last + 1 - first) / fps:.2f} s), {plural(n, 'cycle')}",
+        f"frames {first} to {last} ({(last + 1 - first) / motion.fps:.2f} s), {plural(n, 'cycle')}",
         f"jump at the seam: {1e3 * seam['position_before']:.1f} mm and {seam['velocity_before']:.2f} m/s before, "
         f"{1e3 * seam['position']:.1f} mm and {seam['velocity']:.2f} m/s after; largest change between frames "
         f"within the loop: {1e3 * seam['usual_position']:.1f} mm and {seam['usual_velocity']:.2f} m/s",
     ]
 
 
-def _describe_deseam(step: dict[str, Any], fps: float) -> list[str]:
+def _describe_deseam(step: dict[str, Any], motion: Motion) -> list[str]:
     if not (step["jump"] or step["jump_turn"]):
         return [f"no jump at frame {step['at']}; nothing was changed"]
     turn = degrees(step["jump_turn"])
     return [f"removed a jump of {1e3 * step['jump']:.0f} mm at the hips and up to {turn:.1f} degrees at the joints"]
 
 
-def _describe_repair(step: dict[str, Any], fps: float) -> list[str]:
+def _describe_in_place(step: dict[str, Any], motion: Motion) -> list[str]:
+    speed, turn = step["distance"] / max(motion.duration, 1e-9), degrees(step["turn"])
+    way = f"{step['distance']:.2f} m at {speed:.2f} m/s on average"
+    turned = f"a turn of {abs(turn):.0f} degrees to the {'left' if turn >= 0.0 else 'right'}"
+    if step["remove"] == "start":
+        return [f"starts over the origin, facing +Z; travels {way}, with {turned}"]
+    return [f"removed a travel of {way}" + (f", and {turned}" if step["remove"] == "turns" else "")]
+
+
+def _describe_repair(step: dict[str, Any], motion: Motion) -> list[str]:
     """Describe what repair, level or smooth did."""
     lines = []
     if step["op"] == "repair":

@@ -86,6 +86,21 @@ class EditPathSettings(Settings):
     feet: Literal["clean"] | None = feet_option("the bent path carries them")
 
 
+class InPlaceSettings(Settings):
+    """Settings of `make_in_place`."""
+
+    remove: Literal["start", "travel", "turns"] = option(
+        "travel", '"start" removes only where the motion starts: it begins over the origin, facing +Z, and travels as '
+        'before (root motion). "travel" also removes the travel over the floor, and "turns" the changes of direction '
+        "too.", label="Remove",
+    )  # fmt: skip
+    smooth: float = option(
+        0.0, "Standard deviation, in seconds, of the Gaussian that smooths the removed path. 0 keeps the hips exactly "
+        "over the origin, so loops stay loops; 0.4 keeps their sway.", label="Smoothing", unit="s", min=0, max=60,
+        advanced=True,
+    )  # fmt: skip
+
+
 class RetargetSettings(Settings):
     """Settings of `retarget`."""
 

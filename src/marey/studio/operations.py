@@ -331,6 +331,8 @@ _TABLE = (
               done="pose changed"),
     Operation("path", "Path", "Bend the path of the clip to a line that you draw on the floor.", "edit", "Pose",
               f"{_EDIT}edit_path", (edits.EditPathSettings,), takes=("motion", "points"), done="path changed"),
+    Operation("in_place", "In place", "Keep the hips over the origin, as loops of games need; or start there.", "edit",
+              "Pose", f"{_EDIT}make_in_place", (edits.InPlaceSettings,), done="in place"),
     Operation("retarget", "Retarget", "Transfer the motion to another body.", "edit", "Pose", f"{_EDIT}retarget",
               (edits.RetargetSettings,), takes=("motion", "other"), done="retargeted"),
     # Repair
