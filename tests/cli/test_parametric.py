@@ -56,6 +56,20 @@ def test_a_space_from_a_web(space, capsys):
     assert ParametricMotion.load(space).names == kick_space().names
 
 
+def test_a_range_says_what_can_be_combined(space, capsys):
+    assert main(["parametric", "range", str(space)]) == 0
+    text = capsys.readouterr().out
+    fraction = ParametricMotion.load(space).reachable().fraction
+    assert fraction < 0.9
+    assert f"{100 * fraction:.0f} % of all combinations in these ranges can be reached; what goes together:" in text
+    header, *rows = text.partition("goes together:\n")[2].splitlines()[:5]
+    assert header.split(", m")[:3] == ["  right_ball y", "  right_ball x", "  right_ball z"]
+    bounds = [[float(word) for word in row.replace(" to ", " ").split()] for row in rows]
+    assert np.allclose([each[1] for each in bounds[:-1]], [each[0] for each in bounds[1:]], atol=0.011)
+    assert main(["parametric", "range", str(space), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["reachable_fraction"] == fraction
+
+
 def test_matches_can_be_dropped(web, tmp_path, capsys):
     arguments = ["parametric", "build", str(web), "take0", f"{KICK[0]}f", f"{KICK[1]}f", "--threshold", "0.07"]
     arguments += ["--feature", "position:right_ball", "--samples", "50", "--drop", "2", "-o", str(tmp_path / "s.npz")]

@@ -225,6 +225,14 @@ def test_unreachable_targets_are_projected_and_reported():
     assert np.linalg.norm(result.reached - result.aimed) < 0.1
 
 
+def test_the_reachable_fraction_of_the_ranges_is_measured():
+    reach = space("reach").reachable()
+    points = np.random.default_rng(7).uniform(reach.low, reach.high, (500, 3))
+    assert reach.fraction == pytest.approx(np.mean([point in reach for point in points]), abs=0.07)
+    assert 0.0 < reach.fraction < 1.0
+    assert reach.to_dict()["fraction"] == reach.fraction
+
+
 def test_only_noticeable_projections_count_as_out_of_reach():
     motion = space("reach")
     edge = motion.samples[np.argmax(motion.samples[:, 1])]

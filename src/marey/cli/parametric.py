@@ -14,12 +14,16 @@ from marey.cli.files import check_output, check_plot, print_json, read_rows
 from marey.cli.options import markers_option, read_motion
 from marey.cli.query import AS_JSON, DROP, LABELS, OVERLAPS, NegativeNumbersCommand, make_query, search_web
 from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
+from marey.cli.tables import format_table
 from marey.cli.values import POSE_2D, Moment, NumberList
 from marey.errors import MareyWarning, plural
 
 if TYPE_CHECKING:
-    from marey.parametric import ParametricMotion, ReachResult, SpaceSettings
+    from marey.parametric import ParametricMotion, Reachable, ReachResult, SpaceSettings
 
+# Ranges of all other parameters are listed for this many parts of the widest one, unless more than this fraction of all
+# combinations is reachable.
+_N_SLICES, _NEARLY_ALL = 4, 0.95
 _NOTES = 8  # notes in the text report; --json lists all
 _PER_PARAMETER = NumberList("numbers", "0.02 or 0.02,0.02,0.03")
 _NUMBERS_TOO = {"ignore_unknown_options": True}  # because target values may be negative
@@ -223,7 +227,10 @@ def make(
 @click.option("--plot", "picture", metavar="OUT", help="Plot examples and samples: PNG or SVG.")
 @AS_JSON
 def reach(file: str, picture: str | None, as_json: bool) -> None:
-    """Show the range of each parameter of a space.
+    """Show the range of each parameter of a space, and how they depend on each other.
+
+    If only a part of all combinations can be reached, a table lists what can be combined: for each quarter of the range
+    of one parameter, the ranges of the others.
 
     \b
     Example:
@@ -284,6 +291,7 @@ def _print_space(space: ParametricMotion, as_json: bool, written: list[str]) -> 
             "examples": [motion.name for motion in space.registration.motions],
             "example_parameters": (region.examples * [_get_display_unit(unit)[1] for unit in region.units]).tolist(),
             "samples": len(region.samples),
+            "reachable_fraction": region.fraction,
             "notes": list(space.notes),
             "written": written,
         }
@@ -293,6 +301,8 @@ def _print_space(space: ParametricMotion, as_json: bool, written: list[str]) -> 
     width = max(len(str(row["name"])) for row in rows)
     for row in rows:
         click.echo(f"  {row['name']:<{width}}  {row['low']:8.3f} to {row['high']:8.3f} {row['unit']}".rstrip())
+    for line in _describe_dependence(region, rows):
+        click.echo(line)
     notes = _group_notes(space.notes)
     for note in notes[:_NOTES]:
         click.echo(f"  ! {word_options(note)}")
@@ -300,6 +310,35 @@ def _print_space(space: ParametricMotion, as_json: bool, written: list[str]) -> 
         click.echo(f"  ! and {plural(len(notes) - _NOTES, 'note')} more; --json lists all")
     for path in written:
         click.echo(f"wrote {path}")
+
+
+def _describe_dependence(region: Reachable, rows: list[dict[str, Any]]) -> list[str]:
+    """Format which values of the parameters can be combined, if only a part of all combinations is reachable.
+
+    rows : name and unit of each parameter.
+    """
+    import numpy as np
+
+    if len(rows) < 2 or region.fraction > _NEARLY_ALL:
+        return []
+    factors = np.array([_get_display_unit(unit)[1] for unit in region.units])
+    widest = int(np.argmax((region.high - region.low) / region.within))
+    others = [k for k in range(len(rows)) if k != widest]
+    edges = np.linspace(region.low[widest], region.high[widest], _N_SLICES + 1)
+    where = np.clip(np.searchsorted(edges, region.samples[:, widest], side="right") - 1, 0, _N_SLICES - 1)
+    table = [[f"{rows[k]['name']}, {rows[k]['unit']}".rstrip(", ") for k in (widest, *others)]]
+    for k in range(_N_SLICES):
+        near = region.samples[where == k]
+        ends = [(near[:, j].min(), near[:, j].max()) if len(near) else None for j in others]
+        spans = [(edges[k], edges[k + 1]), *ends]
+        table.append(
+            [
+                "-" if span is None else f"{span[0] * factors[j]:.2f} to {span[1] * factors[j]:.2f}"
+                for j, span in zip((widest, *others), spans, strict=True)
+            ]
+        )
+    share = f"{100.0 * region.fraction:.0f} % of all combinations in these ranges can be reached"
+    return [f"{share}; what goes together:", *format_table(table)]
 
 
 def _group_notes(notes: Iterable[str]) -> list[str]:

@@ -40,6 +40,8 @@ _MAX_STEPS = 50
 # In units of the scale: a target counts as projected if projection moves it by more than the first value, or if it
 # moves less but the refined motion misses it by more than the second.
 _MOVED, _MISSED = 0.1, 0.5
+# Number of random points at which the reachable part of the bounding box is measured.
+_N_PROBES = 10_000
 # Default start: at the origin, facing +Z. Requested positions are then world positions.
 _START = (0.0, 0.0, 0.0)
 
@@ -51,7 +53,7 @@ class Reachable:
     names, units : names and units of the d parameters.
     examples : (n, d) parameters of the examples.
     samples : (m, d) parameters known to be reachable, including those of the examples.
-    low, high : (d,) bounding box of the samples.
+    low, high : (d,) bounding box of the samples; `fraction` says how much of it is reachable.
     within : (d,) distance from a sample, in each dimension, within which a target counts as reachable.
     by_hand : whether the parameters were given by hand instead of measured; the entire box is then reachable.
 
@@ -78,6 +80,20 @@ class Reachable:
         """The convex hull of the samples, or the box if parameters were given by hand."""
         return Region.from_box(self.low, self.high) if self.by_hand else Region.from_points(self.samples)
 
+    @property
+    def fraction(self) -> float:
+        """Fraction of the bounding box that is reachable, measured at 10,000 random points.
+
+        It is small if the parameters depend on each other, as the height and distance of a kick with a stretched leg.
+        """
+        if self.by_hand:
+            return 1.0
+        from scipy.spatial import KDTree
+
+        points = np.random.default_rng(0).uniform(self.low, self.high, (_N_PROBES, len(self.names)))
+        distances, _ = KDTree(self.samples / self.within).query(points / self.within)
+        return float((distances <= 1.0).mean())
+
     def to_dict(self) -> dict[str, Any]:
         """Return the ranges as a dictionary for JSON."""
         rows = zip(self.names, self.units, self.low.tolist(), self.high.tolist(), strict=True)
@@ -85,6 +101,7 @@ class Reachable:
             "parameters": [{"name": name, "unit": unit, "low": low, "high": high} for name, unit, low, high in rows],
             "examples": self.examples.tolist(),
             "samples": len(self.samples),
+            "fraction": self.fraction,
             "by_hand": self.by_hand,
         }
 
