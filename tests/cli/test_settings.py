@@ -91,7 +91,21 @@ def test_seeds_and_options_that_none_switches_off() -> None:
         assert CliRunner().invoke(run, arguments).output.strip() == str(expected)
 
 
-def test_retarget_takes_a_file_after_an_equals_sign_only() -> None:
+def test_distances_in_centimeters_cause_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, warning in (
+        (["graph", "build", "none", "-o", "g.npz", "--threshold", "6"], "for 6 cm write 0.06"),
+        (["graph", "build", "none", "-o", "g.npz", "--pair", "walk:run=60"], "--pair is in meters"),
+        (["find", "search", "none.npz", "walk", "--threshold", "150"], "for 150 mm write 0.15"),
+        (["pmg", "connect", "none.json", "a", "b", "--good", "8"], "--good is in meters, and poses rarely differ by"),
+        (["graph", "build", "none", "-o", "g.npz", "--threshold", "0.3"], ""),
+        (["graph", "build", "none", "-o", "g.npz", "--threshold", "10%"], ""),
+    ):
+        assert main(arguments) == 2  # there is no such input
+        message = capsys.readouterr().err
+        assert warning in message if warning else "warning" not in message
+
+
+def test_retarget_takes_a_file_after_an_equals_sign_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import click
     from click.testing import CliRunner
 
@@ -111,6 +125,12 @@ def test_retarget_takes_a_file_after_an_equals_sign_only() -> None:
         (["a.bvh", "b.bvh", "--retarget"], "a.bvh b.bvh True"),
     ):
         assert CliRunner().invoke(run, arguments).output.strip() == expected
+    monkeypatch.chdir(tmp_path)
+    Path("a.bvh").touch()
+    refused = CliRunner().invoke(run, ["b.bvh", "--retarget", "a.bvh"])
+    assert refused.exit_code == 2
+    assert "write --retarget=a.bvh for the skeleton of this file, or put --retarget last" in refused.output
+    assert CliRunner().invoke(run, ["--retarget", ".", "a.bvh"]).output.strip() == ". a.bvh True"
     assert "--retarget[=FILE]" in CliRunner().invoke(run, ["--help"]).output
 
 

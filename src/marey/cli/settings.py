@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import importlib
 import math
+import os
 import re
 import shlex
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -58,6 +60,10 @@ _RETARGET_HELP = (
 )
 
 
+# Options that hold distances of poses in meters, and the largest distance (m) that makes sense.
+_POSE_DISTANCES, _FARTHEST = ("threshold", "thresholds", "good", "bad"), 1.0
+
+
 class _Placeholder(click.Option):
     """Placeholder for the options of a settings class, which is imported when the command runs or shows its help."""
 
@@ -102,12 +108,20 @@ class SettingsCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; an option that takes one value must not be given twice."""
+        files = [after for each, after in pairwise(args) if each == _RETARGET]
         args = [f"{each}=" if each == _RETARGET else each for each in args]
         if not ctx.resilient_parsing:
-            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            _, extra, given = self.make_parser(ctx).parse_args(list(args))
             for k, each in enumerate(given):
                 if isinstance(each, click.Option) and not (each.multiple or each.is_flag) and each in given[:k]:
                     raise click.UsageError(f"{each.opts[-1]} was given twice; give it once", ctx)
+            takes_more = extra or any(param.nargs == -1 for param in self.params)
+            if files and takes_more and os.path.isfile(files[0]):
+                raise click.UsageError(
+                    f"{_RETARGET} {files[0]} is ambiguous; write {_RETARGET}={files[0]} for the skeleton of this file, "
+                    f"or put {_RETARGET} last if the file is an input",
+                    ctx,
+                )
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -115,6 +129,8 @@ class SettingsCommand(click.Command):
         options = (each for each in self.params if isinstance(each, click.Option) and not each.hidden)
         _running_names.clear()
         _running_names.update({str(each.name): each.opts[-1] for each in options})
+        for name in _POSE_DISTANCES:
+            _warn_of_centimeters(name, ctx.params.get(name))
         return super().invoke(ctx)
 
     def _load_params(self) -> list[click.Parameter]:
@@ -190,6 +206,20 @@ def word_options(text: str, *, is_only: bool = True) -> str:
     """
     pattern = r"`marey\.load\(path, file_fps=([^`]*)\)`" if is_only else r"`file_fps=(\d[^`]*)`"
     return word_parameters(re.sub(pattern, r"`marey convert IN OUT --file-fps \1`", text), name_option)
+
+
+def _warn_of_centimeters(name: str, value: Any) -> None:
+    """Warn if a distance of poses is so large, in meters, that centimeters were probably meant."""
+    if isinstance(value, tuple):
+        for pair in value:
+            _warn_of_centimeters(name, pair[-1])
+    elif isinstance(value, float) and value > _FARTHEST:
+        option, unit = _running_names.get(name, name), ("cm", 0.01) if value <= 100.0 * _FARTHEST else ("mm", 0.001)
+        click.echo(
+            f"marey: warning: {option} is in meters, and poses rarely differ by more than {_FARTHEST:g} m; for "
+            f"{value:g} {unit[0]} write {unit[1] * value:g}",
+            err=True,
+        )
 
 
 def _make_option(each: Option, prefix: str = "") -> click.Option:
