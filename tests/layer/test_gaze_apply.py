@@ -163,6 +163,14 @@ def test_a_goal_beyond_what_the_body_can_do_is_reported(gaze, monkeypatch):
     assert np.degrees(track.misses()[-1]) > 1.0
 
 
+def test_a_trunk_that_is_twisted_in_a_walk_is_reported(gaze, walk):
+    with pytest.warns(MareyWarning, match=r"the trunk is twisted by \d\d degrees at 1\.\d\d s, to look that far back"):
+        track = gaze.trace(walk, [(0.5, math.radians(160.0), 0.0)])
+    assert len(track.notes) == 1
+    for motion, yaw in ((walk, 90.0), (standing(), 160.0)):  # who stands can turn hips and legs
+        assert not gaze.trace(motion, [(0.5, math.radians(yaw), 0.0)]).notes
+
+
 def test_a_look_of_the_clip_itself_is_followed_by_the_body(gaze, walk):
     """The head of the clip turns 80 degrees to either side: the eyes alone would miss by tens of degrees."""
     head = walk.skeleton.roles["head"]

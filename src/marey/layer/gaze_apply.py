@@ -69,6 +69,8 @@ _BEHIND = np.pi + np.radians(20.0)
 _ON_EDGE = np.radians(0.1)
 # A goal that the gaze misses by more than this angle, in radians, is reported.
 _MISSED = np.radians(1.0)
+# Angle in radians by which a trunk can hardly be twisted while hips and legs walk on, and the speed in m/s of a walk.
+_TWISTED, _WALKING = np.radians(60.0), 0.25
 # If the head rotates by more than this angle from its slow movement, in radians, it is looking somewhere, not bobbing.
 _BOB = np.radians(4.0)
 # Mean yaw of the head over a clip, relative to its rest pose, in radians. Above the first angle, the clip looks to the
@@ -127,7 +129,7 @@ def trace_gaze(gaze: GazeMap, motion: Motion, goals: Sequence[object], settings:
         looks,
         (),
     )
-    notes = _make_notes(track)
+    notes = (*_make_notes(track), *_note_twist(motion, track, body))
     for note in notes:
         warn_user(note)
     result = _finish_motion(motion, track.motion, body, plans, settings.steady, notes)
@@ -384,6 +386,22 @@ def _make_notes(track: GazeTrack) -> tuple[str, ...]:
             f"follow any further, and the gaze misses it by {np.degrees(missed):.1f} degrees"
         )
     return tuple(notes)
+
+
+def _note_twist(motion: Motion, track: GazeTrack, body: GazeBody) -> tuple[str, ...]:
+    """Describe where the trunk is twisted farther than in people who walk."""
+    chest, before, after = body.landmarks[2], motion.world(), track.motion.world()
+    twist = quat.angle_between(before.rotations[:, chest], after.rotations[:, chest])
+    hips = before.positions[:, motion.skeleton.roles["hips"]][:, [0, 2]]
+    speed = np.linalg.norm(np.gradient(smooth_series(hips, _ROUND * motion.fps), axis=0), axis=1) * motion.fps
+    far = np.where(speed > _WALKING, twist, 0.0) if len(motion) > 1 else np.zeros(1)
+    worst = int(np.argmax(far))
+    if far[worst] <= _TWISTED:
+        return ()
+    return (
+        f"the trunk is twisted by {np.degrees(far[worst]):.0f} degrees at {worst / motion.fps:.2f} s, to look that "
+        "far back while the body walks on; people would turn around, or look less far",
+    )
 
 
 def _finish_motion(

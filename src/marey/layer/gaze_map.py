@@ -218,7 +218,8 @@ class GazeMap(FrozenRecord):
         Returns
         -------
         GazeTrack. Where the map and the eyes do not reach a goal, neck and trunk follow up to their limits. Goals that
-        are missed by more than a degree cause a `MareyWarning` and are listed in `notes`.
+        are missed by more than a degree, or that twist the trunk of a walking body by more than 60 degrees, cause a
+        `MareyWarning` and are listed in `notes`.
 
         Examples
         --------
