@@ -54,6 +54,7 @@ def test_options_reach_the_splice(clips, capsys):
     report = json.loads(capsys.readouterr().out)
     assert report["frames"] == 60
     assert report["inputs"][1]["frames"] == [15, 75]
+    assert all(0.5 <= each[key] <= 2.5 for each in (report, report["loop"] or {}) for key in ("start", "stop") if each)
     assert main([*SPLICE, "--json", "--naive"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["op"] == "splice_naive"

@@ -13,6 +13,7 @@ from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.errors import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from marey.core.motion import Motion
@@ -82,7 +83,7 @@ def command(lower: str, upper: str, output: str, folder: str | None, as_json: bo
             {"file": path, "name": motion.name, "frames": list(span), "fps": motion.fps}
             for path, motion, span in zip((lower, upper), (legs, arms), spans, strict=True)
         ],
-        **{key: value for key, value in step.items() if key not in ("op", "lower", "upper")},
+        **_shift_times(step, spans[1][0] / arms.fps),
         "metrics": _compute_metrics(legs, arms, result, copied, times),
         "timings_s": clock.times,
     }
@@ -105,6 +106,17 @@ def _splice(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion
     settings = read_settings(SpliceSettings, options)
     times = align_motions(legs, arms, **settings.select(AlignSettings))
     return splice(legs, arms, settings=settings, times=times), times
+
+
+def _shift_times(step: Mapping[str, Any], begin: float) -> dict[str, Any]:
+    """Return what provenance says about a splice; its times begin with the used part of UPPER and become file times.
+
+    begin : where the used part begins, in seconds.
+    """
+    report = {key: value for key, value in step.items() if key not in ("op", "lower", "upper")}
+    if report.get("loop"):
+        report["loop"] = _shift_times(report["loop"], begin)
+    return report | {key: report[key] + begin for key in ("start", "stop") if key in report}
 
 
 def _compute_metrics(
@@ -153,14 +165,18 @@ def _format_report(report: dict[str, Any]) -> str:
     legs, arms = (each["name"] for each in report["inputs"])
     lines = [describe_written(report)]
     if report["op"] == "splice":
-        lines.append(
-            f"  {arms!r} from {report['start']:.2f} to {report['stop']:.2f} s on {legs!r}, mean distance of hips and "
-            f"knees {report['distance']:.3f} m"
-        )
         loop = report["loop"]
+        until = f" to {report['stop']:.2f} s" if loop is None else " s on"
+        lines.append(
+            f"  {arms!r} from {report['start']:.2f}{until}, on {legs!r}, mean distance of hips and knees "
+            f"{report['distance']:.3f} m"
+        )
         if loop is not None:
             times = plural(loop["passes"], "time")
-            lines.append(f"  looped {times} from {loop['start']:.2f} to {loop['stop']:.2f} s")
+            lines.append(
+                f"  looped {times} from {loop['start']:.2f} to {loop['stop']:.2f} s; the last pass ends at "
+                f"{report['stop']:.2f} s"
+            )
         if report["seams"] is not None:
             changed = f"{math.degrees(report['seams']['angle']):.1f} degrees"
             hands = report["seams"].get("hands")

@@ -43,7 +43,8 @@ def splice(lower: Motion, upper: Motion, settings: SpliceSettings) -> Motion:
         and knees alone (Heck 4.2.2), with a `MareyWarning`.
 
     Provenance records the alignment (``distance`` in meters, ``start`` and ``stop`` in seconds of the upper clip, the
-    number of loops), the rotation of the posture in radians, and the changes due to averaging at the seams of the loop.
+    part that loops and how often), the rotation of the posture in radians, and the changes due to averaging at the
+    seams of the loop.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def splice(lower: Motion, upper: Motion, settings: SpliceSettings) -> Motion:
     hips = steady_hips(trunk.hip, lower.fps) if transfer == "pitch" else trunk.hip
     local = replace(trunk, hip=hips).with_turn(turn)
     result = join_halves(halves, lower, upper, taken, local, found)
-    seconds = found.times / upper.fps
+    seconds = found.frames()[0] / upper.fps
     return add_provenance(
         result,
         "splice",
