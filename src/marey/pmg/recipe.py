@@ -228,6 +228,11 @@ def read_recipe(recipe: str | os.PathLike[str]) -> Recipe:
 
 def _parse_recipe(keys: Keys, path: str) -> Recipe:
     keys.expect("name", "about", "fps", "seed", "samples", "retarget", "seams", "nodes", "edges", "auto")
+    for key in keys.left():
+        if key != "name" and key in NodeRecipe.__dataclass_fields__:
+            written = "[[nodes.clips]]" if key == "clips" else f"{key} below [[nodes]]"
+            keys.fail(f"{key} belongs to a node; write {written}")
+    keys.check_known()
     samples = keys.pair("samples", (60, 400))
     how = keys.table("seams").settings(SeamSettings)
     nodes: list[NodeRecipe] = []

@@ -48,18 +48,22 @@ class Keys:
         raise ParseError(f"{self.where}: {message}", path=self.path)
 
     def expect(self, *keys: str) -> None:
-        """Set the keys that this table may have, for `miss`."""
+        """Set the keys that this table may have, for `miss` and `check_known`."""
         self._expected = keys
+
+    def check_known(self, known: Iterable[str] = ()) -> None:
+        """Raise an error if there is a key that is not expected. `known` are others that are allowed, not suggested."""
+        allowed = {*self._expected, *known}
+        for key in self._given if self._expected else ():
+            if key not in allowed:
+                self._reject(key, self._expected)
 
     def miss(self, message: str, known: Iterable[str] = ()) -> NoReturn:
         """Raise an error about a missing key, or about an unknown one, which may be the missing one misspelled.
 
         known : other keys that are known, but not suggested.
         """
-        known = {*self._expected, *known}
-        for key in self._given if self._expected else ():
-            if key not in known:
-                self._reject(key, self._expected)
+        self.check_known(known)
         self.fail(message)
 
     def has(self, key: str) -> bool:
