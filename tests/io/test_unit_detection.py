@@ -8,7 +8,7 @@ import pytest
 
 import marey
 from marey.core import Motion, Skeleton
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, MareyWarning
 from marey.io import axes, starts_with_rest_pose, unit_detection
 from marey.maths import quat
 from marey.samples import body_skeleton, straight_walk
@@ -41,6 +41,15 @@ def test_unit_without_legs_is_an_assumption() -> None:
     guess = unit_detection.recognize_unit(rod)
     assert guess.value == 0.01
     assert not guess.is_sure
+
+
+def test_a_given_unit_that_makes_a_tiny_body_causes_a_warning(tmp_path: Path) -> None:
+    marey.save(straight_walk(seconds=1.0), tmp_path / "walk.bvh")
+    (tmp_path / "walk.marey.json").unlink()
+    with pytest.warns(MareyWarning, match=r"unit mm makes the body 0\.17\d m tall; cm would make .*; check `unit=`"):
+        motion = marey.load_motion(tmp_path / "walk.bvh", unit="mm")
+    assert motion.source.unit == 0.001
+    assert "which makes a body 1.7" in " ".join(marey.load_motion(tmp_path / "walk.bvh", unit="cm").source.evidence)
 
 
 @pytest.mark.parametrize("text", ["furlong", "-1", "0", "nan", "inf", ""])

@@ -91,7 +91,10 @@ def _find_up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[
 
 def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list[str]) -> float:
     if unit is not None:
-        evidence.append(f"unit {unit_detection.unit_name(unit)} as given")
+        given = unit_detection.check_given_unit(skeleton, unit)
+        evidence.append(given.evidence)
+        if given.warning:
+            warn_user(f"{raw.source.path or raw.name or 'positions'}: {given.warning}")
         return unit
     if raw.unit is not None:
         height = unit_detection.stature(skeleton)

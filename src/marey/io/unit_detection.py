@@ -124,6 +124,19 @@ def recognize_unit(skeleton: Skeleton, stated: float | None = None) -> Guess:
     return Guess(candidates[best], evidence, is_sure)
 
 
+def check_given_unit(skeleton: Skeleton, unit: float) -> Guess:
+    """Return the unit that the caller gave, with a warning if it makes the body far too small or large."""
+    named, height = unit_name(unit), stature(skeleton)
+    if height is None:
+        return Guess(unit, f"unit {named} as given")
+    size, fitting = height * unit, recognize_unit(skeleton)
+    evidence = f"unit {named} as given, which makes a body {size:.3g} m tall"
+    if _SMALLEST <= size <= _TALLEST:
+        return Guess(unit, evidence)
+    better = f"; {unit_name(float(fitting.value))} would make it {height * float(fitting.value):.2f} m tall"
+    return Guess(unit, evidence, False, f"the unit {named} makes the body {size:.3g} m tall{better}; check `unit=`")
+
+
 def _check_stated_unit(height: float | None, stated: float) -> Guess:
     """Keep the stated unit, or find one that fits the body of this height (in units) better.
 
