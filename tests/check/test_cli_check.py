@@ -305,6 +305,8 @@ def test_a_cut_off_file_is_severe(folder, capsys):
     walk.with_suffix(".marey.json").unlink(missing_ok=True)
     assert main(["check", str(walk), "--severity", "severe", "--full"]) == 1
     assert "the file is probably cut off" in capsys.readouterr().out
+    assert main(["check", str(walk)]) == 1
+    assert "the file is probably cut off; see whether the file was exported" in capsys.readouterr().out
 
 
 def test_bones_that_change_can_be_made_rigid(folder, capsys):

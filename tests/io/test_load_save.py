@@ -96,6 +96,12 @@ def test_unknown_suffix(tmp_path: Path, name: str) -> None:
         marey.save(WALK, tmp_path / name)
 
 
+def test_a_missing_file_is_missing_whatever_its_suffix(tmp_path: Path) -> None:
+    for name in ("x", "x/", "x.txt"):
+        with pytest.raises(UnreadableFile, match="no such file or folder"):
+            marey.load(tmp_path / name)
+
+
 def test_option_that_means_nothing_is_refused(tmp_path: Path) -> None:
     marey.save(WALK, tmp_path / "walk.npz")
     with pytest.raises(InvalidValue, match=r"root does not apply to a \.npz file, only to \.bvh"):

@@ -212,6 +212,8 @@ def _print_table(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], full:
             fix = suggest_command(finding) or word_options(finding.remedy)
             if finding.kind == "unreadable":
                 frames, fix = "", word_options(finding.sentence)
+            elif finding.kind == "file":
+                fix = f"{word_options(finding.message)}; {fix}"
             kind = finding.kind.replace("_", " ")
             rows.append([file.label, frames, finding.severity, kind, format_value(finding), fix])
             notes.append([] if kind == "unreadable" else [word_options(finding.message) + describe_joints(finding)])

@@ -229,6 +229,8 @@ def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
         )
     if os.path.isdir(path):
         raise UnreadableFile("is a folder, expected a file", path=path)
+    if not os.path.lexists(path):
+        raise UnreadableFile("no such file or folder", path=path)
     if suffix in _PICKLES:
         from marey.io.archive import EXPLAIN_PICKLES
 
