@@ -83,7 +83,7 @@ def test_broken_recordings_of_a_folder_are_counted(clip: Path, capsys: pytest.Ca
 def test_a_target_out_of_reach_exits_with_1(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wanted = ["--target", "right_hand=1.2:80f@0,9,0"]
     assert cli.main(["clean", str(clip), str(clip.with_name("far.bvh")), *wanted]) == 1
-    assert "out of reach: misses its plant or target" in capsys.readouterr().out
+    assert "out of reach of their plants or targets" in capsys.readouterr().out
     assert clip.with_name("far.bvh").is_file()
 
 
@@ -234,7 +234,7 @@ def test_a_folder_is_not_written_to_a_file(clip: Path, capsys: pytest.CaptureFix
     out = clip.parent / "out.bvh"
     assert cli.main(["clean", str(clip.parent), str(out)]) == 2
     assert (
-        "has the suffix of a file, but clips of a folder are written to a folder; name a folder"
+        "has the suffix of a file, but the clips of a folder are written to a folder; choose a name without a suffix"
         in capsys.readouterr().err
     )
     assert not out.exists()

@@ -160,7 +160,7 @@ def test_stairs_name_their_supports_and_planes_can_be_given(run, tmp_path):
         (["--replace"], "--replace requires --write"),
         (["--write", "--fps", "30"], "write a copy with -o OUT"),
         (["--write", "-o", "x.bvh"], "give only one"),
-        (["--enter-speed", "2"], "--enter-speed must be at most 0.6, the value of --keep-speed, not 2"),
+        (["--enter-speed", "2"], "--enter-speed must be at most 0.6 (the value of --keep-speed), not 2"),
         (["--gap", "-1"], "--gap must be at least 0 seconds, not -1.0"),
         (["--floor", "-2", "--floor-only"], "nothing touches the floor at -2.000 m"),
     ],

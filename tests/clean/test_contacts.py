@@ -306,7 +306,7 @@ def test_thresholds_choose_what_counts():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"enter_speed": 0.7}, "enter_speed must be at most 0.6, the value of `keep_speed=`, not 0.7"),
+        ({"enter_speed": 0.7}, "enter_speed must be at most 0.6 .the value of `keep_speed=`., not 0.7"),
         ({"enter_height": 0.0}, "enter_height must be greater than 0 meters, not 0"),
         ({"gap": -1.0}, "gap must be at least 0 seconds, not -1.0"),
         ({"duration": float("nan")}, "duration must be a number of seconds, not nan"),

@@ -52,7 +52,8 @@ def test_crops_splits_and_drops_are_printed(clips, capsys):
     assert "half cycles of gait" in out
     assert "; --crop none uses all frames" in out
     assert all(note in out for note in notes)
-    split = "left_ball: the contact of 'walk' across 0.25 to 0.63 s is split, as others lift there"
+    split = "left_ball: the contact of 'walk' across 0.25 to 0.63 s is split, because other motions lift the point "
+    "there"
     assert describe_notes({"notes": ["contacts of 'walk' were detected", split], "method": "registered"}) == [
         f"  {split}"
     ]

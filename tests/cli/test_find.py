@@ -128,7 +128,7 @@ def test_without_a_threshold_it_only_suggests(web, query, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert "nothing was searched" in err
     assert "    5   <- suggested" in out
-    assert "standing still is" in out
+    assert "a pose held still is" in out
     picture = tmp_path / "t.png"
     assert main(["find", "search", str(web), *query, "--suggest", "--json", "--plot-threshold", str(picture)]) == 0
     report = json.loads(capsys.readouterr().out)

@@ -137,10 +137,10 @@ def test_unusable_looks_are_skipped_and_reported(clips, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["walk.bvh", "out.bvh"], "no goal given; use --look T:YAW:PITCH"),
+        (["walk.bvh", "out.bvh"], "no gaze target given; use --look T:YAW:PITCH"),
         (["walk.bvh", "out.bvh", "--look", "1:60"], "T:YAW:PITCH in seconds and degrees, such as 1.2:60:10"),
         (["walk.bvh", "out.bvh", "--look", "1:left:0"], "T:YAW:PITCH"),
-        (["walk.bvh", "out.bvh", "--look", "1:200:0"], "yaw of at most 180 degrees and pitch of at most 90"),
+        (["walk.bvh", "out.bvh", "--look", "1:200:0"], "yaw must be at most 180 degrees and pitch at most 90"),
         (["walk.bvh", "out.bvh", "--look", "-1:20:0"], "seconds such as 1.2"),
         (["walk.bvh", "out.bvh", "--at", "1:2:3"], "T:X:Y:Z in seconds and meters"),
         (
@@ -156,7 +156,10 @@ def test_unusable_looks_are_skipped_and_reported(clips, capsys):
         (["walk.bvh", "out.bvh", "--look", "1:20:0", "--eyes", "LeftEye"], "joint 'LeftEye' not in skeleton"),
         (["map", "looks.csv", "-o", "no/person.json"], "the folder 'no' does not exist"),
         (["map", "look0.bvh", "-o", "person.json"], "FILE:YAW:PITCH in degrees"),
-        (["map", "look0.bvh:60:0", "-o", "person.json"], "examples must have at least two different goals, not 1"),
+        (
+            ["map", "look0.bvh:60:0", "-o", "person.json"],
+            "examples must have at least two different gaze targets, not 1",
+        ),
         (
             ["map", "look0.bvh:600:0", "look1.bvh:0:0", "-o", "p.json"],
             "FILE:YAW:PITCH in degrees, yaw of at most 180 and pitch of at most 90",

@@ -311,7 +311,7 @@ def test_a_recipe_without_edges_writes_nothing_and_others_report_what_failed(fol
     path.write_text(text.format(0.0001))
     assert main(["pmg", "build", str(path), "-o", str(out)]) == 1
     err = capsys.readouterr().err
-    assert "[auto]: no playable node is left with good = 0.0001 m" in err
+    assert "[auto]: with good = 0.0001 m, no node is left that can continue" in err
     assert not list(folder.glob("loose*.npz"))
     assert not out.exists()
     path.write_text(text.format(0.15))

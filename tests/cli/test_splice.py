@@ -68,7 +68,7 @@ def test_options_reach_the_splice(clips, capsys):
 
 def test_a_clip_without_steps_is_spliced_with_a_warning(clips, capsys):
     assert main(["splice", "stand.bvh", "carry.bvh", "-o", "still.bvh", "--json"]) == 0
-    assert "so hips and knees alone align the clips" in json.loads(capsys.readouterr().out)["warning"]
+    assert "so the clips are aligned by hips and knees only" in json.loads(capsys.readouterr().out)["warning"]
     assert (clips / "still.bvh").exists()
 
 

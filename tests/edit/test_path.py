@@ -95,7 +95,7 @@ def test_a_recorded_walk(data_folder):
         ([[0, 0], [0, 0]], "path must have at least two different points, not 2 equal ones"),
         (
             [[0, 0], [0, 1]],
-            r"path must be at least 3.. m long, the distance the motion travels, not 1 m; lengthen it, or",
+            r"path must be at least as long as the motion's own path .3.. m., not 1 m; lengthen it, or",
         ),
         ([[0, 0, 0], [0, 1, 0]], r"path must have shape \(any, 2\)"),
         ([[0, 0], [0, np.nan]], "path must be finite"),

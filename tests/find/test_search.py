@@ -113,7 +113,7 @@ def test_a_limit_of_matches_is_reported():
     found = search(web(), clip, start, stop, THRESHOLD, max_matches=2)
     assert len(found) == 3
     assert found.notes == (
-        "the search stopped at 2 matches, there are more; lower `threshold=` or raise `max_matches=`",
+        "the search stopped at 2 matches, but there are more; lower `threshold=` or raise `max_matches=`",
     )
     assert search(web(), clip, start, stop, THRESHOLD).notes == ()
 

@@ -71,9 +71,9 @@ def test_nothing_to_suggest():
 
     empty = [Cells.from_grid(np.zeros(c.shape, np.uint16), np.zeros(c.shape, bool)) for c in web().pairs]
     bare = replace(web(), pairs=tuple(empty))
-    with pytest.raises(NoResult, match="than standing still, at .* m; nothing matches"):
+    with pytest.raises(NoResult, match="than a pose held still, which is .* m away; nothing matches"):
         suggest_threshold(bare, 0, 10, 40)
-    with pytest.raises(NoResult, match="nor within .* m, the largest distance that is compared"):
+    with pytest.raises(NoResult, match="nor within .* m, the largest distance that is searched"):
         search(bare, 0, 10, 40, 0.1)
 
 

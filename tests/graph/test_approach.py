@@ -188,7 +188,9 @@ def test_clips_without_a_connection_are_named():
 
 def test_a_long_detour_is_reported(graph):
     walk = graph.follow([[0.0, 0.0], [0.0, 6.0]]).walk
-    with pytest.warns(MareyWarning, match=r"makes a detour of \d+\.\d s, up to \d\.\d m away; leave out") as caught:
+    with pytest.warns(
+        MareyWarning, match=r"makes a detour that takes \d+\.\d s longer and leads up to \d\.\d m away; leave out"
+    ) as caught:
         longer = walk.replan_end((0.1, 6.0), 3.0)
     assert len(longer) > len(walk) + 2.0 * graph.fps
     assert caught[0].filename == __file__

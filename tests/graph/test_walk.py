@@ -138,7 +138,7 @@ def test_clean_walks_hold_their_plants(graph):
         ([], None, "at least one edge"),
         ([10**6], 3, "edges must be numbers from 0 to"),
         ("broken", None, "does not begin at the node where edge"),
-        ([0], 10**6, "n_frames must end within the last edge"),
+        ([0], 10**6, "so that the walk ends within its last edge, not 1000000"),
     ],
 )
 def test_bad_walks(graph, edges, n_frames, message):

@@ -418,7 +418,7 @@ def test_a_last_frame_that_is_cut_off_is_left_out(cut):
     assert np.array_equal(raw.rotations, motion().rotations[:2])
     assert len(raw.warnings) == 1
     assert (
-        "the last frame, which begins on line 14, is incomplete; it is left out; the file is probably cut off"
+        "the last frame, which begins on line 14, is incomplete and was left out; the file is probably cut off"
         in raw.warnings[0]
     )
 

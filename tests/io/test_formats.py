@@ -137,7 +137,7 @@ def test_bad_folders(tmp_path: Path, capsys) -> None:
         convert_folder(tmp_path / "none", tmp_path / "out")
     with pytest.raises(UnreadableFile, match="holds no motion files"):
         convert_folder(tmp_path, tmp_path / "out")
-    with pytest.raises(UnwritableFile, match="choose another folder to write"):
+    with pytest.raises(UnwritableFile, match="choose another folder for the results"):
         convert_folder(tmp_path, tmp_path)
     with pytest.raises(InvalidValue, match="to must be one of bvh, fbx, glb, npz, usda, not 'c3d'"):
         convert_folder(tmp_path, tmp_path / "out", "c3d")

@@ -53,7 +53,7 @@ WRONG = [
     (put("nodes", [1, 2]), r"'nodes\[0\]' must be an object, not 1"),
     (put("nodes", []), "the file has no nodes and therefore no skeleton"),
     (put("nodes", 0, "children", 1), r"'nodes\[0\].children' must be an array, not 1"),
-    (put("nodes", 0, "children", [9]), r"'nodes\[0\].children' is 9, but there are only 4 of them"),
+    (put("nodes", 0, "children", [9]), r"'nodes\[0\].children' must be an index below 4, not 9"),
     (put("nodes", 0, "children", [True]), "must be a whole number of at least 0, not True"),
     (put("nodes", 0, "children", [-1]), "must be a whole number of at least 0, not -1"),
     (put("nodes", 0, "children", [10**400]), "must be a whole number of at least 0, not 1000"),

@@ -65,7 +65,7 @@ def test_joints_of_the_soma_skeleton_have_roles() -> None:
         ({"local_rot_mats": np.zeros((N_FRAMES, 22, 3, 3))}, "'local_rot_mats' must hold rotation matrices"),
         ({"local_rot_mats": np.zeros((3, 22, 3, 3))}, r"got \(3, 22, 3, 3\) and \(7, 22, 3\)"),
         ({"posed_joints": np.full((N_FRAMES, 22, 3), np.nan)}, "'posed_joints' must hold finite numbers"),
-        ({"posed_joints": np.random.default_rng(0).normal(size=(N_FRAMES, 22, 3))}, "do not fit the SMPL-X skeleton"),
+        ({"posed_joints": np.random.default_rng(0).normal(size=(N_FRAMES, 22, 3))}, "do not match the SMPL-X skeleton"),
         (
             {"local_rot_mats": np.zeros((2, 34, 3, 3)), "posed_joints": np.zeros((2, 34, 3))},
             "with 22 or 30 or 77 joints, got 34",

@@ -143,7 +143,7 @@ def test_wrong_body_models(tmp_path) -> None:
     np.savez(
         tmp_path / "few.npz", v_template=np.zeros((3, 3)), shapedirs=np.zeros((3, 3, 2)), J_regressor=np.ones((9, 3))
     )
-    with pytest.raises(ParseError, match="do not fit each other or 52 joints"):
+    with pytest.raises(ParseError, match="do not match each other or 52 joints"):
         marey.load(path, body_model=tmp_path / "few.npz")
     own = tmp_path / "own.npz"
     marey.save(marey.load(path), own)

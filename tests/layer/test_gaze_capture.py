@@ -204,7 +204,7 @@ def test_a_goal_that_eyes_cannot_meet_is_refused_or_raises_a_warning():
     markers = take.markers(noise=0.0)
     with pytest.raises(
         NoResult,
-        match="eyes rotate at most 55 degrees; check the goal, the direction in which the body faces, and which axis",
+        match="eyes rotate at most 55 degrees; check the target, the direction in which the body faces, and which axis",
     ):
         gaze_example(markers, (-0.9, 0.0), GAZE_TRIADS)
     with pytest.warns(

@@ -136,9 +136,11 @@ def test_two_looks_make_a_map_of_a_line():
 
 def test_what_makes_no_map_is_refused(gaze, tmp_path):
     take = shift_of(gaze_take(1.0, 0.0))
-    with pytest.raises(InvalidValue, match="examples must have at least two different goals, not 1"):
+    with pytest.raises(InvalidValue, match="examples must have at least two different gaze targets, not 1"):
         GazeMap.build([take])
-    with pytest.raises(InvalidValue, match="examples 0 and 1 have the same goal, yaw 57.3 and pitch 0.0 degrees"):
+    with pytest.raises(
+        InvalidValue, match="examples 0 and 1 have the same gaze target, yaw 57.3 and pitch 0.0 degrees"
+    ):
         GazeMap.build([take, take])
     with pytest.raises(
         InvalidValue, match="examples must be GazeShift objects, as gaze_example returns them, not tuple"
@@ -175,7 +177,7 @@ def test_what_makes_no_map_is_refused(gaze, tmp_path):
         (
             lambda c: json.dumps({**c, "examples": c["examples"][:1]}),
             ParseError,
-            "is not a valid gaze map .examples must have at least two different goals, not 1",
+            "is not a valid gaze map .examples must have at least two different gaze targets, not 1",
         ),
         (lambda c: json.dumps({**c, "k": "many"}), ParseError, "k must be an integer"),
         (

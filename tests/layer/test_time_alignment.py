@@ -146,7 +146,9 @@ def test_a_clip_without_steps_is_aligned_by_hips_and_knees_with_a_warning(still,
     walk, other = sample("walk", seconds=3.0).motion, sample(still).motion
     for which, (lower, upper) in {"lower": (other, walk), "upper": (walk, other)}.items():
         with pytest.warns(
-            MareyWarning, match=f"the {which} clip '{still}' does not have 2 consecutive steps, so hips and knees alone"
+            MareyWarning,
+            match=f"the {which} clip '{still}' does not contain 2 consecutive steps, so the clips are aligned by hips "
+            f"and knees only",
         ):
             found = align_motions(lower, upper, align=align)
         assert (np.diff(found.times) > 0.0).all()
@@ -165,7 +167,7 @@ def test_an_upper_clip_without_steps_plays_at_its_own_speed_and_ends_the_result(
 def test_steps_that_are_much_faster_are_not_synchronized():
     """A boxer's quick steps on slow ones would be shown in slow motion."""
     lower, upper = sample("step_up_and_down").motion, sample("carry_box").motion
-    with pytest.warns(MareyWarning, match=r"the lower clip takes 3.1 s for two steps and the upper one only 1.1 s"):
+    with pytest.warns(MareyWarning, match=r"two steps take 3.1 s in the lower clip and only 1.1 s in the upper one"):
         found = align_motions(lower, upper)
     assert len(found.times) == len(lower)
 

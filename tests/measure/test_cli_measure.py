@@ -68,7 +68,7 @@ def test_what_cannot_be_had_is_a_dash_with_the_reason(tmp_path: Path, capsys: py
     assert main(["measure", str(path)]) == 0
     (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  jitter ")]
     assert row.split()[1] == "-"
-    assert row.endswith("needs at least 4 frames, the motion has 2 frames")
+    assert row.endswith("needs at least 4 frames, but the motion has 2 frames")
 
 
 def test_bad_files_are_one_sentence_and_exit_code_2(

@@ -94,7 +94,7 @@ def test_one_frame_is_not_enough() -> None:
 def test_two_frames_give_what_two_frames_can() -> None:
     report = measure(statue(np.array([[0.0, -0.01, 0.0]] * 2)))
     assert report["penetration_max"].value is not None
-    assert report["jitter"].note == "needs at least 4 frames, the motion has 2 frames"
+    assert report["jitter"].note == "needs at least 4 frames, but the motion has 2 frames"
     assert "no gait" in report["stride_rate"].note
 
 

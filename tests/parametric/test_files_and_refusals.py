@@ -84,7 +84,7 @@ def test_a_search_keeps_its_tree_without_those_that_do_not_fit():
     apexes = [FEATURES["punch"].find_frame(motion) for motion in motions]
     apexes[1] = 1
     found = FoundOf(motions, [-1, 0, 0, 1, 1, 2])
-    with pytest.warns(MareyWarning, match="1 of 6 examples is left out: 'punch 1': its moment, frame 1"):
+    with pytest.warns(MareyWarning, match="1 of 6 examples is left out: 'punch 1': the time of the feature, frame 1"):
         result = ParametricMotion.build(found, FEATURES["punch"], samples=0, settings=SpaceSettings(apexes=apexes))
     assert result.example_indices.tolist() == [0, 2, 3, 4, 5]
     assert result.registration.reference == 0
@@ -252,7 +252,7 @@ def test_a_failing_feature_names_the_motion():
         (
             lambda m: ParametricMotion.build(m, FEATURES["punch"], settings=SpaceSettings(apexes=[20, 1, 1])),
             NotBlendable,
-            "only 1 can be used. Rejected: its moment, frame 1 of",
+            "only 1 can be used. Rejected: the time of the feature, frame 1 of",
         ),
         (
             lambda m: ParametricMotion.build(m, FEATURES["punch"], max_distance=1e-4),

@@ -150,7 +150,8 @@ def test_a_refusal_names_the_failing_part_and_a_remedy():
     walk = char["walk"]
     char.restrict("left", "walk", [0.3], walk.high)
     with pytest.raises(
-        NoResult, match=r"with turn -8\d\.\d to -.* degrees, have no transition of at most 0.05 m.*name it with `part=`"
+        NoResult,
+        match=r"with turn -8\d\.\d to -.* degrees, have no transition that costs at most 0.05 m.*name it with `part=`",
     ):
         char.connect("walk", "left", good=0.05, bad=0.06, n_source=12, n_target=30)
     result = char.connect("walk", "left", good=0.05, bad=0.06, part="walk, leftish", n_source=12, n_target=30)
@@ -183,7 +184,7 @@ def test_a_part_shrinks_until_it_works_or_is_refused_by_the_name_of_the_node():
     for k, good in enumerate((0.03, 0.05)):
         result = char.connect("walk", "left", good=good, bad=0.06, part=f"part {k}", n_source=5, n_target=30)
         assert result.worst <= good
-    with pytest.raises(NoResult, match="no part of 'walk' has transitions .* to 'left'.*raise `good=`"):
+    with pytest.raises(NoResult, match="no sub-range of 'walk' was found .* to 'left'.*raise `good=`"):
         char.connect("walk", "left", good=1e-6, part="none", n_source=5, n_target=10)
     assert "none" not in char.nodes
     with pytest.raises(InvalidValue, match="part requires `good=`, because the automatic threshold"):
@@ -212,7 +213,7 @@ def test_a_large_threshold_that_was_chosen_is_reported_and_kept_in_the_file(tmp_
     char.restrict("right", "walk", walk.low, [-0.6])
     compared = char.compare("left", "right", n_source=6, n_target=20)
     wide = compared._replace(costs=compared.costs + 0.2)
-    with pytest.warns(MareyWarning, match=r"from 'left' to 'right' may be visible: the threshold chosen is \d\d cm"):
+    with pytest.warns(MareyWarning, match=r"from 'left' to 'right' may be visible: the threshold was set to \d\d cm"):
         assert char.connect("left", "right", compared=wide).is_chosen
     assert not char.connect("walk", "walk", good=0.3, n_source=6, n_target=20).is_chosen
     char.save(tmp_path / "char.json")

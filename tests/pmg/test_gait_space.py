@@ -133,7 +133,7 @@ def test_bad_input(tmp_path):
 def test_clips_without_a_cycle_are_named():
     short = replace(sample("walk", seconds=1.3, fps=30.0, variation=0.0).motion, name="short")
     with pytest.warns(
-        MareyWarning, match=r"not used, for lack of a complete gait cycle .*: 'short' \(1.3 s\); use"
+        MareyWarning, match=r"not used, because they contain no complete gait cycle .*: 'short' \(1.3 s\); use"
     ) as got:
         space = GaitSpace.build([*walks(), short], mirror=True)
     assert len(got) == 1
@@ -146,7 +146,7 @@ def test_clips_that_turn_only_at_one_speed_say_so():
     ]
     fast = [sample("walk", speed=speed, seconds=3.0, fps=30.0, variation=0.0) for speed in (1.1, 1.4, 1.7)]
     with pytest.warns(
-        MareyWarning, match=r"the clips turn far only at 0\.\d+ to 1.* m/s.*omit speed from `parameters=`"
+        MareyWarning, match=r"the clips turn sharply only at 0\.\d+ to 1.* m/s.*omit speed from `parameters=`"
     ):
         space = GaitSpace.build([each.motion for each in slow + fast], ["turn", "speed"])
     alone = GaitSpace.build([each.motion for each in slow + fast], ["turn"])

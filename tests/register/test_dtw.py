@@ -137,7 +137,7 @@ def test_loop_with_a_given_start():
     assert dtw_cyclic(values, start=2).cells[0].tolist() == [0, 2]
     with pytest.raises(NoTimewarp, match="the first motion has 5 steps and the second 12"):
         dtw_cyclic(random_grid((5, 12), 0))
-    with pytest.raises(NoTimewarp, match="the mask cuts off every path within"):
+    with pytest.raises(NoTimewarp, match="the mask blocks every path within"):
         dtw_cyclic(values, mask=np.zeros(values.shape, dtype=bool))
 
 
@@ -230,7 +230,7 @@ def closed_column(j):
         ({"values": np.ones((9, 9)), "mask": np.arange(9) != 4 * np.ones((9, 1)), "end": "border"},
          NoTimewarp, "the mask cuts off every path from (0, 0) to the frames where either motion ends"),
         ({"values": closed_column(8)}, NoTimewarp, "an infinite distance excludes the end (frame 8 of"),
-        ({"values": closed_column(4)}, NoTimewarp, "cells of infinite distance cut off"),
+        ({"values": closed_column(4)}, NoTimewarp, "cells of infinite distance block"),
         ({"values": np.ones((9, 9)), "start": (9, 0)}, InvalidValue, "of the 9 x 9 grid, not (9, 0)"),
         ({"values": np.ones((9, 9)), "end": (0, -1)}, InvalidValue, "of the 9 x 9 grid, not (0, -1)"),
         ({"values": np.ones((9, 9)), "end": "middle"}, InvalidValue, "end must be 'corner', 'border' or a cell"),

@@ -73,7 +73,7 @@ def test_without_contacts_or_points_nothing_matches() -> None:
     bare = replace(a, name="bare", contacts=None)
     matches, notes = match_contacts([a, bare], steady(a, bare))
     assert matches == ()
-    assert notes == ("left_heel: contacts are dropped, as 'bare' has no such point",)
+    assert notes == ("left_heel: contacts are dropped, because 'bare' has no such point",)
 
 
 def test_part_of_the_motions_only() -> None:

@@ -127,7 +127,7 @@ def test_clips_are_chosen_by_words_labels_and_numbers(folder):
         names(label="wak")
     with pytest.raises(UnknownName, match="no clip can have the finding 'foot_slid'; similar: 'foot_slide'"):
         names(finding="foot_slid")
-    with pytest.warns(MareyWarning, match="that match no clip or file: 1, such as 'elsewhere.bvh'"):
+    with pytest.warns(MareyWarning, match="1 description matched no clip or file, such as that of 'elsewhere.bvh'"):
         assert names("sadly", {"elsewhere.bvh": "sadly"}) == []
 
 

@@ -127,7 +127,7 @@ def test_long_motions_report_fewer_gazes(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_clip_without_steps_is_spliced_with_a_note(layers: tuple[FakePage, dict[str, str]]) -> None:
     page, ids = layers
     done = page.operate("splice", ids["walk"], other=ids["reach"])
-    wanted = "does not have 2 consecutive steps, so hips and knees alone align the clips"
+    wanted = "does not contain 2 consecutive steps, so the clips are aligned by hips and knees only"
     assert any(wanted in note for note in done["notes"])
 
 

@@ -232,9 +232,8 @@ def _find_positions(both: _AlignedPair, u_middle: float, times: Floats, length: 
         if len(got) < len(wanted):
             names = " and ".join(repr(motion.name) for motion in both.motions)
             raise NoRoom(
-                f"a transition of {length:g} s does not fit here: aligned in time, {names} do not extend to "
-                f"where it {where}, {abs(wanted[len(got)]):.2f} s from its middle; use a shorter length or "
-                "another point"
+                f"a transition of {length:g} s does not fit here: it {where} {abs(wanted[len(got)]):.2f} s from its "
+                f"middle, where {names}, aligned in time, have no frames; use a shorter length or another point"
             )
     return np.concatenate([back[::-1], ahead])
 

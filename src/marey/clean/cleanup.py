@@ -189,7 +189,7 @@ def _check_within(n_frames: int, plants: Sequence[PlantAt], targets: Sequence[Ta
     for name, start, stop in spans:
         if stop > n_frames:
             raise InvalidValue(
-                f"stop of {name!r} must be at most {n_frames}, the number of frames, got frames {start} to {stop}"
+                f"stop of {name!r} must be at most {n_frames} (the number of frames), got frames {start} to {stop}"
             )
 
 

@@ -100,12 +100,17 @@ def find_floor_plane(motion: Motion, track: PointTrack | None = None) -> FloorPl
     scale = track.scale.length
     places, times, points = _find_stands(track, motion.contacts)
     if len(places) < _MIN_STANDS:
-        raise NoResult(f"the feet stand {len(places)} times, at least {_MIN_STANDS} are needed to fit a floor plane")
+        raise NoResult(
+            f"fitting a floor plane needs at least {_MIN_STANDS} places where the feet stand, but there are "
+            f"only {len(places)}"
+        )
     middle = places[:, [0, 2]].mean(axis=0)
     flat = places[:, [0, 2]] - middle
     extent = float(np.ptp(flat, axis=0).max())
     if extent < _MIN_EXTENT * scale:
-        raise NoResult(f"the feet stand within {extent:.2f} m, too close together to fit a floor plane")
+        raise NoResult(
+            f"all places where the feet stand are within {extent:.2f} m, too close together to fit a floor plane"
+        )
     # np.unique would import numpy.ma, which takes longer than all of this.
     own = (points[:, None] == sorted(set(points.tolist()))).astype(np.float64)
     terms, heights, noise = np.hstack([flat, own]), places[:, 1], _NOISE * scale

@@ -89,7 +89,7 @@ class ContactSettings(SupportSettings):
             enter, keep = getattr(self, f"enter_{what}"), getattr(self, f"keep_{what}")
             if enter > keep:
                 raise InvalidValue(
-                    f"enter_{what} must be at most {keep:g}, the value of `keep_{what}=`, not {enter:g}",
+                    f"enter_{what} must be at most {keep:g} (the value of `keep_{what}=`), not {enter:g}",
                     parameter=f"enter_{what}",
                 )
 

@@ -288,7 +288,7 @@ def _format_report(report: dict[str, Any]) -> str:
     ]
     if report["residue_max_m"] > _HELD:
         misses = ", ".join(f"{name} by {1000 * m:.1f} mm" for name, m in report["residues_m"].items() if m > _HELD)
-        lines.append(f"  out of reach: misses its plant or target by up to: {misses}")
+        lines.append(f"  out of reach of their plants or targets: {misses}")
     lines += [
         f"  {cut['point'].replace('_', ' ')}: the plant at {cut['start']:.2f} s is released at {cut['stop']:.2f} s, "
         "where the recording moves too far away from it (--max-pull) or flips"

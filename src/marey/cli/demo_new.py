@@ -183,7 +183,7 @@ def add_layers(folder: Path, left: Motion, settings: dict[str, Any]) -> Iterator
     yield DemoFile(folder / "look.png", "gaze angles over time", "", "any image viewer")
     click.echo(
         f"Spliced a carried box onto a walk on a curve: mean error {100 * off:.1f} cm. Added a look to the left:"
-        f" {miss:.3f} degrees off the goal.\n"
+        f" {miss:.3f} degrees off the target.\n"
     )
 
 

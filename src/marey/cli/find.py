@@ -357,7 +357,7 @@ def _print_matches(found: MatchResult, as_json: bool, dropped: list[int], writte
     less = f", without {', '.join(map(str, dropped))}" if dropped else ""
     click.echo(f"{n} match{'' if n == 1 else 'es'} of {where} within {100 * found.threshold:.3g} cm{less}")
     if max(match.tier for match in found) > 1:
-        click.echo("distances are summed along the chain of matches, tier by tier; each step is within the threshold")
+        click.echo("distances are summed from match to match, tier by tier; each step is within the threshold")
     width = max(len(row["clip"]) for row in rows)
     for row in rows[1 : _LISTED + 1]:
         click.echo(
@@ -394,8 +394,8 @@ def _print_suggestion(suggestion: Suggestion, as_json: bool, written: list[str])
         click.echo(f"  {step:.4f} m  {n:5d}{cut_off}{'   <- suggested' if step == suggestion.threshold else ''}")
     click.echo(f"suggested: {suggestion}")
     click.echo(
-        f"standing still is {suggestion.still_distance:.4f} m from the query; thresholds above that match almost "
-        "anything"
+        f"a pose held still is {suggestion.still_distance:.4f} m from the query; higher thresholds match almost "
+        f"anything"
     )
     for path in written:
         click.echo(f"wrote {path}")

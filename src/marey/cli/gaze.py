@@ -99,7 +99,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
 
     if not (options["looks"] or options["points"] or options["backs"]):
         raise click.UsageError(
-            "no goal given; use --look T:YAW:PITCH, --at T:X:Y:Z or --back T, each as often as needed"
+            "no gaze target given; use --look T:YAW:PITCH, --at T:X:Y:Z or --back T, each as often as needed"
         )
     check_output(output)
     into = make_plot_folder(folder)
@@ -229,9 +229,7 @@ def _examples(
             raise InvalidValue(f"{take.file}: {error}") from None
         examples.append((take.file, shift))
     if not examples:
-        raise NoResult(
-            f"none of {plural(len(takes), 'look')} can be used; the first failed because: {left_out[0]['why']}"
-        )
+        raise NoResult(f"none of {plural(len(takes), 'look')} can be used; the first failed: {left_out[0]['why']}")
     return examples, left_out
 
 

@@ -48,7 +48,7 @@ class Look(_Numbers):
         """Convert to the time and the angles, and check their range."""
         found = super().convert(value, param, ctx)
         if abs(found[1]) > 180.0 or abs(found[2]) > 90.0:
-            self.fail(f"expected yaw of at most 180 degrees and pitch of at most 90, got {value!r}", param, ctx)
+            self.fail(f"yaw must be at most 180 degrees and pitch at most 90, not {value!r}", param, ctx)
         return found
 
 

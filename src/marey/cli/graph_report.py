@@ -163,7 +163,7 @@ def _list_findings(graph: MotionGraph) -> list[str]:
     out = []
     gone = [each.label for each in components if not each.n_frames]
     if gone:
-        out.append(f"{_format_names(gone)} cannot be played forever: no transitions lead back; {remedy}")
+        out.append(f"{_format_names(gone)} cannot be played forever: no transitions lead back to it; {remedy}")
     out += [finding for finding in graph.findings if finding.startswith("only ")]
     alive = [each for each in components if each.n_frames]
     groups: dict[frozenset[str], list[str]] = {}
@@ -260,10 +260,10 @@ def _find_problems(found: PathResult, has_landing: bool, is_timed: bool) -> Iter
     A landing need not be at the end of the path, and a walk that stops at a given time need not cover all of it.
     """
     if (found.mean_distance if is_timed else found.mean_uncovered) > _COVERED:
-        yield "the path is not followed well: the clips cannot turn like that, or there are too few transitions"
+        yield "the walk strays from the path: the clips cannot turn as sharply, or there are too few transitions"
     if found.end_distance > _AT_END and not has_landing and not is_timed:
         x, z = found.path[-1]
-        advice = f"; --land {x:.2f},{z:.2f} ends it there" if _can_land(found) else ""
+        advice = f"; --land {x:.2f},{z:.2f} makes it end there" if _can_land(found) else ""
         yield f"the walk ends {format_distance(found.end_distance)} from the end of the path{advice}"
 
 

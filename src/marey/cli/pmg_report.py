@@ -137,7 +137,9 @@ def print_edge(graph: ParametricMotionGraph, edge: Edge, as_json: bool, *, writt
         print_json(facts)
         return
     click.echo(_line(facts).strip())
-    click.echo(f"  lowest possible value of good: {100 * edge.worst:.1f} cm, the worst motion's best transition")
+    click.echo(
+        f"  lowest possible value of good: {100 * edge.worst:.1f} cm, the cost of the worst motion's best transition"
+    )
     quarter = len(edge.costs) // 4
     low, middle, high = (100 * edge.costs[k * quarter] for k in (1, 2, 3))
     click.echo(f"  quartiles of the distances of all transitions: {low:.1f} cm, {middle:.1f} cm, {high:.1f} cm")

@@ -76,8 +76,7 @@ def _frames(motion: Motion, start: float | int, stop: float | int) -> tuple[int,
             f"frame {moment}" if isinstance(moment, int) else f"{moment:g} s" for moment in (start, stop)
         )
         raise InvalidValue(
-            f"the query must be within {motion.name!r}, which lasts from 0 to "
-            f"{len(motion) / motion.fps:.2f} s, not {asked}"
+            f"the query must lie within 0 to {len(motion) / motion.fps:.2f} s of {motion.name!r}, not {asked}"
         )
     return first, last
 

@@ -80,8 +80,8 @@ class NodeLimit(Report):
         if self.low is not None and self.high is not None:
             which = f" with {format_ranges(node.names, node.units, self.low, self.high)}"
         return (
-            f"after clips of {self.node!r}{which}, this character can never play {self.target!r}; connect them, or a "
-            f"node that follows {self.node!r} with {self.target!r}"
+            f"after clips of {self.node!r}{which}, this character can never play {self.target!r}; connect "
+            f"{self.node!r}, or a node that follows it, with {self.target!r}"
         )
 
 

@@ -82,7 +82,7 @@ def sample_character(graph: ParametricMotionGraph, settings: SampleSettings) -> 
     kept = _keep_connected(len(samples), links)
     if not kept.any():
         raise NoResult(
-            f"the sampled clips of {graph.name!r} cannot follow each other forever; sample more",
+            f"the sampled clips of {graph.name!r} cannot follow each other forever; sample more of them",
             parameter="max_clips",
             remedy="raise `max_clips=`",
         )

@@ -88,8 +88,8 @@ def edit_path(motion: Motion, path: ArrayLike, settings: EditPathSettings) -> Mo
     factor = new.length / old.length if settings.stretch else 1.0
     if old.length * factor > new.length * (1.0 + 1e-6) + 1e-6:
         raise InvalidValue(
-            f"path must be at least {old.length:.3g} m long, the distance the motion travels, not {new.length:.3g} m; "
-            "lengthen it, or use `stretch=True`"
+            f"path must be at least as long as the motion's own path ({old.length:.3g} m), not {new.length:.3g} m; "
+            f"lengthen it, or use `stretch=True`"
         )
     # Interpolate frames that stand still between two points of the curve.
     along = np.interp(np.arange(len(motion)), old.knots, old.along)

@@ -45,7 +45,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
     outside = pairs[(pairs[:, 0] < 0.0) | (pairs[:, 0] > motion.duration + 1e-9), 0]
     if len(outside):
         raise InvalidValue(
-            f"old times of keys must be from 0 to {motion.duration:g} s, the motion's duration, not {outside[0]:g} s"
+            f"old times of keys must be from 0 to {motion.duration:g} s (the motion's duration), not {outside[0]:g} s"
         )
     if pairs[0, 0] > 0.0:
         pairs = np.concatenate([np.zeros((1, 2)), pairs])

@@ -182,7 +182,9 @@ def _sort_keys(
             raise InvalidValue(f"keys must be TurnKey or MoveKey objects, not {key!r}")
         end = check_number(key.at, "at in seconds") + check_number(key.hold, "hold in seconds")
         if end > motion.duration + 0.5 / motion.fps:
-            raise InvalidValue(f"a key must end within the motion's {motion.duration:g} s, not {end:g} s")
+            raise InvalidValue(
+                f"a key must end by {motion.duration:g} s, the end of the motion, but one ends at {end:g} s"
+            )
         allowed = ("joint", "body", "world") if isinstance(key, TurnKey) else ("body", "world")
         if key.axes not in allowed:
             raise UnknownName(f"axes of a key must be one of {', '.join(allowed)}, not {key.axes!r}")
@@ -194,7 +196,7 @@ def _sort_keys(
             near = similar(str(key.effector), _EFFECTORS)
             raise UnknownName(f"effector of a key must be one of {', '.join(_EFFECTORS)}, not {key.effector!r}{near}")
         if (key.offset is None) == (key.target is None):
-            raise InvalidValue(f"a key of {key.effector} must have either an offset or a target, and not both")
+            raise InvalidValue(f"a key of {key.effector} must have an offset or a target, but not both")
         freeze_array(key.offset if key.target is None else key.target, "offset or target", (3,))
         moves.setdefault(key.effector, []).append(key)
     for listed in moves.values():

@@ -88,8 +88,9 @@ def make_work(motions: Sequence[Motion], options: WebSettings, clouds: Sequence[
     longest = max(motion.duration for motion in motions)
     if longest < max(options.min_chain_seconds, options.window):
         raise InvalidValue(
-            f"the longest clip lasts {longest:.2f} s, too short for a chain of {options.min_chain_seconds:g} s and a "
-            f"window of {options.window:g} s; use longer clips, or lower `min_chain_seconds=` and `window=`"
+            f"the longest clip lasts {longest:.2f} s, too short for a run of similar frames of "
+            f"{options.min_chain_seconds:g} s and a window of {options.window:g} s; use longer clips, or lower "
+            f"`min_chain_seconds=` and `window=`"
         )
     seen = [web_clouds(motion, options) for motion in motions] if clouds is None else list(clouds)
     return Work(seen, weights, rules, find_label_masks(motions, options.labels))

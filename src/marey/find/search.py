@@ -369,11 +369,14 @@ def _make_notes(query: Query, graph: MatchGraph, limit: float) -> list[str]:
     notes, stored = [], query.web.options.max_distance
     if graph.is_full:
         notes.append(
-            f"the search stopped at {query.settings.max_matches} matches, there are more; lower `threshold=` or raise "
-            "`max_matches=`"
+            f"the search stopped at {query.settings.max_matches} matches, but there are more; lower `threshold=` or "
+            f"raise `max_matches=`"
         )
     if limit > stored:
-        notes.append(f"the web was built for distances up to {stored:g} m; a threshold of {limit:g} m finds no more")
+        notes.append(
+            f"the web was built for distances up to {stored:g} m; a threshold of {limit:g} m finds no more "
+            f"matches than {stored:g} m"
+        )
     return notes
 
 
@@ -384,7 +387,7 @@ def _raise_no_match(query: Query, limit: float) -> NoReturn:
     what = f"nothing{query.label_phrase} within {limit:g} m of frames {start} to {stop} of {name!r}"
     if near is None:
         raise NoResult(
-            f"{what}, nor within {query.web.options.max_distance:g} m, the largest distance that is compared"
+            f"{what}, nor within {query.web.options.max_distance:g} m, the largest distance that is searched"
         )
     (clip, start, stop), distance = near
     raise NoResult(

@@ -155,8 +155,8 @@ def suggest_threshold(
     if near is None or near[1] > still:
         rest = "nothing matches" if near is None else f"the nearest match is {near[1]:.4f} m away"
         raise NoResult(
-            f"no match is closer to this query than standing still, at {still:.4f} m; {rest}; choose a "
-            "query with more movement"
+            f"no match is closer to the query than a pose held still, which is {still:.4f} m away; {rest}; choose a "
+            f"query with more movement"
         )
     thresholds, counts, stillness, is_full = _try_thresholds(query, find, near[1])
     best = max(_find_plateaus(thresholds, counts, stillness, is_full), key=lambda plateau: plateau.weight)

@@ -234,8 +234,9 @@ def _warn_of_detour(walk: Walk, replanned: Walk, goal: Floats) -> None:
     away = float(cKDTree(np.concatenate([way, line])).query(other)[0].max())
     if seconds > _LONG_DETOUR or away > _WIDE_DETOUR:
         warnings.warn(
-            f"to end at this position and heading, the walk makes a detour of {max(seconds, 0.0):.1f} s, up to "
-            f"{away:.1f} m away; leave out the heading, choose another position, or {walk.graph.build_info.remedy} of "
+            f"to end at this position and heading, the walk makes a detour that takes {max(seconds, 0.0):.1f} s longer "
+            f"and leads up to {away:.1f} m away; leave out the heading, choose another position, or "
+            f"{walk.graph.build_info.remedy} of "
             "the graph",
             MareyWarning,
             stacklevel=5,
@@ -429,4 +430,4 @@ def _explain(graph: MotionGraph, goal: _Goal, error: float) -> str:
             f"{radian:g} m), more than the {goal.max_error:g} m allowed; choose another position"
         )
     round_it = " and avoids the circles" if len(goal.circles) else ""
-    return f"no walk{style} leads to {what}{round_it}; choose another, or {remedy} of the graph"
+    return f"no walk{style} leads to {what}{round_it}; choose another position, or {remedy} of the graph"

@@ -112,7 +112,7 @@ def _suggest(graph: MotionGraph, i: int, j: int, n: int) -> str:
         return f"; {graph.build_info.remedy}"
     possible = distances[i, j][np.isfinite(distances[i, j])]
     if len(possible) <= n:
-        return ", and the clips have no frames for more; add clips"
+        return ", and the clips have no similar frames for more; add clips"
     limit = np.ceil(1000.0 * possible[-1]) / 1000.0
     pair = (graph.label_names[i], graph.label_names[j])
     return f"; build the graph with `thresholds={{{pair}: {limit:g}}}`, which gives {len(possible)} or more"

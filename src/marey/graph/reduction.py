@@ -254,7 +254,7 @@ def _keep_edges(graph: MotionGraph, selected: Bools, *, join: bool) -> MotionGra
     edges = graph.edges.select(selected)
     stays, members = prune(len(graph.nodes), edges)
     if not (stays & ~edges.blends).any():
-        raise NoResult("without these transitions the graph has only dead ends; keep more of them")
+        raise NoResult("without the removed transitions, the graph has only dead ends; keep more of them")
     old_frames = {component.label: component.of_frames for component in graph.components}
     found = tuple(
         replace(component, of_frames=old_frames.get(component.label, component.of_frames))

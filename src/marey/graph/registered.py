@@ -86,7 +86,7 @@ def with_registered_transitions(graph: MotionGraph, settings: RegisteredSettings
         )
     out = build_with_bridges(graph.clips, graph.half_width, plain, bridges, graph.build_info)
     if out is None:
-        raise NoResult("with these transitions the graph has only dead ends", remedy="raise `threshold=`")
+        raise NoResult("even with the new transitions, the graph has only dead ends", remedy="raise `threshold=`")
     return replace(out, pair_distances=graph.pair_distances) if out.label_names == graph.label_names else out
 
 

@@ -254,7 +254,9 @@ def search(graph: MotionGraph, objective: Objective | Cost, settings: GraphSearc
             return SearchResult(walk, best.cost, done, proven, hunt.is_cut, hunt.n_expanded)
         trail.append([_cut_back(best, heads[0].n_frames + n_step)])
     if hunt.is_spent:
-        raise NoResult(f"no walk was found among {hunt.n_expanded} partial walks", remedy="raise `max_expanded=`")
+        raise NoResult(
+            f"no complete walk was found after {hunt.n_expanded} partial walks", remedy="raise `max_expanded=`"
+        )
     what = "" if label is None else f" in {label!r}"
     raise NoResult(
         f"no walk{what} satisfies the objective and its constraints from any allowed start; relax them, or "

@@ -273,7 +273,7 @@ def _read_lines(
             order = given
         elif is_last and given == order[: len(given)] and len(given) < len(order):
             warnings.append(
-                f"the last frame, which begins on line {start + 1}, is incomplete; it is left out; the file {CUT_OFF}"
+                f"the last frame, which begins on line {start + 1}, is incomplete and was left out; the file {CUT_OFF}"
             )
             values = values[:-1]
             break

@@ -444,11 +444,11 @@ def _bone_vectors(bones: Sequence[_Bone], warnings: list[str]) -> tuple[Floats, 
     norms = np.linalg.norm(directions, axis=1)
     nowhere = [bone.name for i, bone in enumerate(bones, start=1) if norms[i] == 0.0 and lengths[i] > 0.0]
     if nowhere:
-        warnings.append(f"bones {_list_names(nowhere)} have a length but no direction; they are taken as points")
+        warnings.append(f"bones {_list_names(nowhere)} have a length but no direction; they were read as points")
     wrong = (np.abs(norms - 1.0) > _UNIT_SLACK) & (norms > 0.0)
     if wrong.any():
         names = [bone.name for i, bone in enumerate(bones, start=1) if wrong[i]]
-        warnings.append(f"directions of bones {_list_names(names)} are not unit vectors; they are scaled to be")
+        warnings.append(f"directions of bones {_list_names(names)} are not unit vectors; they were normalized")
         directions[wrong] /= norms[wrong, None]
     return directions, lengths
 

@@ -102,10 +102,14 @@ def convert_folder(
         raise UnreadableFile("no such folder" if not source.exists() else "is a file, expected a folder", path=folder)
     if split_name(target)[1] in (*CLIP_SUFFIXES, *SAVE_SUFFIXES) and not target.is_dir():
         raise UnwritableFile(
-            "has the suffix of a file, but clips of a folder are written to a folder; name a folder", path=output
+            "has the suffix of a file, but the clips of a folder are written to a folder; choose a name without a "
+            "suffix",
+            path=output,
         )
     if target.exists() and (not target.is_dir() or target.samefile(source)):
-        raise UnwritableFile("is the folder to read, or a file; choose another folder to write", path=output)
+        raise UnwritableFile(
+            "is a file, or the folder that is read; choose another folder for the results", path=output
+        )
     done: list[ConvertedFile] = []
     taken: set[str] = set()
     for here, names in walk_files(source, skip=target):

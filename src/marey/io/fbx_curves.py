@@ -98,7 +98,7 @@ def read_curve(document: FbxDocument, element: Element, ticks: float, what: str)
     if not len(times):
         return None
     if (np.diff(times) <= 0).any():
-        document.fail(f"the keys of {what} are not in the order of time")
+        document.fail(f"the keys of {what} are not sorted by time")
     flags, data = _read_attributes(document, element, len(times), what)
     cubic = ((flags & CUBIC) != 0) & ((flags & CONSTANT) == 0)
     cubic[-1] = False  # the last key has no segment
@@ -120,7 +120,7 @@ def _read_attributes(document: FbxDocument, element: Element, n_keys: int, what:
     if not len(flags):
         return np.full(n_keys, LINEAR), np.zeros((n_keys, 4))
     if len(counts) != len(flags) or len(data) != 4 * len(flags) or (counts < 0).any() or counts.sum() != n_keys:
-        document.fail(f"the attributes of the keys of {what} do not fit its {n_keys} keys")
+        document.fail(f"the key attributes of {what} do not match its {n_keys} keys")
     return np.repeat(flags, counts), np.repeat(data.reshape(-1, 4), counts, axis=0)
 
 

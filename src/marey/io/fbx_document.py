@@ -204,7 +204,7 @@ class _BinaryReader:
             after = first + values_size
             if not (after <= stop <= end):
                 document.fail(
-                    f"the element at byte {at} has a length that does not fit the file; it is cut off or damaged"
+                    f"the element at byte {at} has a length that does not fit the file; the file is cut off or damaged"
                 )
             name = data[at + head.size : first].decode("utf-8", "replace")
             if wanted is None or name in wanted:
@@ -216,7 +216,9 @@ class _BinaryReader:
         else:
             # Top-level lists end with an empty element and a footer; other lists may end without one.
             if depth == 0:
-                document.fail(f"the file ends at byte {at} without the end of its list of sections; it is cut off")
+                document.fail(
+                    f"the file ends at byte {at} without the end of its list of sections; the file is cut off"
+                )
         return out
 
     def _read_values(self, at: int, end: int, count: int) -> list[Any]:

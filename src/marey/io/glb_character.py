@@ -191,7 +191,7 @@ def _make_channels(
         try:
             back = np.linalg.inv(linears[parent])
         except np.linalg.LinAlgError:
-            gltf.fail(f"a node above {skeleton.names[j]!r} has a scale of 0, so that it cannot be animated")
+            gltf.fail(f"a node above {skeleton.names[j]!r} has a scale of 0, so it cannot be animated")
         _split_matrix(document, node, here.stretch, gltf)
         rotation = quat.inv_mul(turns[parent], quat.mul(motion.rotations[:, j], turns[node]))
         flip = quat.inv_mul(here.rotation, _own_rotation(document["nodes"][node]))

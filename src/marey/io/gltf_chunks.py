@@ -218,7 +218,7 @@ class Gltf:
         """Return a required whole number below `count`."""
         value = self.integer(of, key, where)
         if value >= count:
-            self.fail(f"'{where}.{key}' is {quote(value)}, but there are only {count} of them")
+            self.fail(f"'{where}.{key}' must be an index below {count}, not {quote(value)}")
         return value
 
     def indices(self, of: Json, key: str, where: str, count: int) -> list[int]:

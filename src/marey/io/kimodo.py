@@ -93,7 +93,7 @@ def read_kimodo(data: bytes, path: str, *, fps: float | None = None) -> RawMotio
         if np.abs(local - offsets[j]).max() > _LOOSE:
             raise ParseError(
                 f"the bone of joint {names[j]!r} changes its length or direction; {_POSITIONS!r} and {_ROTATIONS!r} "
-                f"do not fit the {called} skeleton",
+                f"do not match the {called} skeleton",
                 path=path,
             )
     rate = _FPS if fps is None else fps

@@ -70,7 +70,7 @@ def find_unit(clues: Clues, given: float | None) -> float:
     size = float(np.median(high - low, axis=0).max()) if len(low) else 0.0
     reason = f"{clues.unit_field} {word[:20]!r} is not a unit of length" if word else f"no {clues.unit_field}"
     if size <= 0.0:
-        evidence.append(f"unit mm assumed: {reason}, and no markers to measure")
+        evidence.append(f"unit mm assumed: {reason}, and there are no markers to measure")
         return 0.001
     units = {name: _UNIT_WORDS[name] for name in ("m", "cm", "mm", "in")}
     best = min(units, key=lambda name: abs(math.log(size * units[name] / _STATURE)))

@@ -352,6 +352,6 @@ def _pose_model(body_model: Any, shape: Floats, n_joints: int) -> Floats:
     n_vertices = len(template) if template.ndim == 2 else -1
     fits = template.shape == (n_vertices, 3) and directions.shape[:2] == (n_vertices, 3) and directions.ndim == 3
     if not fits or regressor.ndim != 2 or regressor.shape[1] != n_vertices or len(regressor) < n_joints:
-        raise ParseError(f"the arrays of the body model do not fit each other or {n_joints} joints", path=path)
+        raise ParseError(f"the arrays of the body model do not match each other or {n_joints} joints", path=path)
     n = min(len(shape), directions.shape[2])
     return np.asarray(regressor[:n_joints] @ (template + directions[..., :n] @ shape[:n]))

@@ -203,7 +203,8 @@ def recognize_up(
             warning = f"{evidence}; neither a standing rest pose nor a walk nor feet at height 0 confirm it: pass `up=`"
             return Guess(axis, evidence, is_sure=False, warning=warning)
         if cosine >= _LEANING:
-            evidence = f"Y up assumed: from feet to head is along {axis.upper()}, with a mean cosine of {cosine:.2f}"
+            evidence = f"Y up assumed, although the direction from feet to head is along {axis.upper()}, with a mean "
+            f"cosine of {cosine:.2f}"
             warning = f"{evidence}; if the person does not lie, crawl or stand upside down, pass `up=`"
             return Guess("y", evidence, is_sure=False, warning=warning)
         return Guess("y", "Y up assumed: the body does not stand along any axis", is_sure=False)

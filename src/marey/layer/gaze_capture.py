@@ -110,10 +110,10 @@ def _check_eyes(turned: float, head: Floats, goal: Floats, name: str) -> None:
     yaw, pitch = np.degrees(direction_to_angles(quat.rotate(head, AHEAD)))
     said = (
         f"the head of {name} rotates to yaw {yaw:.0f} and pitch {pitch:.0f} degrees, so the eyes must rotate another "
-        f"{np.degrees(turned):.0f} degrees to reach the goal (yaw {np.degrees(goal[0]):.0f}, "
+        f"{np.degrees(turned):.0f} degrees to reach the gaze target (yaw {np.degrees(goal[0]):.0f}, "
         f"pitch {np.degrees(goal[1]):.0f})"
     )
-    remedy = "check the goal, the direction in which the body faces, and which axis is up"
+    remedy = "check the target, the direction in which the body faces, and which axis is up"
     if turned > EYE_MAX:
         raise NoResult(f"{said}, but eyes rotate at most {np.degrees(EYE_MAX):.0f} degrees; {remedy}")
     limit = f"more than {np.degrees(EYE_LIMIT):.0f} degrees is uncomfortable"

@@ -351,7 +351,7 @@ def _check_examples(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
     away = [np.abs(example.goal).max() for example in given]
     if sum(angle > np.radians(2.0) for angle in away) < 2:
         raise InvalidValue(
-            f"examples must have at least two different goals, not {sum(a > np.radians(2.0) for a in away)}"
+            f"examples must have at least two different gaze targets, not {sum(a > np.radians(2.0) for a in away)}"
         )
     goals = np.array([example.goal for example in given])
     apart = np.linalg.norm(goals[:, None] - goals, axis=2) + 10.0 * np.eye(len(goals))
@@ -359,7 +359,7 @@ def _check_examples(examples: Iterable[GazeShift]) -> tuple[GazeShift, ...]:
         i, j = np.argwhere(apart < np.radians(0.5))[0]
         yaw, pitch = np.degrees(goals[i])
         raise InvalidValue(
-            f"examples {i} and {j} have the same goal, yaw {yaw:.1f} and pitch {pitch:.1f} degrees; remove one"
+            f"examples {i} and {j} have the same gaze target, yaw {yaw:.1f} and pitch {pitch:.1f} degrees; remove one"
         )
     # The look straight ahead has no movement, so it gets the timing of the smallest look.
     middle = min(given, key=lambda example: float(np.linalg.norm(example.goal)) or np.inf)

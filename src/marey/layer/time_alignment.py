@@ -91,7 +91,7 @@ def align_times(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySpli
     reason = _find_unsynchronized(lower, upper)
     if reason is None:
         return _align(lower, upper, upper_motion, halves, settings)
-    note = f"{reason}, so hips and knees alone align the clips"
+    note = f"{reason}, so the clips are aligned by hips and knees only"
     warn_user(f"{note}; if the result looks wrong, transplant the upper body instead with `marey.transplant`")
     found = _align(lower, upper, upper_motion, halves, settings)
     return replace(found, warning=note)
@@ -101,10 +101,10 @@ def _find_unsynchronized(lower: Gait, upper: Gait) -> str | None:
     """Return why the steps of two clips cannot be synchronized, or None."""
     for gait, which in ((lower, "lower"), (upper, "upper")):
         if gait.run is None:
-            return f"the {which} clip {gait.clouds.name!r} does not have 2 consecutive steps"
+            return f"the {which} clip {gait.clouds.name!r} does not contain 2 consecutive steps"
     seconds = [gait.cycle / gait.clouds.fps for gait in (lower, upper)]
     if seconds[0] > _MAX_CYCLE_RATIO * seconds[1]:
-        return f"the lower clip takes {seconds[0]:.1f} s for two steps and the upper one only {seconds[1]:.1f} s"
+        return f"two steps take {seconds[0]:.1f} s in the lower clip and only {seconds[1]:.1f} s in the upper one"
     return None
 
 
@@ -212,6 +212,6 @@ def _align_from_first_minimum(lower: Gait, upper: Gait, limit: int) -> TimeMap:
     columns = start + sums / np.bincount(cells[:, 0], minlength=last + 1)
     times = step * (columns + (find_moves_across(grid[: last + 1], columns) if last > 1 else 0.0))
     times = np.clip(make_increasing(times, fps, step), 0.0, n_frames - 1.0)
-    reached = f"{last + 1} of {len(lower.clouds)} frames reached"
+    reached = f"the alignment covers {last + 1} of {len(lower.clouds)} frames of the lower clip"
     how = f"the upper clip cropped by {start / fps:.2f} s to its first minimum; {reached}"
     return TimeMap(set_readonly(times), Timeline(n_frames), path.distance, how)

@@ -40,7 +40,7 @@ class Subject:
     def need_frames(self, n: int) -> None:
         """Raise an error if the motion has fewer than n frames."""
         if len(self.motion) < n:
-            raise InvalidValue(f"needs at least {n} frames, the motion has {plural(len(self.motion), 'frame')}")
+            raise InvalidValue(f"needs at least {n} frames, but the motion has {plural(len(self.motion), 'frame')}")
 
     @cached_property
     def world(self) -> World:

@@ -5,7 +5,7 @@ smallest change that an attentive viewer can notice:
 
 - stretch: a bone changes its length by 3 %. Viewers who watch a limb notice 3 %; others miss changes of 20 % (Harrison,
   Rensink, van de Panne: Obscuring Length Changes During Animated Motion, SIGGRAPH 2004).
-- slide: a planted foot is 2 cm farther from the middle of its plant than in the source.
+- slide: a planted foot is 2 cm farther from its median position during the plant than in the source.
 - velocity: the hips gain 0.15 m/s or lose 0.2 m/s of horizontal speed, or change by 0.25 m/s vertically. Errors of
   horizontal velocity are easier to see than vertical ones, and gains easier than losses (Reitsma, Pollard: Perceptual
   Metrics for Character Animation, SIGGRAPH 2003, on jumps).
@@ -34,9 +34,9 @@ GAINED, LOST, VERTICAL = 0.15, 0.2, 0.25
 _SPAN = 0.1
 
 _DEFINITION = (
-    "of the largest of three: change of a bone's length / 3 %, distance of a planted foot from the middle of its plant"
-    " in excess of that in the source / 2 cm, and gain / 0.15 m/s or loss / 0.2 m/s of the hips' horizontal speed or"
-    " change of their vertical velocity / 0.25 m/s"
+    "of the largest of three: change of a bone's length / 3 %, distance of a planted foot from its median position"
+    " during the plant, minus that in the source, / 2 cm, and gain / 0.15 m/s or loss / 0.2 m/s of the hips' "
+    "horizontal speed or change of their vertical velocity / 0.25 m/s"
 )
 _SOURCE = (
     "thresholds after Harrison, Rensink, van de Panne 2004 (3 %) and Reitsma, Pollard 2003 (order of the velocities);"

@@ -189,7 +189,10 @@ def _register_examples(
     notes = tuple(f"{name_clip(motions[j], j)} is left out: {inside[j]}" for j in sorted(inside))
     forced = marks[fit] if settings.landmarks and marks.shape[1] else None
     if forced is not None and (np.diff(forced, axis=1) < 0).any():
-        notes += ("the moments come in a different order in some motions, so only the first feature's is aligned",)
+        notes += (
+            "the times of the features come in a different order in some motions, so only the time of the first "
+            "feature is aligned",
+        )
         forced = forced[:, :1]
     timed = any(not isinstance(feature.moment, str) for feature in features if feature.is_pose) and apexes is None
     along = register_tree(

@@ -77,8 +77,8 @@ def find_at_ends(motions: Sequence[Motion], marks: Ints) -> dict[int, str]:
         for frame in row:
             if not _FROM_END <= frame < len(motion) - _FROM_END:
                 out[j] = (
-                    f"its moment, frame {frame} of {len(motion)}, is too close to its start or end; crop it with more "
-                    "frames there"
+                    f"the time of the feature, frame {frame} of {len(motion)}, is too close to the start or end of the "
+                    f"motion; crop it with more frames there"
                 )
     return out
 

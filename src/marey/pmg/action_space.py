@@ -190,8 +190,8 @@ class ActionSpace(BlendedSpace):
         base = bake_hips_into_root(reg.motions[0])
         if base.skeleton.roles["hips"] != 0:
             raise InvalidValue(
-                f"an action space needs characters whose root (joint 0) is the hips, but in {base.name!r} the "
-                f"hips are joint {base.skeleton.roles['hips']}; make_hips_root of marey.core.placement changes that"
+                f"an action space needs skeletons whose root (joint 0) is the hips, but in {base.name!r} the hips are "
+                f"joint {base.skeleton.roles['hips']}; call marey.core.placement.make_hips_root first"
             )
         d = motion.n_dims
         given = settings.names

@@ -89,10 +89,10 @@ def build_edge(
     check_thresholds(t_good, t_bad)
     if good is None and t_good > LARGE:
         warn_user(
-            f"the transitions from {source.name!r} to {target.name!r} may be visible: the threshold chosen is "
-            f"{100 * t_good:.0f} cm, and some motions of {source.name!r} have no transition below "
-            f"{100 * float(best.max()):.0f} cm; add clips that lead from one to the other, or set a smaller `good=` "
-            "and, with `part=`, a name for a new node of those motions that have closer ones"
+            f"the transitions from {source.name!r} to {target.name!r} may be visible: the threshold was set to "
+            f"{100 * t_good:.0f} cm, because some motions of {source.name!r} have no transition below "
+            f"{100 * float(best.max()):.0f} cm; add clips that lead from one node to the other, or set a smaller "
+            f"`good=`, and name with `part=` a new node of those motions that have better transitions"
         )
     stuck = best > t_good
     if stuck.any():
@@ -158,14 +158,14 @@ def _make_stuck_error(samples: NodeComparison, source: Node, target: Node, stuck
     worst = float(samples.costs.min(axis=1).max())
     ranges = format_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
     text = (
-        f"no edge from {source.name!r} to {target.name!r}: {int(stuck.sum())} of {len(stuck)} motions sampled, with "
-        f"{ranges}, have no transition of at most {good:.3g} m"
+        f"no edge from {source.name!r} to {target.name!r}: {int(stuck.sum())} of {len(stuck)} sampled motions, with "
+        f"{ranges}, have no transition that costs at most {good:.3g} m"
     )
     remedy = f"raise `good=` to {format_rounded_up(worst)} m"
     box = find_free_box(fine, lost)
     if box is not None:
         part = format_ranges(source.names, source.units, *box)
-        remedy += f", or connect only a part of it, with {part}, and name it with `part=`"
+        remedy += f", or connect only the sub-range {part}, and name it with `part=`"
     return NoResult(text, parameter="good", remedy=remedy)
 
 
@@ -217,8 +217,8 @@ def find_free_part(
             return part, found
     needed = float(found.costs.min(axis=1).max())
     raise NoResult(
-        f"no part of {source.name!r} has transitions of at most {good:g} m to {target.name!r} for all "
-        f"of its motions; raise `good=`: {format_rounded_up(needed)} m is enough for "
+        f"no sub-range of {source.name!r} was found in which all motions have a transition to {target.name!r} that "
+        f"costs at most {good:g} m; raise `good=`: {format_rounded_up(needed)} m is enough for "
         f"{format_ranges(part.names, part.units, part.low, part.high)}"
     )
 

@@ -135,8 +135,8 @@ def check_thresholds(good: float, bad: float) -> None:
         raise InvalidValue(f"good and bad must be distances in meters, greater than 0, not {good} and {bad}")
     if good > bad:
         raise InvalidValue(
-            f"good must not be above bad, but they are {good:g} and {bad:g} m: transitions up to good are "
-            "included, those above bad are excluded"
+            f"good must not be above bad, but they are {good:g} and {bad:g} m: transitions that cost at most good are "
+            f"accepted, those above bad are rejected"
         )
 
 

@@ -212,14 +212,12 @@ class GaitSpace(BlendedSpace):
         unused = [f"{m.name!r} ({m.duration:.1f} s)" for m, n in zip(given, per_motion, strict=True) if not n]
         if unused:
             warn_user(
-                f"not used, for lack of a complete {what} with margins of {margin:g} cycles: "
+                f"not used, because they contain no complete {what} with margins of {margin:g} cycles: "
                 f"{format_list(unused, 8)}; {remedy}"
             )
         n_points = {cycle.contacts.shape[1] for cycle in found}
         if len(n_points) > 1:
-            raise InvalidValue(
-                "either all motions of a gait space must have the same contact points, or none may have contacts"
-            )
+            raise InvalidValue("the motions of a gait space must all have the same contact points, or no contacts")
         rotations = np.stack([cycle.rotations for cycle in found])
         sides = np.where((rotations * rotations[:1]).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
         usually = {**_BANDWIDTH, "turn": part.span * _BANDWIDTH["turn"]}
@@ -272,8 +270,8 @@ class GaitSpace(BlendedSpace):
         narrow = int(np.argmin(np.where(np.isin(np.arange(_SPEEDS), [2, _SPEEDS - 3]), widths, np.inf)))
         (low, high), (least, most) = ranges[narrow], np.degrees([self.low[0], self.high[0]])
         return (
-            f"the clips turn far only at {speeds[wide[0]]:.2g} to {speeds[wide[-1]]:.2g} m/s, there by {least:.0f} to "
-            f"{most:.0f} degrees; at {speeds[narrow]:.2g} m/s they turn by {np.degrees(low):.0f} to "
+            f"the clips turn sharply only at {speeds[wide[0]]:.2g} to {speeds[wide[-1]]:.2g} m/s, by {least:.0f} to "
+            f"{most:.0f} degrees; at {speeds[narrow]:.2g} m/s they turn only by {np.degrees(low):.0f} to "
             f"{np.degrees(high):.0f} degrees"
         )
 
@@ -343,7 +341,9 @@ class GaitSpace(BlendedSpace):
         placed, seconds = _integrate_steps(self._correct_steps(weights, mixed)[None], self.span)
         first, last = seconds[0, 0], seconds[0, -1]
         if not np.isfinite(last - first):
-            raise InvalidValue("a motion of this space has no finite duration: its steps are damaged; build it again")
+            raise InvalidValue(
+                "a motion of this space has no finite duration: the stored steps are damaged; build the space again"
+            )
         n_frames = int(np.floor((last - first) * base.fps + 1e-9)) + 1
         rows = np.interp(first + np.arange(n_frames) / base.fps, seconds[0], np.arange(len(mixed)))
         values, laid = np.empty((n_frames, self._n_motion_columns)), np.empty((n_frames, 3))

@@ -279,7 +279,7 @@ def _parse_node(keys: Keys, before: list[str]) -> NodeRecipe:
             keys.fail(f"of: no node {fields['of']!r} comes before it{similar(fields['of'], before)}")
         for end in ("low", "high"):
             if fields[end] is None:
-                keys.miss(f"{end} is missing; a part needs its ranges")
+                keys.miss(f"{end} is missing; a part needs the ranges of its parameters")
     else:
         fields |= _parse_space(keys, kind)
     fields["request"] = keys.choice("request", tuple(REQUESTS), "by name") if kind != "part" else "by name"
@@ -304,9 +304,9 @@ def _parse_space(keys: Keys, kind: str) -> dict[str, Any]:
         return fields
     fields["feature"], fields["parameters"] = keys.text("feature", ""), keys.texts("parameters")
     if bool(fields["feature"]) == bool(fields["parameters"]):
-        keys.miss("expected either feature, which is measured, or parameters of samples, but not both")
+        keys.miss("expected either feature (measured on the clips) or parameters (of samples), but not both")
     if fields["parameters"] and any(not each.sample for each in fields["clips"]):
-        keys.fail("parameters belong to samples; clips from files need a feature to measure")
+        keys.fail("parameters apply only to samples; clips from files need a feature to measure")
     fields["names"] = keys.texts("names")
     fields["max_distance"] = keys.number("max_distance", 0.3, above=0.0)
     return fields

@@ -112,7 +112,9 @@ def build_recipe(
         found = graph.connect_all(good=good, bad=bad, n_source=n_source, n_target=n_target, rng=recipe.seed, run=run)
         if not graph.nodes:
             why = f"; {word_parameters(found.failed[0][2], lambda key, _: key)}" if found.failed else ""
-            raise NoResult(f"{recipe.path}: [auto]: no playable node is left with good = {good:g} m{why}; raise good")
+            raise NoResult(
+                f"{recipe.path}: [auto]: with good = {good:g} m, no node is left that can continue{why}; raise good"
+            )
         if report is not None:
             report(found)
         report_progress(1.0)

@@ -154,7 +154,7 @@ def _find_frame(motion: Motion, moment: float | str) -> int:
         number = int(which)
         if not -len(passings) <= number < len(passings):
             raise InvalidValue(
-                f"{moment!r} asks for passing {number}, but the feet pass each other only {len(passings)} times"
+                f"{moment!r} is passing number {number}, but the feet pass each other only {len(passings)} times"
             )
         return round(float(np.interp(passings[number] + more, known, frames)))
     if which not in ("start", "end"):

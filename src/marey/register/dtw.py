@@ -195,9 +195,9 @@ def dtw_cyclic(
         if found is not None and (best is None or found.distances[1:].sum() < best.distances[1:].sum()):
             best = found
     if best is None:
-        what = "cells of infinite distance cut" if allowed is None else "the mask cuts"
+        what = "cells of infinite distance block" if allowed is None else "the mask blocks"
         raise NoTimewarp(
-            f"no time alignment around both loops is possible: {what} off every path within the slope "
+            f"no time alignment around both loops is possible: {what} every path within the slope "
             f"limit {limit}; raise `slope_limit=`" + ("" if allowed is None else ", or loosen the mask")
         )
     return best
@@ -353,6 +353,6 @@ def _check_slope(first: Cell, last: Cell, limit: int) -> None:
 
 
 def _explain_failure(allowed: Bools | None, first: Cell, last: Cell, free: bool, limit: int) -> str:
-    what = "cells of infinite distance cut" if allowed is None else "the mask cuts"
+    what = "cells of infinite distance block" if allowed is None else "the mask blocks"
     goal = "the frames where either motion ends" if free else str(last)
-    return f"{what} off every path from {first} to {goal} within the slope limit {limit}"
+    return f"{what} every path from {first} to {goal} within the slope limit {limit}"

@@ -105,11 +105,19 @@ def match_contacts(
                 )
         for j, gap in found.gaps:
             notes.append(
-                _describe_contact(motions[j], j, point, timewarp, gap, "is split, as others lift there", "across")
+                _describe_contact(
+                    motions[j],
+                    j,
+                    point,
+                    timewarp,
+                    gap,
+                    "is split, because other motions lift the point there",
+                    "across",
+                )
             )
         lacking = [str(motions[j].name or j) for j, row in enumerate(names) if point not in row]
         if lacking and any(rows):
-            notes.append(f"{point}: contacts are dropped, as {', '.join(map(repr, lacking))} has no such point")
+            notes.append(f"{point}: contacts are dropped, because {', '.join(map(repr, lacking))} has no such point")
     return tuple(matches), tuple(notes)
 
 

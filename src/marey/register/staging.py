@@ -86,7 +86,7 @@ def stage_around(
     ref = 0 if reference is None else reference
     seconds = (found.cells - found.cells[0]) / motions[0].fps
     path = PairPath(set_readonly(seconds[:, [ref, 1 - ref]]), found.distance)
-    note = f"cropped to where the path from frames {center[0]} and {center[1]} leads"
+    note = f"cropped to the range of the path through frames {center[0]} and {center[1]}"
     return StagedMotions(taken, points, crops, ref, (None, path) if ref == 0 else (path, None), None, (note,))
 
 

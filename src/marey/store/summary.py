@@ -22,7 +22,7 @@ from marey.check.takes import KeyPoses
 from marey.core.arrays import Floats, set_readonly
 from marey.core.motion import Motion
 from marey.core.settings import Settings, operation, option
-from marey.errors import MareyError, ParseError, UnknownName, UnreadableFile, similar, warn_user
+from marey.errors import MareyError, ParseError, UnknownName, UnreadableFile, plural, similar, warn_user
 from marey.io.files import read_bytes
 from marey.measure.subject import Subject
 from marey.store.building import TRIES, ClipJob, Progress, SetSource, SkippedFile, list_jobs
@@ -352,7 +352,7 @@ def search_clips(
     found = [clip for clip in listed if _matches(clip, settings)]
     unknown = [key for key in texts if not any(key in _keys_of(clip) for clip in listed)]
     if unknown:
-        warn_user(f"descriptions that match no clip or file: {len(unknown)}, such as {unknown[0]!r}")
+        warn_user(f"{plural(len(unknown), 'description')} matched no clip or file, such as that of {unknown[0]!r}")
     if wanted:
         found = [clip for clip in found if all(word in _text_of(clip, texts) for word in wanted)]
     if settings.order == "name":

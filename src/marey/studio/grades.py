@@ -40,8 +40,8 @@ class _Rule:
 # Viewers do not notice a slide of 5 mm during a plant of 0.6 s (1 cm/s). Most notice a slide of 21 mm (3.5 cm/s).
 _RULES = (
     _Rule("Foot sliding", "slide_contact", 100.0, "cm/s", (1.0, 3.5),
-          "Mean speed of planted heels and balls. Good up to 1 cm/s, which viewers do not notice; poor from 3.5 cm/s "
-          "on, which most notice."),
+          "Mean speed of planted heels and balls of the feet. Good up to 1 cm/s, which viewers do not notice; poor "
+          "from 3.5 cm/s on, which most notice."),
     _Rule("Penetration", "penetration_max", 0.1, "cm", (0.5, 2.0),
           "Depth of the lowest point below the floor in the worst frame. Good up to 0.5 cm, poor from 2 cm on."),
     _Rule("Smoothness", "jitter", 100.0, "m/s³", (1.05, 1.5),

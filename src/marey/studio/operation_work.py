@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from marey.core.motion import Motion
 from marey.core.naming import layer_name
-from marey.errors import InvalidValue, collect_warnings
+from marey.errors import InvalidValue, collect_warnings, plural
 from marey.studio.grades import grade_edit, tabulate
 from marey.studio.work import Progress
 
@@ -429,7 +429,7 @@ def search_graph(
     if objective == "path" and len(points) < 2:
         raise InvalidValue("draw the path on the floor first", parameter="objective")
     found = graph.search(goals[objective](), settings=settings)
-    notes = [] if found.complete else ["the search stopped before the goal was reached; raise its limits"]
+    notes = [] if found.complete else ["the search stopped before the objective was met; raise its limits"]
     return {"motions": [found.walk.motion(name=f"search for {objective}")], "notes": notes}
 
 
@@ -443,7 +443,7 @@ def make_crowd(graph: MotionGraph, characters: int, radius: float, settings: Gra
     if about["nearest_m"] is not None:
         notes[0] += f", at least {about['nearest_m']:.2f} m apart"
     if about["left_out"]:
-        notes.append(f"{about['left_out']} were left out: no path avoids the others")
+        notes.append(f"{plural(about['left_out'], 'character')} left out: no path avoids the others")
     return {"motions": list(result.motions(name="character ")), "notes": notes}
 
 

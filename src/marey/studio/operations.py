@@ -336,7 +336,7 @@ _TABLE = (
     Operation("retarget", "Retarget", "Transfer the motion to another body.", "edit", "Pose", f"{_EDIT}retarget",
               (edits.RetargetSettings,), takes=("motion", "other"), done="retargeted"),
     # Repair
-    Operation("check", "Check", "Find everything that is wrong or doubtful, and how to fix it.", "edit", "Repair",
+    Operation("check", "Check", "Find errors and suspicious parts of the clip, and how to fix them.", "edit", "Repair",
               f"{_SERVER}check_recording", (CheckSettings,), takes=("recording",), gives="new", button="Check"),
     Operation("repair", "Repair", "Trim or interpolate broken frames, and rotate flipped joints back.", "edit",
               "Repair", f"{_EDIT}repair", (edits.RepairSettings,), done="repaired"),
@@ -381,7 +381,7 @@ _TABLE = (
               gives="new", button="Compare frames"),
     Operation("graph_reach", "Go to a point", "Walk from the origin to a position, and end there exactly.",
               call=f"{_WORK}reach_point", settings=(PlaceInputs, GraphReachSettings, LandingSettings), **_GRAPH),
-    Operation("graph_search", "Search", "Find the walk that reaches a goal best, by branch and bound.",
+    Operation("graph_search", "Search", "Find the walk that meets an objective best, by branch and bound.",
               call=f"{_WORK}search_graph", settings=(SearchInputs, GraphSearchSettings),
               **{**_GRAPH, "takes": ("graph", "points")}),
     Operation("graph_crowd", "Crowd", "Many characters that avoid each other.",

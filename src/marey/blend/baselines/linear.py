@@ -132,8 +132,8 @@ def check_moments(at: Any, one: Motion, two: Motion, half: float) -> tuple[float
     for seconds, clip in ((first, one), (second, two)):
         if not half - 1e-9 <= seconds <= clip.duration - half + 1e-9:
             raise InvalidValue(
-                f"the middle of the transition must be from {half:g} to {clip.duration - half:.4g} s in "
-                f"{clip.name!r}, so that half of its length fits on both sides, not {seconds:g} s"
+                f"the middle of the transition must be from {half:g} to {clip.duration - half:.4g} s in {clip.name!r}, "
+                f"not {seconds:g} s, so that half of its length fits on both sides"
             )
     return first, second
 

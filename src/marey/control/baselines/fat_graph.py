@@ -97,8 +97,8 @@ class FatGraph:
         edges = _drop_dead_ends([edge for edge in built if edge is not None])
         if not edges:
             raise NoResult(
-                f"no two similar clips connect the same hubs, in {len(visits)} visits; give longer clips, or raise "
-                "max_distance"
+                f"no two similar clips connect the same hubs (they are visited {len(visits)} times); pass longer "
+                f"clips, or raise max_distance"
             )
         return cls(tuple(hubs), tuple(edges), reel.skeleton, reel.fps, reel.points, reel.floor)
 

@@ -89,7 +89,7 @@ def pick_strides(clips: Sequence[Motion], turns: Sequence[float] = TURNS, margin
         names = format_list([repr(motion.name) for motion in clips], 3)
         raise NoResult(
             f"no clip ({names}) is long enough: it must contain {1 + 2 * margin:g} gait cycles, about "
-            f"{2 + 4 * margin:.2g} steps; give longer clips"
+            f"{2 + 4 * margin:.2g} steps; pass longer clips"
         )
     out: dict[str, Motion] = {}
     taken: set[int] = set()

@@ -262,7 +262,7 @@ def stuck_note(source: Node, target: Node, comparison: NodeComparison, good: flo
     ranges = format_ranges(source.names, source.units, lost.min(axis=0), lost.max(axis=0))
     text = (
         f"{int(stuck.sum())} of {len(stuck)} motions of {source.name!r}, with {ranges}, have no transition to "
-        f"{target.name!r} within {100 * good:.3g} cm: raise “Accept costs below” to "
+        f"{target.name!r} that costs at most {100 * good:.3g} cm: raise “Accept costs below” to "
         f"{format_rounded_up(100 * float(best.max()))} cm"
     )
     box = find_free_box(comparison.source[~stuck], lost)

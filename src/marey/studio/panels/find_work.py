@@ -108,7 +108,7 @@ def read_clips(path: str, name: str) -> list[tuple[str, Motion]]:
     from marey.io.loading import clip_names, load_motion
 
     if Path(path).suffix.lower() in MARKER_SUFFIXES:
-        raise InvalidValue("contains markers instead of a clip with a skeleton")
+        raise InvalidValue("contains markers, not a clip with a skeleton")
     clips = clip_names(path)
     if len(clips) < 2:
         return [("", replace(load_motion(path), name=name))]
@@ -207,7 +207,7 @@ def _no_match_message(
     (clip, start, stop), distance = near
     where = f"{web.names[clip]}, {start / web.fps:.2f} to {stop / web.fps:.2f} s"
     nearest = f"the closest is {where} at {distance:.3f} m"
-    return f"no match within {threshold:g} m; {nearest}: choose a larger threshold"
+    return f"no match within {threshold:g} m; {nearest}; choose a larger threshold"
 
 
 def _resolve_query(web: str, clip: int | None, file: str, start: int, stop: int) -> tuple[int | Motion, int, int]:
