@@ -78,7 +78,7 @@ class MareyError(Exception):
 
     Parameters
     ----------
-    message : what was expected, what was found and where. Starts with the name of `parameter` if its value is wrong.
+    message : what was expected, what was found and where. It starts with the name of `parameter` if its value is wrong.
     parameter : the parameter to change, or None.
     remedy : how to fix it; the last part of the sentence.
     """

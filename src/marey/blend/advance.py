@@ -78,7 +78,7 @@ def _select_voters(slopes: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _integrate_within_spans(low: Floats, high: Floats, speed_weights: Floats, x: Floats) -> Floats:
-    """Integrate dt/du from 0 to x (N,) in spans whose slopes go from low (N, n) to high (N, n); returns (N,)."""
+    """Integrate dt/du from 0 to x (N,) in spans whose slopes go from low (N, n) to high (N, n); return (N,)."""
     nodes, weights = (_PANEL_NODES, _PANEL_WEIGHTS) if (speed_weights < 0.0).any() else (_NODES, _WEIGHTS)
     at = x[:, None] * nodes
     slope = low[:, None] + (high - low)[:, None] * at[..., None]

@@ -34,7 +34,7 @@ def blend_contacts(
 
     Each matched contact lasts from its mean start to its mean stop. While one motion has all the weight, its own
     contacts are used, including those without a match. The result has every contact point that any motion has, at the
-    mean of its offsets. Returns None if no motion has contacts.
+    mean of its offsets. Return None if no motion has contacts.
     """
     points = _average_points(motions, np.abs(weights).mean(axis=0))
     if points is None:

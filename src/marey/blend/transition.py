@@ -40,7 +40,7 @@ def TransitionSearch(
 @renamed_parameters(window="search_window")
 @operation(TransitionPointSettings)
 def best_transition(a: Motion, b: Motion, settings: TransitionPointSettings) -> TransitionPoint:
-    """Find the most similar moments of two motions: the smallest value of their distance grid (Heck 3.3).
+    """Find the most similar pair of times in two motions: the smallest value of their distance grid (Heck 3.3).
 
     `transition` uses the next best point if this one is rejected or leaves no room.
 
@@ -131,7 +131,7 @@ def _check_moments(at: Any, a: Motion, b: Motion) -> Span:
 
 
 def _find_candidates(a: Motion, b: Motion, settings: TransitionPointSettings) -> list[TransitionPoint]:
-    """Find local minima of the distance grid in the allowed regions, best first; includes the global minimum."""
+    """Find local minima of the distance grid in the allowed regions, best first. The global minimum is included."""
     regions = ((a, settings.region_a), (b, settings.region_b))
     runs = [_find_allowed_frames(motion, region, settings.length) for motion, region in regions]
     grid = distance_grid(a, b, markers=settings.markers, window=settings.search_window, contacts=settings.contacts)

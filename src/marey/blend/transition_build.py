@@ -33,7 +33,7 @@ _ON_FRAME = 1e-6
 
 
 class TransitionPoint(NamedTuple):
-    """Similar moments of two motions: seconds into the first and into the second, and their distance in meters."""
+    """A pair of similar times in two motions, in seconds, and the distance of the motions there in meters."""
 
     at_a: float
     at_b: float
@@ -41,7 +41,7 @@ class TransitionPoint(NamedTuple):
 
 
 class NoRoom(NoResult):
-    """Error: the registered motions end before the transition does."""
+    """Raised if the registered motions end before the transition does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ edits of single clips (cleaned, smoothed, resampled to 30 and 60 Hz, cropped to 
 
 - The most similar pose of another clip differs by 0.047 rad at the 1st percentile, 0.45 in the median; the same pose
   after an edit by 0.005 rad in the median, 0.042 rad at the 95th percentile. Poses within 0.03 rad are the same.
-- Different clips share no key poses in 362 of 363 pairs, and one moment in the remaining pair. Edits share at least
+- Different clips share no key poses in 362 of 363 pairs, and one key pose in the remaining pair. Edits share at least
   75 % if the cropped clip has three key poses or more. The limits are half of the key poses, over at least a third of
   the shorter clip.
 """

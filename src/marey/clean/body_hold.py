@@ -300,7 +300,7 @@ class _Holder:
     def _move_joint(self, base: int, joint: int, moved: Floats, stretch: float) -> tuple[Floats, Floats]:
         """Move a joint by rotating `base` and scaling the bones between them; the joint keeps its orientation.
 
-        Returns the scale (F,) of the bones, and the remaining distance (F,) in meters. `stretch` limits the scale.
+        Return the scale (F,) of the bones, and the remaining distance (F,) in meters. `stretch` limits the scale.
         """
         n = len(moved)
         if np.abs(moved).max(initial=0.0) < _ROUNDING:

@@ -293,7 +293,7 @@ def join_runs(n: int, gap: int, starts: Ints1D, stops: Ints1D) -> int:
 def _hold_plant(flags: Bools1D, start: int, stop: int, gap: int, shortest: int, mask: Bools1D) -> bool:
     """Set `mask` within one run where `flags` is set, after closing short gaps and dropping short pieces.
 
-    Returns whether anything was set.
+    Return whether anything was set.
     """
     starts = np.empty((stop - start) // 2 + 1, dtype=np.int64)
     stops = np.empty((stop - start) // 2 + 1, dtype=np.int64)

@@ -31,11 +31,11 @@ def find_floor(motion: Motion) -> float:
     """Find the height of the floor in meters, which is the height of the soles at rest.
 
     It is the lowest level at which feet stay still for a while. Steps, platforms and feet held in the air therefore do
-    not raise it, and single outlier frames do not lower it. Uses the heels and balls of the feet in
+    not raise it, and single outlier frames do not lower it. Use the heels and balls of the feet in
     ``motion.contacts``, or those of `contact_points` if it has none. If these points are inside the foot rather than on
     the sole, the result is too high by that distance.
 
-    Raises `InvalidValue` if no foot comes to rest, and `JointNotFound` if there are no feet.
+    Raise `InvalidValue` if no foot comes to rest, and `JointNotFound` if there are no feet.
 
     Examples
     --------

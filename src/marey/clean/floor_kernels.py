@@ -11,7 +11,7 @@ from marey.compiled import Bools2D, Floats1D, Floats2D, Floats3D, Ints1D, Out, h
 def find_lowest_level(heights: Floats1D, width: float, needed: int) -> float:
     """Return the lowest value around which at least `needed` of the sorted `heights` lie within `width`; NaN if none.
 
-    Starts with the lowest window that has enough heights, and moves it up by at most its width to where it has the
+    Start with the lowest window that has enough heights, and move it up by at most its width to where it has the
     most. This skips stragglers below the level.
     """
     n = heights.shape[0]
@@ -51,7 +51,7 @@ def measure_level(
 ) -> bool:
     """Write the 10th and 25th percentile and the median of the sorted `heights` around their lowest level, if any.
 
-    Returns whether there is a level. Uses only heights from `low` to `high`, within `width` of the level from
+    Return whether there is a level. Use only heights from `low` to `high`, within `width` of the level from
     `find_lowest_level`.
     """
     near = heights[_find_first_from(heights, low) : _find_first_from(heights, high)]
@@ -69,7 +69,7 @@ def find_stands(still: Bools2D, paths: Floats3D, columns: Ints1D, shortest: int,
     """Write the stands of points: runs of at least `shortest` frames in which a point is `still` (F, K).
 
     paths : (F, K, 3). columns : the points that count. stands : rows of the mean position, the time in frames and the
-    point; needs ``len(columns) * (F // shortest + 1)`` rows. Returns the number of stands.
+    point; needs ``len(columns) * (F // shortest + 1)`` rows. Return the number of stands.
     """
     n_frames, n = still.shape[0], 0
     for c in range(len(columns)):

@@ -87,7 +87,7 @@ def find_floor_plane(motion: Motion, track: PointTrack | None = None) -> FloorPl
 
     track : its points, if they are known; see `marey.clean.track`.
 
-    Raises `NoResult` if the feet stand at too few places, too close together, or not on a plane, as on stairs.
+    Raise `NoResult` if the feet stand at too few places, too close together, or not on a plane, as on stairs.
 
     Examples
     --------

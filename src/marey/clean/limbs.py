@@ -42,7 +42,7 @@ class Limbs:
 def find_limbs(skeleton: Skeleton, points: Sequence[ContactPoint], wanted: Collection[str] = ()) -> Limbs:
     """Find the limbs whose hand or foot has one of `points` or is listed in `wanted`.
 
-    Points that are not on a hand or foot are ignored. Raises an error if a limb lacks a joint or has a bone of zero
+    Points that are not on a hand or foot are ignored. Raise an error if a limb lacks a joint or has a bone of zero
     length, or if a hand or foot has more than two points.
     """
     ends = {name: skeleton.roles[name] for name in EFFECTORS if name in skeleton.roles}

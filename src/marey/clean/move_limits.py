@@ -30,7 +30,7 @@ def limit_moves(motion: Motion, source: Motion, limbs: Limbs, contacts: Contacts
     """Rotate limbs back toward the source where one of their joints has moved too far.
 
     If holding a plant requires such a move, the source is broken there, or the foot does not stand. A hand or foot that
-    is then below the floor is lifted, without its plant, as far as the limit allows. Returns the motion, and where
+    is then below the floor is lifted, without its plant, as far as the limit allows. Return the motion, and where
     limbs (F, E) were rotated back, so that their plants are no longer held.
     """
     limit = _find_limit(pull)
@@ -76,7 +76,7 @@ class _LimbEnd(NamedTuple):
 def _bring_back(part: Motion, source: Motion, is_far: Bools, end: _LimbEnd, limit: float) -> Motion:
     """Return frames with a limb rotated back toward the source, where it is too far away (F,), and faded around.
 
-    Rotates as little as necessary. If the hand or foot is then below the floor, it is lifted from its place in the
+    Rotate as little as necessary. If the hand or foot is then below the floor, it is lifted from its place in the
     source instead, and the pose that is less deep below the floor is returned.
     """
     weight, width = np.zeros(len(part)), round(_RETURN * part.fps)
@@ -156,7 +156,7 @@ def _fade(weight: Floats, n: int) -> Floats:
 def limit_feet(motion: Motion, source: Motion, limbs: Limbs, pull: float) -> tuple[Motion, Bools]:
     """Rotate toes, then feet and hands, back toward the source in frames in which joints below them moved too far.
 
-    Toes bend less. Feet and hands get closer to their orientation in the world. Returns the motion, and where feet and
+    Toes bend less. Feet and hands get closer to their orientation in the world. Return the motion, and where feet and
     hands (F, E) were rotated, so that their plants are no longer held.
     """
     limit, given = _find_limit(pull), source.world()

@@ -45,7 +45,7 @@ def close_gaps(flags: Out[Ints3D], gap: int, t: int, n_ready: int) -> None:
 def _find_flag(flags: Ints3D, e: int, column: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
     """Return the number of frames to the nearest frame with the flag, in direction `step`.
 
-    Returns 0 if a target comes first, or if there is no such frame within `max_frames`.
+    Return 0 if a target comes first, or if there is no such frame within `max_frames`.
     """
     for n in range(1, max_frames + 1):
         s = t + step * n

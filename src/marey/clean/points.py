@@ -56,7 +56,7 @@ def contact_points(
     body : also return those of the hands, and `pelvis`, `back`, `head`, `left_knee`, `right_knee`, `left_elbow`,
         `right_elbow`, if the skeleton has them.
 
-    Raises `JointNotFound` if both feet are missing, and `InvalidValue` if the standing pose of the feet cannot be
+    Raise `JointNotFound` if both feet are missing, and `InvalidValue` if the standing pose of the feet cannot be
     found.
 
     Examples

@@ -81,7 +81,7 @@ def find_raised_rests(points: StillPoints, rules: RestRules, rests: Out[Floats2D
 
     rests : (n, 7) rows (column, start, stop, x, y, z, number of frames that bear the body), filled from the top.
 
-    Returns the number of rows.
+    Return the number of rows.
     """
     paths, speed, still, clearance = points.paths, points.speed, points.still, points.clearance
     on_floor, n_frames, n = rules.on_floor, points.paths.shape[0], 0

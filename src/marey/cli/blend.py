@@ -84,7 +84,7 @@ def _is_numbers(text: str) -> bool:
 @add_settings("marey.register.settings:RegisterSettings")
 @click.option(
     "--match-at", type=Moment(), nargs=2, metavar="IN_A IN_B",
-    help="Corresponding moments of two files, such as the apex of a jump. The motions are aligned forward and backward "
+    help="Corresponding times in two files, such as the apex of a jump. The motions are aligned forward and backward "
     "from there, and cropped to what they have in common.",
 )  # fmt: skip
 @markers_option()
@@ -196,7 +196,7 @@ class Clock:
 
 
 def read_weights(text: str | None, n: int) -> tuple[list[float] | WeightFunction, Any]:
-    """Parse --weights for n motions. Returns the weights for `blend`, and their form in the report."""
+    """Parse --weights for n motions. Return the weights for `blend`, and their form in the report."""
     if text is None:
         return [1.0 / n] * n, [1.0 / n] * n
     if _is_numbers(text):
@@ -323,7 +323,7 @@ def result_report(result: Motion, inputs: Sequence[Motion], shown: Sequence[str]
 def _draw_plots(reg: RegistrationCurve, result: Motion, first: int, into: Path) -> list[str]:
     """Plot the distance grids, paths from above, foot heights and matched contacts to the folder `into`.
 
-    `first` is the index of the motion with the largest weight at the start. Returns the file names.
+    `first` is the index of the motion with the largest weight at the start. Return the file names.
     """
     from marey.maths import rigid2d
     from marey.plot import registration as plots
@@ -348,7 +348,7 @@ def _has_feet(motion: Motion) -> bool:
 
 
 def draw_grids(reg: RegistrationCurve, into: Path) -> list[str]:
-    """Plot the distance grid of the reference and each other motion, with the warp path. Returns the file names."""
+    """Plot the distance grid of the reference and each other motion, with the warp path. Return the file names."""
     import numpy as np
 
     from marey.compare import distance_grid

@@ -50,8 +50,8 @@ def command(
 ) -> int:
     """Find everything that is wrong or suspicious in a capture, and the command that fixes it.
 
-    Finds broken frames, jumps, flips, frozen stretches, wrong frame rates, uncertain units and axes, bones that change
-    length, a tilted floor, sliding feet, jitter, gaps in markers, and duplicate clips.
+    Findings are broken frames, jumps, flips, frozen stretches, wrong frame rates, uncertain units and axes, bones that
+    change length, a tilted floor, sliding feet, jitter, gaps in markers, and duplicate clips.
 
     The exit code is 1 if there are findings, and 2 if a file cannot be read. With --fix, only findings count that are
     left in the fixed clips, or that no command fixes.
@@ -108,7 +108,7 @@ class _FixedFile:
 
 
 def _name_fixed(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], fixed: str) -> dict[int, str]:
-    """Return the file to write for each clip, by its index. Raises an error if one exists.
+    """Return the file to write for each clip, by its index. Raise an error if one exists.
 
     If no clip of a file needs a fix, its first clip stands for the whole file.
     """

@@ -106,7 +106,7 @@ def _convert_to_file_frames(motion: Motion, file: str, how: LoadSettings) -> Mot
 
 
 def _read_detection(show: bool, options: dict[str, Any]) -> ContactSettings:
-    """Return the settings of the detection. Rejects contradictory options before anything is read."""
+    """Return the settings of the detection. Reject contradictory options before anything is read."""
     from marey.clean import ContactSettings
 
     if options["planes"] and options["floor_only"]:
@@ -123,7 +123,7 @@ def _read_detection(show: bool, options: dict[str, Any]) -> ContactSettings:
 
 
 def _detect(file: str, motion: Motion, settings: ContactSettings) -> tuple[dict[str, Any], Motion]:
-    """Detect contacts. Returns the report and the annotated motion."""
+    """Detect contacts. Return the report and the annotated motion."""
     from dataclasses import replace
 
     from marey.clean import find_contacts

@@ -85,7 +85,7 @@ def command(outdir: str) -> int:
 
 
 def _clear(folder: Path) -> None:
-    """Remove the files of an earlier demo. Raises an error if a marker file does not show that they are the demo's."""
+    """Remove the files of an earlier demo. Raise an error if a marker file does not show that they are the demo's."""
     mark = folder / MARK
     there = [path for name in FILES if (path := folder / name).exists()]
     if there and not mark.exists():

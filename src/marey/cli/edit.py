@@ -170,7 +170,7 @@ def _cycle(motion: Motion, options: Options) -> Motion:
 
 
 def _to_frames(options: Options, motion: Motion, *names: str) -> Options:
-    """Convert moments among the options to frames of a motion."""
+    """Convert times among the options to frames of a motion."""
     moments = {name: options[name] for name in names if options[name] is not None}
     return {**options, **{name: to_frame(moment, motion.fps) for name, moment in moments.items()}}
 

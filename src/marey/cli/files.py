@@ -287,7 +287,7 @@ def report_each(
     as_json: bool,
     show: Callable[[dict[str, Any]], str],
 ) -> tuple[list[dict[str, Any]], int]:
-    """Print a report on each file, formatted by `show`, or all reports as JSON. Returns them and the exit code.
+    """Print a report on each file, formatted by `show`, or all reports as JSON. Return them and the exit code.
 
     With several files, an error in one file is printed, the other files are processed, and the exit code is 2. With one
     file, the error is raised.

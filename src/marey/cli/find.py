@@ -234,7 +234,7 @@ def grid(file: str, first: str, second: str | None, output: str, **ends: float |
 
 
 def cut(found: MatchResult, folder: Path, suffix: str) -> list[str]:
-    """Write every match, the query first, to a new folder, at the rate of its clip's file. Returns the file names."""
+    """Write every match, the query first, to a new folder, at the rate of its clip's file. Return the file names."""
     from marey.find import cut_originals
     from marey.io import save
     from marey.io.folder import plain_name
@@ -293,7 +293,7 @@ def _suggest(web: MatchWeb, query: Query, options: dict[str, Any]) -> Suggestion
 
 
 def _draw_thresholds(suggestion: Suggestion, options: dict[str, Any], chosen: float | None) -> list[str]:
-    """Plot the number of matches against the threshold, if requested. Returns the file names."""
+    """Plot the number of matches against the threshold, if requested. Return the file names."""
     if not options["threshold_picture"]:
         return []
     from marey.plot.find import thresholds

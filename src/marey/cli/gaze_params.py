@@ -14,7 +14,7 @@ _RANGE = "yaw at most 180, pitch at most 90"
 
 
 def _parse_angles(yaw: str, pitch: str) -> tuple[float, float]:
-    """Parse yaw and pitch in degrees. Raises `ValueError` if not numbers, or beyond 180 (yaw) or 90 (pitch)."""
+    """Parse yaw and pitch in degrees. Raise `ValueError` if not numbers, or beyond 180 (yaw) or 90 (pitch)."""
     found = float(yaw), float(pitch)
     if not (abs(found[0]) <= 180.0 and abs(found[1]) <= 90.0):
         raise ValueError

@@ -198,7 +198,7 @@ def write(
     landing: Landing | None = None,
     is_timed: bool = False,
 ) -> int:
-    """Write a walk's motion and a plot of its path, and print a report. Returns the exit code.
+    """Write a walk's motion and a plot of its path, and print a report. Return the exit code.
 
     The exit code is 1 if the path was not followed to its end, else 0.
 

@@ -73,7 +73,7 @@ def _open_graph(file: str, output: str) -> MotionGraph:
 
 
 def _count_frames(seconds: float, graph: MotionGraph) -> int:
-    """Convert seconds to frames. Raises an error if the walk would be too long or empty."""
+    """Convert seconds to frames. Raise an error if the walk would be too long or empty."""
     from marey.graph.settings import count_frames
 
     if not seconds <= _LONGEST:

@@ -128,7 +128,9 @@ def _check_outputs(output: str | None, csv_file: str | None, npz_file: str | Non
 
 
 def _match_rates(clips: list[Any], with_contacts: bool) -> list[str]:
-    """Resample the motions to the lower frame rate and, if needed, detect contacts. Changes `clips`; returns notes."""
+    """Resample the motions to the lower frame rate and, if needed, detect contacts. Change `clips` in place; return
+    notes.
+    """
     from dataclasses import replace
 
     from marey.clean import detect_contacts

@@ -158,7 +158,7 @@ def list_clips(as_json: bool, **options: Any) -> int:
 @click.option("--like", metavar="CLIP|FILE", help="Find motion like this clip of FOLDER, or like another file.")
 @click.option("--from", "begin", type=Moment(), help="--like: start of the example, in seconds (1.2) or frames (36f).")
 @click.option("--to", "end", type=Moment(), help="--like: end of the example, exclusive.")
-@click.option("--at", "moment", type=Moment(), help="--like: find the pose at this moment, not motion.")
+@click.option("--at", "moment", type=Moment(), help="--like: find the pose at this time, instead of motion.")
 @click.option("--path", "path_file", metavar="FILE",
               help="Find travel along a path: CSV lines x,z in meters, or an SVG drawing.")  # fmt: skip
 @click.option("--length", type=float, help="--path: scale the path to this length in meters; required for drawings.")

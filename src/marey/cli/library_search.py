@@ -28,7 +28,7 @@ _LISTED, _FEW = 40, 20
 def search_motion(
     clips: MotionSet, query: dict[str, Any], options: dict[str, Any], descriptions: str | None, as_json: bool
 ) -> int:
-    """Search for motion, a pose or a path, and print the matches. Returns the exit code.
+    """Search for motion, a pose or a path, and print the matches. Return the exit code.
 
     query : the options that describe what to search for. options : those that choose clips, and how to compare.
     """

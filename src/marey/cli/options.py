@@ -50,7 +50,7 @@ def frames_between(
 ) -> tuple[int, int]:
     """Convert --from and --to, or --WHICH-from and --WHICH-to, to half-open frames.
 
-    Raises an error if they are beyond the end or out of order.
+    Raise an error if they are beyond the end or out of order.
     """
     start = 0 if begin is None else to_frame(begin, motion.fps)
     stop = len(motion) if end is None else to_frame(end, motion.fps)
@@ -66,7 +66,7 @@ def frames_between(
 
 
 def find_frame(motion: Motion, moment: float | int, option: str) -> int:
-    """Convert a moment to a frame of the motion. Raises an error if it is beyond the end, or negative."""
+    """Convert a time to a frame of the motion. Raise an error if it is beyond the end, or negative."""
     frame = to_frame(moment, motion.fps)
     if not 0 <= frame < len(motion):
         given = f"{moment}f" if isinstance(moment, int) else f"{moment:g} s"
@@ -288,7 +288,7 @@ def clip_set_options(function: Command) -> Command:
 def open_clip_set(files: tuple[str, ...], values: dict[str, Any], output: str) -> MotionSet:
     """Open files and folders as a motion set; remove the options of `clip_set_options` from a command's `values`.
 
-    Prints a note on built results, which are not clips and are skipped.
+    Print a note on built results, which are not clips and are skipped.
     """
     from marey.io.folder import describe_other
     from marey.store import MotionSet, OpenSettings

@@ -142,7 +142,7 @@ def command(
 
 
 def _plot_correlations(motion: Motion, output: str) -> list[str]:
-    """Plot the correlations. Returns lines that list the correlated joints."""
+    """Plot the correlations. Return lines that list the correlated joints."""
     from marey.layer import find_correlations
     from marey.layer.correlation import RELATIONS
     from marey.plot.layer import correlation

@@ -19,7 +19,7 @@ _KINDS = ("graph", "boxes", "costs", "lengths")
 
 
 def open_character(path: str, *, empty: bool = True) -> ParametricMotionGraph:
-    """Load a character. Raises an error if it has no nodes, unless `empty` is True."""
+    """Load a character. Raise an error if it has no nodes, unless `empty` is True."""
     from marey.pmg import ParametricMotionGraph
 
     graph = ParametricMotionGraph.load(path)

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[float], None] | None]:
-    """Show a progress bar titled `what`. Yields a function that takes the progress, 0 to 1.
+    """Show a progress bar titled `what`. Yield a function that takes the progress, 0 to 1.
 
-    Yields None if standard error is not a terminal.
+    Yield None if standard error is not a terminal.
     """
     if not sys.stderr.isatty():
         yield None

@@ -35,7 +35,7 @@ _N_GAPS = 5
 def command(file: str, output: str, names: str | None, as_json: bool, **options: Any) -> None:
     """Fit a skeleton to the positions of joints or markers in IN (NPY, TRC, C3D) and write its motion to OUT.
 
-    Bones get constant lengths, noise is removed, and short gaps are filled. Prints how far the joints are from the
+    Bones get constant lengths, noise is removed, and short gaps are filled. Print how far the joints are from the
     given positions.
 
     \b

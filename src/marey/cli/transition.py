@@ -117,7 +117,7 @@ def _convert_to_seconds(
 def _draw_plots(a: Motion, b: Motion, result: Motion, step: Mapping[str, Any], into: Path) -> list[str]:
     """Plot the distance grid with the warp path of the transition, and the feet of all three motions around it.
 
-    Returns the file names.
+    Return the file names.
     """
     import numpy as np
 

@@ -81,7 +81,7 @@ class MomentPair(click.ParamType):  # type: ignore[type-arg]
     name = "now=then"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float | int, float | int]:
-        """Convert to a pair of moments."""
+        """Convert to a pair of times."""
         now, equals, then = str(value).partition("=")
         if not equals:
             self.fail(f"expected NOW=THEN such as 1.0=1.4, got {value!r}", param, ctx)
@@ -94,7 +94,7 @@ class KeyParam(click.ParamType):  # type: ignore[type-arg]
     name = "key"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, float | int, tuple[float, ...]]:
-        """Convert to the name, the moment and the numbers."""
+        """Convert to the name, the time and the numbers."""
         name, at, rest = str(value).partition("@")
         moment, equals, numbers = rest.partition("=")
         example = "left_hand@1.2=0,0.2,0"

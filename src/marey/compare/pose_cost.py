@@ -35,7 +35,7 @@ def pose_cost(
     velocity: float = 0.1,
     acceleration: float = 0.01,
 ) -> Floats:
-    """Return the cost (Fa, Fb) of each pair of frames; 0 for identical poses. Compares only local rotations.
+    """Return the cost (Fa, Fb) of each pair of frames; 0 for identical poses. Only local rotations are compared.
 
     The cost is the weighted sum over joints of the angle between their rotations (radians), plus `velocity` times the
     difference of angular velocities, plus `acceleration` times the difference of angular accelerations. Both are

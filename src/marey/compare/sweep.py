@@ -325,7 +325,7 @@ class _Sweeper:
     ) -> Ints | None:
         """Compute the products of one strip of rows after another, with `n_before` zeros before each, and search them.
 
-        Returns all cells (N, 3) that were found, or None if too many of them are undecided.
+        Return all cells (N, 3) that were found, or None if too many of them are undecided.
         """
         strip = self.strip
         _, n_pieces, _, n = columns[0].shape

@@ -247,7 +247,7 @@ def _find_rivals(above: Any, here: Any, below: Any, k: int, bound: Any) -> int:
 def _find_row_minima(lines: Any, found: Ints2D, tile: Any, i: int, bounds: Bounds, work: Scratch, n: int) -> int:
     """Append the minima of row i of the tile, whose neighboring rows are known, to the first n that were found.
 
-    Returns the new number of minima, or -1 if there is no room for them.
+    Return the new number of minima, or -1 if there is no room for them.
     """
     own, place = tile.own, tile.place
     limit, slack = bounds.limit, bounds.slack
@@ -429,7 +429,7 @@ def screen_rows(
 ) -> int:
     """Do the same as `sweep_rows` in single precision: find cells that may be minima, and their rivals.
 
-    Returns the number of cells in `state.found`, or -1 if there is no room for more.
+    Return the number of cells in `state.found`, or -1 if there is no room for more.
 
     products : (3, N, 2 half + 2 + C) in `tile.units`.
     """

@@ -52,11 +52,11 @@ class NodeTable:
     first : index of the first grid point among the states of all nodes.
     axes : (d, 3) first value, step and number of values of each of d parameters; the last parameter varies fastest.
     grid : (G, d) parameters at the grid points, moved to the nearest allowed ones.
-    paths : (G, P, 3) rigid2d of the character at P moments of each clip.
-    timing : (G, 2) moment from 0 to 1 at which clips are left, mean over the edges; and duration of clips in seconds,
-        adjusted by `short_way`.
+    paths : (G, P, 3) rigid2d of the character at P times in each clip.
+    timing : (G, 2) normalized time, from 0 to 1, at which clips are left, mean over the edges; and duration of clips in
+        seconds, adjusted by `short_way`.
     boxes : by target node, (G, 3 e + 1): lower bounds, upper bounds and allowed middle values of its e parameters, and
-        the moment from 0 to 1 at which its clips are entered.
+        the normalized time, from 0 to 1, at which its clips are entered.
     effects : (d,) meters or radians by which each parameter moves the end of a clip.
     moves : whether any of the node's clips moves or turns the character.
     """
@@ -266,7 +266,7 @@ def grid_fractions(counts: tuple[int, ...]) -> Floats:
 def turning_ring(graph: ParametricMotionGraph, node: str) -> tuple[str, ...]:
     """Return the nodes with a parameter ``turn`` that form a ring through `node`: itself alone, or it and another.
 
-    For example, a node of left steps and one of right steps lead to each other, but not to themselves. Returns an empty
+    For example, a node of left steps and one of right steps lead to each other, but not to themselves. Return an empty
     tuple if there is no such ring.
     """
     turning = [name for name, each in graph.nodes.items() if "turn" in each.names]

@@ -25,7 +25,7 @@ __all__ = ["NodeLimit", "ResponseBound", "TurnLimit", "bound_response", "find_li
 _FRACTION, _MIN_TURN = 0.6, float(np.radians(15.0))
 # Number of clips to look ahead: a turn that is not possible within these clips counts as impossible.
 _MAX_CLIPS = 40
-# Maximum heading error in radians of a character that faces a direction; numbers of clips and of moments per clip to
+# Maximum heading error in radians of a character that faces a direction; numbers of clips and of times per clip to
 # search for the fastest response.
 _WITHIN = float(np.radians(15.0))
 _SAMPLES, _MOMENTS = 200, 60
@@ -181,7 +181,7 @@ def bound_response(graph: ParametricMotionGraph, turn: float = np.pi / 2.0) -> R
 
 
 def _time_to_turn(heading: Floats, seconds: float, turn: float) -> float:
-    """Return the shortest time in which a repeated clip turns by an angle; heading (M,) at evenly spaced moments."""
+    """Return the shortest time in which a repeated clip turns by an angle; heading (M,) at evenly spaced times."""
     each = abs(float(heading[-1]))
     if each < 1e-3:
         return np.inf
@@ -194,7 +194,7 @@ def _time_to_turn(heading: Floats, seconds: float, turn: float) -> float:
 
 
 def _find_wait(span: float, first: float, last: float) -> float:
-    """Return the median time in seconds from a moment of a clip to the middle of the next possible transition.
+    """Return the median time in seconds from a time in a clip to the middle of the next possible transition.
 
     span : duration of the clip in seconds. first, last : seconds from its start, and before its end, between which it
     can be changed.

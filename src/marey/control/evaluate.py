@@ -142,7 +142,7 @@ def evaluate_stream(make_stream: Callable[[], Stream], settings: EvaluationSetti
 def evaluate_streams(
     makers: Mapping[str, Callable[[], Stream]], settings: EvaluationSettings
 ) -> dict[str, StreamMetrics]:
-    """Run `evaluate_stream` with the same options on several streams. Returns the metrics by stream name.
+    """Run `evaluate_stream` with the same options on several streams. Return the metrics by stream name.
 
     Examples
     --------

@@ -118,7 +118,7 @@ class HitPoint:
     def _approach(self, option: TransitionOption) -> tuple[float, Choice]:
         """Choose the clip of a node after which the point is closest to the reach of the actions.
 
-        Returns that distance in meters, and the `Choice` that plays the clip.
+        Return that distance in meters, and the `Choice` that plays the clip.
         """
         node = option.node
         tried = option.range.region.sample(_TRIED, np.random.default_rng(0), corners=True)

@@ -86,6 +86,6 @@ def quadratic_terms(both: Floats) -> Floats:
 
 
 def _placement_at(motion: Motion, moment: float) -> Floats:
-    """Return the rigid2d (3,) of a motion at a moment, from 0 to 1."""
+    """Return the rigid2d (3,) of a motion at a normalized time, from 0 to 1."""
     frame = int(np.clip(round(moment * (len(motion) - 1)), 0, len(motion) - 1))
     return find_placement(motion, frame)

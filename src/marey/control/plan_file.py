@@ -7,7 +7,7 @@ Arrays, for a character with S states, one for each point of each node's paramet
   counts with the last parameter fastest;
 - ``direction``, ``point``, ``pose`` and ``node`` (S, C): seconds for each state and goal. ``point`` and ``pose``
   include path lengths, weighted by the default ``short_way`` of `GoToSettings`. Goals are relative to the character at
-  the moment when the clip is left. Between grid points, interpolate linearly in each parameter. Column ``k`` of
+  the time at which the clip is left. Between grid points, interpolate linearly in each parameter. Column ``k`` of
   ``node`` is the node with that index; `marey.maths.value_kernels` describes the columns of the others;
 - ``point_distances``, ``pose_distances``: meters; ``bearings``, ``headings``: number of bearings and headings of
   ``direction``, ``point`` and ``pose``; ``slowness``: seconds per meter beyond the last distance of each of them;
@@ -158,7 +158,7 @@ def plan_path(character: str | os.PathLike[str]) -> Path:
 
 
 def save_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -> Path:
-    """Write the value tables of a character next to its .json file; compute them if necessary. Returns their path.
+    """Write the value tables of a character next to its .json file; compute them if necessary. Return their path.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def save_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -
 def load_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -> bool:
     """Read the value tables next to a character's .json file, so that its controllers need not compute them.
 
-    Returns False if there is no such file, or if the character has changed since it was written.
+    Return False if there is no such file, or if the character has changed since it was written.
 
     Examples
     --------

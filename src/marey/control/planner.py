@@ -219,7 +219,7 @@ class Planner:
 
         planned : the next clips of the current plan; the plan is abandoned only for a better one.
 
-        Returns the next clip and those planned after it; empty if none of the nodes can follow.
+        Return the next clip and those planned after it; empty if none of the nodes can follow.
         """
         kind = "point" if np.isnan(place[0]) else "pose"
         first: list[tuple[TransitionOption, GoalValues, Floats, ClipCosts]] = []
@@ -330,7 +330,7 @@ class Planner:
     def _search(self, level: list[_Candidates], kind: str, place: Floats) -> tuple[float, list[Choice]]:
         """Extend the most promising plans clip by clip, until none can arrive sooner than the best.
 
-        Far from the goal, the table alone decides. Returns the arrival time of the best plan in seconds, and its clips.
+        Far from the goal, the table alone decides. Return the arrival time of the best plan in seconds, and its clips.
         If no plan arrives within the searched clips, returns infinity and the plan with the lowest estimated time.
         """
         best, plan = np.inf, list[Choice]()

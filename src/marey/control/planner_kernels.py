@@ -19,8 +19,8 @@ from marey.maths.vector_kernels import square
 class PathTable(NamedTuple):
     """The clips of a node on a grid of d parameters with G points.
 
-    axes : (d, 3) first value, step and number of values of each parameter. paths : (G, P, 3) rigid2d at P moments of
-    each clip. timing : (G, 2) moment from 0 to 1 at which each clip is left, and its duration in seconds.
+    axes : (d, 3) first value, step and number of values of each parameter. paths : (G, P, 3) rigid2d at P times in each
+        clip. timing : (G, 2) normalized time, from 0 to 1, at which each clip is left, and its duration in seconds.
     """
 
     axes: Floats2D
@@ -60,7 +60,7 @@ class ClipCosts(NamedTuple):
     """Costs of N clips of one node on the way to a goal, in seconds.
 
     places : (N, 3) rigid2d when the next transition begins. spent : (N,) seconds of each clip. done : (N,) cost up to
-    the moment at which the clip reaches the goal; infinite if it does not. onward : (N,) cost of the clip and of the
+    the time at which the clip reaches the goal; infinite if it does not. onward : (N,) cost of the clip and of the
     best clips after it.
     """
 
@@ -145,10 +145,10 @@ def enter_clips(
 
 @helper
 def _lay_path(table: PathTable, index: Ints1D, weights: Floats1D, enter: float, here: Floats1D, way: Floats2D) -> float:
-    """Write the path (W, 3) of one clip that begins at the moment `enter` with the character at `here`.
+    """Write the path (W, 3) of one clip that is entered at the normalized time `enter`, with the character at `here`.
 
     The clip is the mean of the table's rows `index` with weights `weights`. The path ends where the clip is left.
-    Headings are unwrapped. Returns the seconds that are played.
+    Headings are unwrapped. Return the seconds that are played.
     """
     paths = table.paths
     last, n_points = paths.shape[1] - 1, len(way)
@@ -209,7 +209,7 @@ def _pass_goal(way: Floats2D, seconds: float, goal: Floats1D, limits: Floats1D) 
     return best
 
 
-# Number of moments of a clip at which the heading error is averaged.
+# Number of times in a clip at which the heading error is averaged.
 _FACINGS = 4
 
 
@@ -236,9 +236,9 @@ def _measure_facing(before: float, after: float, limits: Floats1D) -> float:
 def _measure_way(way: Floats2D, seconds: float, before: float, limits: Floats1D) -> tuple[float, float, float]:
     """Return the weighted fraction of the time in which a path (W, 3) does not face a direction.
 
-    Also returns the moment, from 0 to 1, at which the clip should be replaced by one that does not turn any further,
-    and the heading error at this moment. It is the first possible moment after the path turns through the direction;
-    negative if there is none.
+    Also return the normalized time, from 0 to 1, at which the clip should be replaced by one that does not turn any
+    further, and the heading error at this time. It is the first possible time after the path turns through the
+    direction; negative if there is none.
 
     before : heading error at the beginning of the path, in radians. limits : see `measure_facing`.
     """
@@ -264,7 +264,7 @@ def _measure_way(way: Floats2D, seconds: float, before: float, limits: Floats1D)
 def _measure_changed(
     way: Floats2D, seconds: float, before: float, change: float, rest: float, limits: Floats1D
 ) -> float:
-    """Return the result of `_measure_way` if the heading error stays at `rest` after the moment `change`."""
+    """Return the result of `_measure_way` if the heading error stays at `rest` after the time `change`."""
     n, total = len(way) - 1, 0.0
     for w in range(n):
         off = rest if (w + 1.0) / n > change else before - (way[w + 1, 0] - way[0, 0])

@@ -151,7 +151,7 @@ class SampledCharacter:
     def save(self, path: str | os.PathLike[str]) -> tuple[str, str]:
         """Write the character as ``.json`` and its clips as ``.glb`` of the same name; `path` is either of the two.
 
-        Returns the paths of both files.
+        Return the paths of both files.
         """
         from marey.control.sampled_files import save_sampled
 

@@ -30,7 +30,7 @@ def add_provenance(motion: Motion, op: str, **values: Any) -> Motion:
 def check_frames(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple[int, int]:
     """Check that the half-open range from `start` to `stop` lies within the motion and has at least `least` frames.
 
-    None means the start or the end of the motion. Returns both as integers.
+    None means the start or the end of the motion. Return both as integers.
     """
     first = 0 if start is None else check_index(start, "start")
     end = len(motion) if stop is None else check_index(stop, "stop")

@@ -49,7 +49,9 @@ def freeze_array(
 
 
 def convert_array(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any]:
-    """Convert `value` to an array of `dtype`. Does not round to integers or booleans: that would hide a mistake."""
+    """Convert `value` to an array of `dtype`. Values are not rounded to integers or booleans, because that would hide a
+    mistake.
+    """
     if isinstance(value, np.ndarray) and value.dtype == dtype:
         return np.asarray(value)
     dtype = np.dtype(dtype)

@@ -84,7 +84,7 @@ def find_hinge(
 def hinge_angle(upper_offset: ArrayLike, lower_offset: ArrayLike, knee: ArrayLike, hinge: ArrayLike) -> Floats:
     """Return the knee angle about the hinge, (...) radians in [0, 2 pi): pi is straight, more is bent backward.
 
-    Takes the arguments of `solve_limb`, with any leading axes.
+    The arguments are those of `solve_limb`, with any leading axes.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def _rotate_knee(
 def _angle_for(up: Floats, down: Floats, hinge: Floats, distance: Floats) -> Floats:
     """Return the knee angle in [0, pi] at which hip and ankle are `distance` apart, or as close to it as possible.
 
-    Uses the half-angle formula. With a1, a2 the components of the bones along the hinge and b1, b2 those perpendicular
+    Use the half-angle formula. With a1, a2 the components of the bones along the hinge and b1, b2 those perpendicular
     to it, the squared tangent is (d^2 - min^2) / (max^2 - d^2), where min^2, max^2 = (b1 -+ b2)^2 + (a1 - a2)^2.
     """
     a1, a2 = _dot(up, hinge), _dot(down, hinge)

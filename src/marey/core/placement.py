@@ -233,7 +233,7 @@ def _get_parent_name(skeleton: Skeleton, name: str) -> str | None:
 def to_rotvec_rate(rotvec: Floats, rate: Floats) -> Floats:
     """Return the time derivative of a rotation vector (..., 3), given the angular velocity `rate` (..., 3).
 
-    `rate` is in the rotated frame's own axes. Applies the inverse of the right Jacobian of the exponential map.
+    `rate` is in the rotated frame's own axes. Apply the inverse of the right Jacobian of the exponential map.
     """
     angle = np.linalg.norm(rotvec, axis=-1, keepdims=True)
     half = 0.5 * angle

@@ -176,7 +176,7 @@ def _match(tree: JointTree, a: int, b: int, depth: int) -> _Twin | None:
 def _measure_difference(tree: JointTree, a: int, b: int) -> float:
     """Score how poorly two branches mirror each other.
 
-    Compares the first bones and, with less weight because one side may hold a prop, the extents.
+    Compare the first bones and, with less weight because one side may hold a prop, the extents.
     """
     bone, size = max(tree.lengths[a], tree.lengths[b]), max(tree.extent(a), tree.extent(b))
     bones = abs(tree.lengths[a] - tree.lengths[b]) / bone if bone > 0.0 else 0.0

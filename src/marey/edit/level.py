@@ -21,7 +21,7 @@ def level(motion: Motion) -> Motion:
     If the floor slowly rises or sinks during the clip, the motion is moved back. A tilt or drift within the error of
     the estimate is not changed. Provenance records the tilt in radians and the drift in meters.
 
-    Raises `NoResult` if the feet stand at too few places, too close together, or not on a plane, as on stairs.
+    Raise `NoResult` if the feet stand at too few places, too close together, or not on a plane, as on stairs.
 
     Examples
     --------

@@ -206,7 +206,7 @@ class Cells(FrozenRecord):
         return _join_lists([left, right], self.shape)
 
     def to_lists(self) -> tuple[Any, Any, Any]:
-        """Decompress all M cells. Returns the index of each row's first cell (R + 1,), the column of each cell (M,),
+        """Decompress all M cells. Return the index of each row's first cell (R + 1,), the column of each cell (M,),
         and its value in units of `STEP` (M,)."""
         runs = self.runs
         return list_cells(runs, COARSE) if isinstance(runs, Runs) else list_wide_cells(runs, COARSE)

@@ -81,7 +81,7 @@ def bring_to_rate(
 def _compare_with_clips(web: MatchWeb, clouds: Clouds, start: int, stop: int) -> tuple[tuple[int, Cells, bool], ...]:
     """Compare the query's frames `start` to `stop` with each clip.
 
-    Returns (clip, kept cells, True) for each clip. The cells are those of the distance grid that the web would have
+    Return (clip, kept cells, True) for each clip. The cells are those of the distance grid that the web would have
     kept if the query were one of its clips.
     """
     inside = make_work(web.clips, web.options, [web.clouds(k) for k in range(len(web))])

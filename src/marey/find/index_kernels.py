@@ -33,9 +33,9 @@ def scan_anchors(
 ) -> int:
     """Align a few frames of the query, the anchors, with the frames of spans, by their features.
 
-    For each frame f of a span at which an alignment may end, sets ``costs[f]`` to the smallest sum of squared feature
+    For each frame f of a span at which an alignment may end, set ``costs[f]`` to the smallest sum of squared feature
     distances of an alignment that ends there, or to infinity if that is above `limit`. Frames are numbered over all
-    clips. Returns the number of features compared.
+    clips. Return the number of features compared.
 
     spans : (S, 4) clip, first frame, end frame, and the first frame where an alignment may end.
     anchors : (m, k) the first k features of the anchors; k is a multiple of 4.
@@ -95,7 +95,8 @@ def add_squares(values: Singles1D, at: int, length: int, anchor: Singles1D, d: i
 
 @helper
 def _add_smallest(best: Singles2D, pad: int, n: int, near: int, far: int, total: Singles1D) -> None:
-    """Add to each total[j] the smallest of best[0, pad + j - far] to best[0, pad + j - near]; changes `best`.
+    """Add to each total[j] the smallest of best[0, pad + j - far] to best[0, pad + j - near]; `best` is changed in
+    place.
 
     The minimum over a range of frames is built from ranges that double in length. The first `pad` values stay infinite.
     """

@@ -29,15 +29,15 @@ _STANDING = 0.02
 
 
 def find_poses(index: MotionIndex, clip: int | str | Motion, frame: int, *, max_matches: int = 20) -> tuple[Match, ...]:
-    """Find the moments whose pose is most like that of one frame, nearest first.
+    """Find the frames whose poses are most similar to that of a given frame, nearest first.
 
-    The result is exact. Moments in one clip are at least half a second apart.
+    The result is exact. Frames found in one clip are at least half a second apart.
 
     Parameters
     ----------
     clip : a clip of the index by name or index, or another motion.
     frame : frame of the clip, at its own rate if it is not in the index.
-    max_matches : maximum number of moments.
+    max_matches : maximum number of frames to find.
     """
     n = check_index(max_matches, "max_matches")
     if isinstance(clip, Motion):

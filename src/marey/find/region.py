@@ -70,7 +70,7 @@ def quantize(distances: Floats) -> Units:
 
 
 def mark_region(values: Units, rules: Rules) -> Any:
-    """Mark each cell of a grid (R, C). Returns uint8 (R, C) with the bits `region_kernels.HORIZONTAL`, VERTICAL, VALID,
+    """Mark each cell of a grid (R, C). Return uint8 (R, C) with the bits `region_kernels.HORIZONTAL`, VERTICAL, VALID,
     CHAIN and LEVEL."""
     values = np.ascontiguousarray(values)
     arrays = region_kernels.MarkArrays(*(np.empty(values.shape, dtype=np.uint8) for _ in range(4)))

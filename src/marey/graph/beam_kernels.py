@@ -289,7 +289,7 @@ _SMALL = 15
 def _sort_indices(keys: Floats1D) -> Ints1D:
     """Return the indices that sort keys (N,) in ascending order, by quicksort. The order of equal keys is undefined.
 
-    Replaces NumPy's argsort, which in compiled code needs Numba's lists.
+    This replaces NumPy's argsort, which in compiled code needs Numba's lists.
     """
     n = len(keys)
     order = np.empty(n, np.int64)

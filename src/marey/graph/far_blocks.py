@@ -83,7 +83,7 @@ def find_near_blocks(
 
 
 def search_parts(look: Callable[[Any], Floats], parts: Mapping[Any, list[Part]], block: Any) -> Floats:
-    """Search only the remaining parts of a block with `look`. Returns the rows of all results, sorted by frames."""
+    """Search only the remaining parts of a block with `look`. Return the rows of all results, sorted by frames."""
     found = [look(replace(block, rows=rows, columns=columns)) for rows, columns in parts[block]]
     rows = np.concatenate(found)
     return set_readonly(rows[np.lexsort((rows[:, 1], rows[:, 0]))])

@@ -334,7 +334,7 @@ def _search_widths(
 ) -> tuple[float, Walk] | None:
     """Search with wider and wider beams up to `width`, by default until a walk is close to the path.
 
-    Returns the best walk and its cost, or None.
+    Return the best walk and its cost, or None.
     """
     best: tuple[float, Walk] | None = None
     beam_width = _NARROWEST

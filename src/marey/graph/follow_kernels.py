@@ -116,7 +116,7 @@ def extend_state(state: Floats1D, style: int, edge: int, frame: int, search: Fol
     out : (6,) receives arc length, cost, spot x, spot z, frames on the spot and frames in the style after the edge. If
         the walk ends, only the first two are written.
 
-    Returns the number of frames played if the walk ends within the edge (end of the path in the last style, or last
+    Return the number of frames played if the walk ends within the edge (end of the path in the last style, or last
     frame), 0 if it does not end, or -1 if the edge enters a circle or comes too close to another character.
     """
     first, points, steps = search.layout.first, search.layout.points, search.layout.steps

@@ -146,8 +146,8 @@ class MotionGraph(SharedClips):
 
         Parameters
         ----------
-        clip : name of a clip that the graph plays; returns its index in `clips`.
-        label : name of a label; returns its column in ``edges.labels`` and row in `members`.
+        clip : name of a clip that the graph plays; the result is its index in `clips`.
+        label : name of a label; the result is its column in ``edges.labels`` and its row in `members`.
 
         Examples
         --------

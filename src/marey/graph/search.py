@@ -205,8 +205,8 @@ def search(graph: MotionGraph, objective: Objective | Cost, settings: GraphSearc
 
     Children are expanded in order of cost. A branch is cut when its cost, plus the objective's lower bound if it has
     one, reaches that of the best known walk. After each window, its first part is kept and the search continues from
-    there until a walk is complete. At a dead end it backtracks and looks farther ahead. When a budget runs out, it
-    returns the best walk so far.
+    there until a walk is complete. At a dead end, the search backtracks and looks farther ahead. When a budget runs
+    out, the best walk so far is returned.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ def read_amc(data: bytes, path: str, skeleton: AsfSkeleton, *, fps: float | None
 def find_asf(amc_path: str | os.PathLike[str]) -> Path:
     """Find the skeleton file of an AMC file in the same folder.
 
-    Tries the ASF file of the same name; then names shortened at an underscore, longest first (``16.asf`` for
+    Try the ASF file of the same name; then names shortened at an underscore, longest first (``16.asf`` for
     ``16_11.amc``); then the only ASF file in the folder.
     """
     path = Path(amc_path)

@@ -191,7 +191,7 @@ def write_json(path: str | os.PathLike[str], form: str, version: int, content: M
 
 
 def encode_json(form: str, version: int, content: Mapping[str, Any]) -> bytes:
-    """Return the bytes that `write_json` writes. Raises InvalidValue for text that is not valid Unicode."""
+    """Return the bytes that `write_json` writes. Raise InvalidValue for text that is not valid Unicode."""
     entries = {"format": form, "version": version, **content}
     lines = [f" {json.dumps(key)}: {_to_json(value, 1)}" for key, value in entries.items()]
     try:
@@ -216,7 +216,7 @@ def _to_json(value: Any, depth: int) -> str:
 def read_format(path: str | os.PathLike[str]) -> str:
     """Return the format name in an NPZ or JSON file, such as ``"marey.graph"``; "" if it has none.
 
-    Reads only the name, which comes first in JSON files written by marey.
+    Read only the name, which comes first in JSON files written by marey.
     """
     import zipfile
 

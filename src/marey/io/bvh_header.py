@@ -113,7 +113,7 @@ class _Parser:
     def take_keyword(self) -> bytes:
         """Consume the next word and return it in upper case.
 
-        Skips comment lines: here exporters use ``#`` only for comments.
+        Skip comment lines: here exporters use ``#`` only for comments.
         """
         while (word := self.take()).startswith(_COMMENTS):
             self.comments.append(self.word_at)
@@ -299,7 +299,7 @@ def _is_in(text: bytes, encoding: str) -> bool:
 def _name_joints(tree: list[Joint]) -> list[Joint]:
     """Assign unique names: joints keep their names if possible, End Sites are called ``<Parent>End``.
 
-    Returns the renamed joints.
+    Return the renamed joints.
     """
     taken = {joint.file_name for joint in tree if not joint.is_end}
     used: set[str] = set()

@@ -37,8 +37,8 @@ def parse_rows(data: UInt8s1D, start: int, stop: int, n_columns: int, values: Ou
     """Read rows of `n_columns` numbers from bytes `start` to `stop` of `data` into `values` (flat).
 
     The byte before `stop` must be a line end: numbers then end before it, and no digit needs a bounds check. Each row
-    is one line. Stops before the first line that is not a row, does not fit into `values`, or has a number with more
-    than 18 significant digits. Returns the number of rows and the byte position of the line it stopped at. Numbers from
+    is one line. Stop before the first line that is not a row, does not fit into `values`, or has a number with more
+    than 18 significant digits. Return the number of rows and the byte position of the line it stopped at. Numbers from
     1e-272 to 1e15 are the same as from `float`; others are within two units in the last place. Numbers too large for
     float64 become infinite.
     """

@@ -95,7 +95,7 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
 def _parse_preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re.Match[bytes] | None, int]:
     """Parse ``Frames:`` and ``Frame Time:`` in either order.
 
-    Returns the number of frames (None if missing or invalid), the match of the frame time, and the byte where the rows
+    Return the number of frames (None if missing or invalid), the match of the frame time, and the byte where the rows
     begin.
     """
     frames: re.Match[bytes] | None = None

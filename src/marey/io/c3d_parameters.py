@@ -269,7 +269,7 @@ def _read_parameter(data: bytes, at: int, stop: int, name: str, path: str) -> tu
 def _count_frames(parameters: Parameters, header: _Header) -> int:
     """Return the stated number of frames.
 
-    Uses POINT:LONG_FRAMES, else POINT:FRAMES; if 16 bits do not suffice, the TRIAL group; else the header.
+    Use POINT:LONG_FRAMES, else POINT:FRAMES; if 16 bits do not suffice, the TRIAL group; else the header.
     """
     if (long := parameters.count("POINT", "LONG_FRAMES")) > 0:
         return long
@@ -284,7 +284,7 @@ def _count_frames(parameters: Parameters, header: _Header) -> int:
 
 
 def _long_number(words: list[float]) -> int:
-    """Combine two 16-bit words, the lower first, into one number. Returns -1 if there are not exactly two."""
+    """Combine two 16-bit words, the lower first, into one number. Return -1 if there are not exactly two."""
     if len(words) != 2 or not all(map(math.isfinite, words)):
         return -1
     return (int(words[0]) & _FULL_WORD) + ((int(words[1]) & _FULL_WORD) << 16)

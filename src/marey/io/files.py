@@ -40,7 +40,7 @@ def decode_text(data: bytes) -> str:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read the whole file. Raises `UnreadableFile` if it is missing, unreadable or empty."""
+    """Read the whole file. Raise `UnreadableFile` if it is missing, unreadable or empty."""
     try:
         kind = os.stat(path).st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # reading a pipe without a writer would block forever
@@ -67,8 +67,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 def split_name(path: str | os.PathLike[str]) -> tuple[str, str]:
     """Split into stem and lower-case suffix: ``("walk", ".bvh")`` for ``folder/walk.BVH``.
 
-    Bytes that are not UTF-8 become text such as ``\\x83``. Works like pathlib, which takes longer to import than this
-    file.
+    Bytes that are not UTF-8 become text such as ``\\x83``. The rules are those of pathlib, which takes longer to import
+    than this file.
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidValue(f"path must be the name of a file, not {path!r}", parameter="path")
@@ -86,7 +86,7 @@ def readable_name(name: str) -> str:
 def write_bytes(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview], *, replace: bool = True) -> None:
     """Write `parts` to a temporary file in the same folder, then rename it: a failure leaves the old file in place.
 
-    Raises `FileExistsError` if there is a file already, unless `replace`.
+    Raise `FileExistsError` if there is a file already, unless `replace`.
     """
     with FileTransaction() as files:
         files.commit(files.stage(path, parts), replace=replace)
@@ -158,7 +158,7 @@ class FileTransaction:
 
 
 def place_new(temporary: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Move a file to a new name. Raises `FileExistsError` if the name is taken."""
+    """Move a file to a new name. Raise `FileExistsError` if the name is taken."""
     try:
         os.link(temporary, target)  # unlike a rename, a hard link never overwrites
     except FileExistsError:
@@ -169,7 +169,7 @@ def place_new(temporary: str | os.PathLike[str], target: str | os.PathLike[str])
 
 
 def remove_file(path: str | os.PathLike[str]) -> None:
-    """Remove a file, if it exists. Raises `UnwritableFile` if it cannot be removed."""
+    """Remove a file, if it exists. Raise `UnwritableFile` if it cannot be removed."""
     try:
         os.unlink(path)
     except FileNotFoundError:

@@ -65,7 +65,7 @@ def walk_files(
 def result_kind(path: str | os.PathLike[str]) -> str | None:
     """Return the kind of built result in an .npz or .json file, such as ``"graph"``; None for motions and others.
 
-    Reads only the format name.
+    Read only the format name.
     """
     form = read_format(path)
     kind = form.removeprefix("marey.")
@@ -103,7 +103,7 @@ def own_format(path: str | os.PathLike[str]) -> str:
 def describe_other(path: str | os.PathLike[str]) -> str | None:
     """Return the kind of a NumPy file that holds no motion, such as ``"graph"``; None for motions and other suffixes.
 
-    Reads only headers. Files that cannot be read count as motions, so loading them raises the error that explains it.
+    Read only headers. Files that cannot be read count as motions, so loading them raises the error that explains it.
     """
     import zipfile
 
@@ -152,7 +152,7 @@ def plain_name(name: str, allowed: str = "-_.") -> str:
 def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str], *, replace: bool) -> None:
     """Copy a file to `target`, which appears complete or not at all.
 
-    Raises `FileExistsError` if the name is taken, unless `replace`.
+    Raise `FileExistsError` if the name is taken, unless `replace`.
     """
     with open(source, "rb") as stream:
         write_bytes(target, iter(lambda: stream.read(_CHUNK), b""), replace=replace)

@@ -226,7 +226,7 @@ def split_scale(scale: Floats) -> tuple[Floats, Floats]:
 def split_linear(linear: Floats) -> tuple[Floats, Floats]:
     """Split a matrix (3, 3) into rotation (4,) and stretch (3, 3) by polar decomposition.
 
-    Raises `InvalidValue` for a matrix that holds no rotation.
+    Raise `InvalidValue` for a matrix that holds no rotation.
     """
     sign = -1.0 if np.linalg.det(linear) < 0.0 else 1.0
     try:

@@ -90,7 +90,7 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
 def _write_own_character(motions: Sequence[Motion], path: str, settings: SaveSettings) -> list[bytes]:
     """Return the bytes of the skeleton's own GLB or VRM file, mesh included, with these motions in it.
 
-    Returns [], with a warning, if the file is missing or does not fit.
+    Return [], with a warning, if the file is missing or does not fit.
     """
     from marey.io.glb_character import write_character
 

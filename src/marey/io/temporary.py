@@ -22,9 +22,9 @@ def new_folder(kind: str = "studio") -> Path:
 
 
 def remove_stale(place: Path | None = None) -> int:
-    """Remove the folders of processes that no longer run. Returns the number of removed folders.
+    """Remove the folders of processes that no longer run. Return the number of removed folders.
 
-    Removes only this user's folders from this machine. Links are neither removed nor followed.
+    Remove only this user's folders from this machine. Links are neither removed nor followed.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _FAST_FORMAT = 1e9  # with 8 decimals this still fits 64-bit integers
 def parse_numbers(text: bytes) -> tuple[list[float], re.Match[bytes] | None]:
     """Parse numbers up to the first word that is not a number; return them and that word (or None).
 
-    Splits numbers whose sign directly follows the previous number (``0.0-7.5``). NaN, infinity and numbers beyond
+    Split numbers whose sign directly follows the previous number (``0.0-7.5``). NaN, infinity and numbers beyond
     `LARGEST` do not count as numbers.
     """
     if _PLAIN.fullmatch(text):  # Python would also accept 1_000 as a number
@@ -85,7 +85,7 @@ def quote(word: bytes) -> str:
 def format_rows(values: Floats, decimals: int) -> bytes:
     """Format numbers (F, C) as lines of text, rounded to `decimals` places, without trailing zeros.
 
-    Computes the digits of all numbers at once, one decimal place at a time, and masks out digits that are not needed.
+    Compute the digits of all numbers at once, one decimal place at a time, and masks out digits that are not needed.
     This is several times faster than formatting one by one.
     """
     if values.size == 0:

@@ -327,7 +327,7 @@ def _pack_looks(plans: list[_Plan], n: int) -> GazeLooks:
 def _find_start(gaze: GazeMap, plans: list[_Plan], subject: _Body, frame: int, time: float) -> tuple[Floats, Floats]:
     """Find the state at the start of a look, during or after earlier ones.
 
-    Returns the rotation vectors of the five parts, (15,), and the gaze relative to `base`, yaw and pitch (2,).
+    Return the rotation vectors of the five parts, (15,), and the gaze relative to `base`, yaw and pitch (2,).
     """
     rotations = np.zeros(15)
     if not plans:

@@ -171,7 +171,7 @@ def _find_rests(marks: Landmarks, start: Any, stop: Any) -> tuple[tuple[int, int
 def _fit_times(vectors: Floats, before: tuple[int, int], after: tuple[int, int], fps: float) -> Floats:
     """Fit the timing of a look.
 
-    Returns (7,): the frames at which pelvis, lower spine, upper spine and neck start, the frames of the peak and of the
+    Return (7,): the frames at which pelvis, lower spine, upper spine and neck start, the frames of the peak and of the
     end, and the overshoot as a fraction.
 
     vectors : (F, 4, 3) rotation vectors of the four parts.

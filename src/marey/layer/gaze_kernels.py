@@ -203,7 +203,7 @@ def _blend(
 ) -> tuple[int, float]:
     """Blend looks as in `blend_looks`; also write the direction that each look reaches to `reach` (S, 3).
 
-    Returns the first look that still has an effect, and how busy the eyes are, from 0 (no goal) to 1 (on a goal).
+    Return the first look that still has an effect, and how busy the eyes are, from 0 (no goal) to 1 (on a goal).
     """
     n_looks = looks.begins.shape[0]
     slow = _direction(base[0], base[1])

@@ -160,7 +160,7 @@ class GazeMap(FrozenRecord):
     def project(self, goal: ArrayLike) -> tuple[Floats, bool]:
         """Project a goal (yaw and pitch in radians) into the map.
 
-        Returns the goal, or the nearest goal inside the map, (2,), and whether it was outside.
+        Return the goal, or the nearest goal inside the map, (2,), and whether it was outside.
 
         Examples
         --------
@@ -211,9 +211,10 @@ class GazeMap(FrozenRecord):
         Parameters
         ----------
         motion : motion of the body; hips and legs do not change.
-        goals : list of goals in order of time (seconds). ``(time, yaw, pitch)`` is a direction, in radians from the
-            body's heading (yaw positive to the left, pitch upward). ``(time, (x, y, z))`` is a world point in meters,
-            which the gaze follows while the body moves. ``(time, None)`` returns to the original motion.
+        goals : list of goals (gaze targets), sorted by time in seconds. ``(time, yaw, pitch)`` is a direction, in
+            radians from the body's heading (yaw positive to the left, pitch upward). ``(time, (x, y, z))`` is a world
+            point in meters, which the gaze follows while the body moves. ``(time, None)`` returns to the original
+            motion.
 
         Returns
         -------
@@ -378,7 +379,7 @@ def _find_spacing(goals: Floats) -> float:
 def _make_grid(query: _Query, region: Floats) -> tuple[Floats, Floats, Floats]:
     """Build a grid over the region, with two more rows of grid points on each side.
 
-    Returns the first grid point (2,), the spacing (2,), and the rows of numbers (ny, np, 22) at the grid points.
+    Return the first grid point (2,), the spacing (2,), and the rows of numbers (ny, np, 22) at the grid points.
     """
     low, high = region.min(axis=0), region.max(axis=0)
     cell = max(_CELL, float(np.sqrt(np.prod(np.maximum(high - low, _CELL)) / _MAX_CELLS)))

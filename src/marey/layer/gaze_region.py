@@ -28,7 +28,7 @@ def convex_hull(points: Floats) -> Floats:
 def project_into_region(goals: Floats, region: Floats) -> tuple[Floats, Floats]:
     """Project goals (N, 2) into a convex region with corners (h, 2).
 
-    Returns the goals, or the nearest points of the region (N, 2), and their distances from the goals (N,), 0 inside.
+    Return the goals, or the nearest points of the region (N, 2), and their distances from the goals (N,), 0 inside.
     """
     starts, sides = region, np.roll(region, -1, axis=0) - region
     away = goals[:, None] - starts

@@ -48,7 +48,7 @@ class GazeTrack:
     goals : (F, 2) requested yaw and pitch in radians, even outside the map; NaN without a goal.
     heading : (F,) smoothed heading of the body in the world, in radians; the other angles are relative to it.
     places : (F, 3) world positions of the eyes, in meters.
-    looks : the looks in order of time; a point that passes behind the body causes an additional look.
+    looks : the looks, sorted by time; a point that passes behind the body causes an additional look.
     notes : sentences about goals that are missed, or that twist the trunk of a walking body.
 
     Examples

@@ -190,7 +190,7 @@ class SpliceSet(FrozenRecord, Stored):
     def difference(self, lower: int | str, upper: int | str) -> dict[str, float]:
         """Measure how far the run-time splice differs from `marey.layer.splice` of the same clips.
 
-        Returns the median and 95th percentile over all frames: ``position_median`` and ``position_p95`` in meters, of
+        Return the median and 95th percentile over all frames: ``position_median`` and ``position_p95`` in meters, of
         the joints of the upper body; ``angle_median`` and ``angle_p95`` in radians, of the first spine joint.
         """
         first, second = (self.clips[_find_index(self.names, clip, "clip")] for clip in (lower, upper))
@@ -270,7 +270,7 @@ def find_hip_frames(halves: BodySplit, motion: Motion) -> Floats:
 def _plan_by_base(below: PreparedClip, above: PreparedClip) -> tuple[Floats, Timeline, Floats, Floats]:
     """Plan a splice through the base clip, with times in cycles of the base clip.
 
-    Returns the time for each frame of the lower clip (F,), the upper clip's timeline, a table of the upper clip's
+    Return the time for each frame of the lower clip (F,), the upper clip's timeline, a table of the upper clip's
     frames at evenly spaced times, and (2,) the first time and the number of entries per cycle of this table.
     """
     cycles = above.cycles

@@ -195,7 +195,7 @@ def align_trunk_frames(halves: BodySplit, lower: Motion, taken: UpperFrames) -> 
 def join_halves(
     halves: BodySplit, lower: Motion, upper: Motion, taken: UpperFrames, local: Floats, found: TimeMap
 ) -> Motion:
-    """Join the lower body, the attachment with local rotations `local` (F, 4), and the upper body to one motion."""
+    """Join the lower body, the attachment with local rotations `local` (F, 4), and the upper body into one motion."""
     rotations = lower.rotations.copy()
     rotations[:, halves.upper] = taken.rotations[:, halves.upper]
     rotations[:, halves.attachment] = local

@@ -231,7 +231,7 @@ def _fold_bands(bands: FloatArray, group: Ints, n: int) -> tuple[FloatArray, Flo
 
 
 def _solve_around(bands: FloatArray, corner: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve a symmetric positive definite system of bandwidth two whose ends may be coupled; returns (n, C)."""
+    """Solve a symmetric positive definite system of bandwidth two whose ends may be coupled; return (n, C)."""
     if not corner.any():
         return _solve(bands, right)
     # The last two unknowns are solved separately: the rest is banded, and these two form a system of their own.
@@ -251,7 +251,7 @@ def _solve_around(bands: FloatArray, corner: FloatArray, right: FloatArray) -> F
 
 
 def _solve(bands: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve a symmetric positive definite system of bandwidth two by L D L^T; returns (n, C)."""
+    """Solve a symmetric positive definite system of bandwidth two by L D L^T; return (n, C)."""
     n = bands.shape[1]
     main, near, far = bands.tolist()
     pivot, one, two = [0.0] * n, [0.0] * n, [0.0] * n

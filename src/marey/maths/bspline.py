@@ -293,7 +293,7 @@ def _prepare_fit(
 def _at_ends(control: FloatArray, first: FloatArray, last: FloatArray, bound: FloatArray) -> FloatArray:
     """Adjust the points to the values `first` and `last` at the ends; due to the heavy weights the change is small.
 
-    Scales the part of each step above its bound, so no step falls below it.
+    Scale the part of each step above its bound, so no step falls below it.
     """
     above = np.diff(control, axis=0) - bound
     fraction = np.ones((len(above), 1))

@@ -255,7 +255,7 @@ def slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
 
 
 def power(q: npt.ArrayLike, s: npt.ArrayLike) -> FloatArray:
-    """Multiply the angle of the rotation q by s and keep its axis; returns (..., 4).
+    """Multiply the angle of the rotation q by s and keep its axis; return (..., 4).
 
     The scaled angle is the short one, in [0, pi], so q and -q give the same. At exactly pi, where both directions are
     equally short, the axis is the one whose first nonzero component is positive.

@@ -219,7 +219,7 @@ def find_strides(motion: Motion) -> tuple[Stride, ...]:
 
 
 def ankle_passes(hips: Floats, across: Floats, ankles: Floats, leg: float) -> tuple[Floats, list[float]]:
-    """Find the direction in which the hips face, and the moments when the ankles pass each other; see `stride_rate`.
+    """Find the direction in which the hips face, and the times at which the ankles pass each other; see `stride_rate`.
 
     Parameters
     ----------

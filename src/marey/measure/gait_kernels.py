@@ -14,7 +14,7 @@ SMALLER, LARGER, LENGTH, DUTY = 0, 1, 2, 3
 def find_extremes(values: Floats1D, swing: float, frames: Out[Ints1D]) -> int:
     """Find the frames of alternating maxima and minima of `values` (F,), with neighbors at least `swing` apart.
 
-    Writes them into `frames`, (F,) at least, and returns how many there are.
+    Write them into `frames`, (F,) at least, and return how many there are.
     """
     n, low, high, rising = 0, 0, 0, 0  # whether it rises is not known yet
     for i in range(values.shape[0]):

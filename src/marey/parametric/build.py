@@ -211,7 +211,7 @@ def _register_examples(
 def _remaining_tree(parents: Ints | None, fit: Sequence[int]) -> Ints | None:
     """Restrict the tree of motions `parents` to the indices `fit`.
 
-    A motion whose parent is dropped gets its nearest remaining ancestor as parent. Returns None without a tree, or if
+    A motion whose parent is dropped gets its nearest remaining ancestor as parent. Return None without a tree, or if
     its root is dropped.
     """
     if parents is None:

@@ -15,10 +15,10 @@ _THERE = 1e-12
 def neighbor_weights(target: Floats, samples: Floats, k: int) -> tuple[Ints, Floats]:
     """Find the nearest samples and their weights, which are nonnegative and sum to 1.
 
-    The weight of a sample at distance D is proportional to 1 / D minus that of the k-th sample (Kovar 6.5). It is 0 for
-    the k-th sample, so weights are continuous when another sample takes its place. A sample at the target gets all the
-    weight. If all samples are equally far away, all weights are equal. With at most k samples, none is ever replaced,
-    and weights are proportional to 1 / D.
+    The weight of a sample at distance D is proportional to 1 / D - 1 / E, where E is the distance of the k-th sample
+    (Kovar 6.5). It is 0 for the k-th sample, so weights are continuous when another sample takes its place. A sample at
+    the target gets all the weight. If all samples are equally far away, all weights are equal. With at most k samples,
+    none is ever replaced, and weights are proportional to 1 / D.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Clips of one gait cycle or one step, cut at the moments when the feet pass each other and sampled by gait phase.
+"""Clips of one gait cycle or one step, cut where the feet pass each other and sampled by gait phase.
 
 Each clip has a margin at both ends. Where one clip leads into another, the two are in phase, and their turns add up.
 """

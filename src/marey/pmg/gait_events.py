@@ -1,7 +1,8 @@
 """Synchronize gait cycles: warp their phases until all feet leave and touch the floor at the same phase.
 
-Relative to the moments when the feet pass each other, slow walks have slightly longer stances than fast ones. Blending
-a planted foot with one that has left the floor causes foot skate. Warping makes liftoffs and touchdowns coincide.
+Relative to the times at which the feet pass each other, slow walks have slightly longer stances than fast ones.
+Blending a planted foot with one that has left the floor causes foot skate. Warping makes liftoffs and touchdowns
+coincide.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _APART, _FURTHEST, _UNSURE = 0.06, 0.06, 0.02
 def find_event_phases(motion: Motion, phase: Floats, first: int, last: int) -> list[Floats]:
     """Find the phases at which each of `EVENTS` occurs between frames `first` and `last`.
 
-    Returns one array of phases per event. It is empty if the motion's contacts do not include that event.
+    Return one array of phases per event. It is empty if the motion's contacts do not include that event.
 
     phase : (F,) gait phase of the motion's frames.
     """

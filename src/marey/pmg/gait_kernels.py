@@ -68,7 +68,7 @@ def solve_weights(
     scratch: Out[Floats1D],
     weights: Out[Floats1D],
 ) -> None:
-    """Write the tilted weights (n,), with sum 1, to `weights`; uses Newton's method with step halving.
+    """Write the tilted weights (n,), with sum 1, to `weights`, by Newton's method with step halving.
 
     off, heat : (n, d) and (n,); see the module docstring.
     max_steps : maximum number of Newton steps.

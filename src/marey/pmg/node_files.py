@@ -123,7 +123,7 @@ class SpaceFiles:
 def copy_character(source: Path, target: Path) -> None:
     """Copy a character, or another .json file without spaces, to a new name, as atomically as it is saved.
 
-    Raises `FileExistsError` if the name of a space is taken by other content.
+    Raise `FileExistsError` if the name of a space is taken by other content.
     """
     with FileTransaction() as writing:
         staged = []

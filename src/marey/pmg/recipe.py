@@ -128,8 +128,8 @@ class EdgeRecipe:
 
     source, target : names of the nodes.
     good, bad : T_GOOD and T_BAD, limits on the distance of a transition in meters; None to choose them automatically.
-    part : name for a new node. If only part of the source has good transitions, that part becomes this node. None for
-        no such node.
+    part : name of a new node. If only a sub-range of the source has good transitions, that sub-range becomes this node.
+        None for no such node.
     samples : number of samples of the source and of the target.
     """
 

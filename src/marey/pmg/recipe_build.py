@@ -60,7 +60,7 @@ def build_recipe(
     run : function like `map` that runs the comparisons for an edge, for example a process pool's `map`.
     report : called with the result of `[auto]`, if the recipe has it: pairs that failed, nodes that were removed.
 
-    Raises an error if no node can continue forever after `[auto]`.
+    Raise an error if no node can continue forever after `[auto]`.
 
     Examples
     --------

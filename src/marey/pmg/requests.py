@@ -25,7 +25,7 @@ def request_at_point(node: Node, command: Mapping[str, Any], place: Floats) -> F
     last word is x, y or z (such as ``right_hand y``) are set to that coordinate, and ``distance`` is set to the
     horizontal distance. The rest of the command is matched by name.
 
-    Returns the parameters (d,); `place` is as in `request_by_name`.
+    Return the parameters (d,); `place` is as in `request_by_name`.
 
     Examples
     --------

@@ -32,7 +32,8 @@ __all__ = [
 
 # Search range around the transition position given by the edge, in frames to either side, in both clips.
 REACH = 2
-# Sizes of the measured changes as fractions of the parameter's range, and their moments as fractions of the clip.
+# Sizes of the measured changes as fractions of the parameter's range, and the times at which they are measured as
+# fractions of the clip.
 _CHANGES, _CHANGED = (0.15, 0.3), (0.4, 0.5, 0.6)
 
 
@@ -106,7 +107,7 @@ def find_seam(a: Motion, b: Motion, leave: float, enter: float, half: int, earli
 def measure_change(node: Node, half: int, markers: str) -> Floats:
     """Return the cost (d,) of changing each parameter within a clip, in meters per unit of the parameter.
 
-    The cost of a transition is about proportional to the change. This is the mean over clips and moments of the node,
+    The cost of a transition is about proportional to the change. This is the mean over clips and times of the node,
     for small or for large changes, whichever is lower: streams reduce changes that turn out to be too bad.
 
     half, markers : see `find_seam`.
@@ -247,7 +248,7 @@ def _correct_feet(
 ) -> tuple[Floats, Floats]:
     """Compute how to move the frames of a blend to give planted feet the height, movement and rotation of the clips.
 
-    Returns floor transforms (theta, x, z), (n + 2, 3), and vertical shifts (n + 2,) in meters. The legs in `blend` are
+    Return floor transforms (theta, x, z), (n + 2, 3), and vertical shifts (n + 2,) in meters. The legs in `blend` are
     rotated in place to make the feet follow the mean of the clips.
 
     both : frames of the two clips. alpha : (n + 2,) blend weight of the second clip.

@@ -64,7 +64,7 @@ class TransitionOption(NamedTuple):
     node : the node.
     range : its allowed parameters, and the position of the transition in both motions.
     place : (3,) floor placement (theta, x, z) of the character at the transition.
-    inside : whether this is a change within the current clip: to another clip of the same node, at the same moment.
+    inside : whether this is a change within the current clip: to another clip of the same node, at the same phase.
     """
 
     node: Node

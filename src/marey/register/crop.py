@@ -51,7 +51,7 @@ def find_crops(
     max_distance : meters; for motions without gait, the largest distance at which frames count as similar.
     pivot : index of the motion to compare the others with, if it is already known.
 
-    Raises `NotBlendable` if the motions have no range in common.
+    Raise `NotBlendable` if the motions have no range in common.
     """
     steps = [find_steps(motion, cloud) for motion, cloud in zip(motions, clouds, strict=True)]
     found = find_gait_crops(steps, clouds)
@@ -109,7 +109,7 @@ def find_gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[I
 def crop_gaits(motions: Sequence[Motion]) -> tuple[tuple[Motion, ...], str] | None:
     """Crop walks or runs to the largest equal number of half cycles, same foot first, around the middle of each.
 
-    Returns the motions and a note; None if a motion is not a walk or run throughout, or if they have no full cycle in
+    Return the motions and a note; None if a motion is not a walk or run throughout, or if they have no full cycle in
     common. Unlike `find_crops`, this does not choose the most similar steps, so turns in the middle are kept.
     """
     steps = [find_steps(motion) for motion in motions]

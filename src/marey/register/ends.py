@@ -16,8 +16,9 @@ _NEAR = 0.03
 def refine_crops(crops: Ints, clouds: Sequence[Clouds], pivot: int) -> Ints:
     """Refine crops (n, 2), stops exclusive, so that the first and last frames correspond as closely as possible.
 
-    A moment between frames, rounded in each motion separately, can differ by up to a frame. Near each end, this picks
-    the frame of the pivot for which the most similar frames of the others are closest to whole frames.
+    If a time between frames were rounded in each motion separately, the frames could be up to a frame apart. Instead,
+    the frame of the pivot is chosen, near each end, whose most similar frames in the other motions are closest to whole
+    frames.
     """
     out = crops.copy()
     reach = max(1, round(_NEAR * clouds[pivot].fps))

@@ -31,7 +31,7 @@ def find_loop_travel(motion: Motion, clouds: Clouds, k: int = 0) -> Floats:
     frames, extrapolated backward, its last. The travel that fits both best is accurate to third order in the frame's
     duration. A travel recorded by `marey.edit.cycle` that fits equally well is used unchanged.
 
-    Raises `InvalidValue` if the motion is not a loop.
+    Raise `InvalidValue` if the motion is not a loop.
     """
     points = clouds.points
     # Frames 0 and -1 of the next cycle, and their positions extrapolated from this cycle.

@@ -70,7 +70,7 @@ def duck(values: Values, rng: np.random.Generator) -> Plan:
     """Plan a duck: lower the top of the head to a height, wait, and come up again."""
     seed = int(rng.integers(2**63))
     plan, moment = _plan_duck(values, seed, 0.0)
-    # Subtract the noise at the lowest moment, so the height is met exactly.
+    # Subtract the noise at the lowest point, so the height is met exactly.
     at = np.array([moment])
     controls = plan.controls(at)
     crown = trunk_points(controls, controls.place).crown[0]

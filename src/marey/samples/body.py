@@ -78,7 +78,7 @@ class Plan:
 
     plants : plants of each foot, by side. controls : function from times (F,) to `Controls`. seconds : duration.
     bob : vertical movement in meters that is kept even if the legs are too short for the requested height.
-    window : seconds for which the pelvis stays lower around a moment at which the legs are too short.
+    window : seconds for which the pelvis stays lower around a time at which the legs are too short.
     phase : function from times to gait phase, if there is a gait.
     labels : (name, start, stop) in seconds. targets, actions : ground truth.
     aims : by side, (seconds, (3,) world target of the wrist); a target of None releases the arm.

@@ -138,7 +138,7 @@ class _Wheel:
         return Controls(root, heading, zero, spine, np.zeros((len(t), 2)), arms)
 
     def _pose_hand(self, side: str, sign: float, t: Floats, trunk: Any, rotations: Floats) -> Bools:
-        """Pose one arm; returns whether the hand is planted (F,)."""
+        """Pose one arm; return whether the hand is planted (F,)."""
         start, stop = _HANDS[side]
         skeleton, _ = sample_body()
         arm, forearm, hand = (skeleton.roles[f"{side}_{part}"] for part in ("upper_arm", "forearm", "hand"))

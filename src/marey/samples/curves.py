@@ -52,7 +52,7 @@ def plateau(s: Floats, edge: float) -> Floats:
 def ease_between(t: Floats, times: Sequence[float], values: Any) -> Floats:
     """Interpolate between N keys with minimum jerk, coming to rest at each key.
 
-    t : (F,) seconds. times : (N,) seconds, increasing. values : (N,) or (N, K). Returns (F,) or (F, K).
+    t : (F,) seconds. times : (N,) seconds, increasing. values : (N,) or (N, K). Return (F,) or (F, K).
     """
     keys = np.asarray(values, dtype=float)
     at = np.asarray(times, dtype=float)

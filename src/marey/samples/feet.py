@@ -18,7 +18,7 @@ from marey.samples.skeleton import BodyLengths
 
 _X, _Y, _ = np.eye(3)
 # Rotation rates of a foot when it lands and when it leaves the ground, relative to the mean rate of its roll. They are
-# low at landing and high at leaving, as in people; both make the moment of contact clear.
+# low at landing and high at leaving, as in people; both make the time of contact clear.
 _LANDING_RATE, _LEAVING_RATE = 0.6, 1.7
 _CLEARANCE = 0.012
 _RAISING = 0.4  # fraction of a swing over which the extra lift rises, and falls

@@ -132,7 +132,7 @@ def _jump(
 ) -> list[tuple[float, Triple]]:
     """Add a jump: push off from a crouch, fly on a ballistic path, land and absorb.
 
-    Returns (seconds, shift of joint 0) at the start, at toe-off, at the highest point and at touchdown.
+    Return (seconds, shift of joint 0) at the start, at toe-off, at the highest point and at touchdown.
     """
     before = script.pose
     x, _, z = before.shift

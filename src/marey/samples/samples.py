@@ -83,7 +83,7 @@ def sample(name: str, *, rng: Rng = 0, fps: float = 60.0, **parameters: Any) -> 
 
     Returns
     -------
-    Sample. Raises `UnknownName` for an unknown name or parameter, and `InvalidValue` for a value out of range.
+    Sample. Raise `UnknownName` for an unknown name or parameter, and `InvalidValue` for a value out of range.
 
     Examples
     --------

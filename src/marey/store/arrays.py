@@ -87,7 +87,7 @@ def read_arrays(folder: Path, names: Mapping[str, bool]) -> dict[str, NDArray[An
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Read an array that `write_array` wrote, read-only. Large arrays are memory-mapped and stay on disk until used.
 
-    Raises `ParseError` if the file is missing, truncated or changed, or was not written by `write_array`.
+    Raise `ParseError` if the file is missing, truncated or changed, or was not written by `write_array`.
     """
     try:
         with open(path, "rb") as stream:

@@ -44,7 +44,7 @@ class ScannedFile(NamedTuple):
 def list_files(places: Sequence[Path], pattern: str, excluded: Path) -> tuple[Path, tuple[str, ...], tuple[str, ...]]:
     """List motion files: those in folders and their subfolders, and single files.
 
-    Returns the folder that contains all places; the files that match `pattern`; and all files. Paths are relative to
+    Return the folder that contains all places; the files that match `pattern`; and all files. Paths are relative to
     that folder, sorted, with forward slashes. Hidden files and folders and the folder `excluded` are left out.
     """
     folder = find_common_folder(places)

@@ -56,7 +56,7 @@ class Page:
         return number, decode(Hello, message)
 
     async def _serve_messages(self, session: Session, number: int, hello: Hello) -> int:
-        """Send and receive until either side ends. Returns the WebSocket close code."""
+        """Send and receive until either side ends. Return the WebSocket close code."""
         welcome = session.welcome(hello.seen)
         seen = hello.seen if hello.seen >= 0 and not welcome.lost else session.outbox.last
         await self._socket.send_text(encode({"n": 0, "id": number, "kind": "done", "result": welcome}))

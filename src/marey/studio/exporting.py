@@ -28,7 +28,7 @@ _MAX_TRIES = 5
 def export_motions(
     places: Places, motions: Sequence[Motion], suffix: str, name: str, settings: SaveSettings | None = None
 ) -> tuple[Path, Path | None]:
-    """Write the motions to one file for download. Returns its path, and the path of its sidecar if it has one."""
+    """Write the motions to one file for download. Return its path, and the path of its sidecar if it has one."""
     from marey.io import save
     from marey.io.sidecar import sidecar_path
 
@@ -53,7 +53,7 @@ def export_motions(
 def save_in_folder(
     places: Places, motion: Motion, suffix: str, name: str, settings: SaveSettings | None = None
 ) -> str | None:
-    """Save a motion and its sidecar to the open folder. Returns the file's name, or None if the name is taken.
+    """Save a motion and its sidecar to the open folder. Return the file's name, or None if the name is taken.
 
     Both files appear atomically, the sidecar first. Existing files are never overwritten.
     """
@@ -90,7 +90,7 @@ def save_in_folder(
 
 
 def save_as_new(places: Places, opened: Opened) -> Path:
-    """Save an open motion to the folder, in the format of its file if that can be written. Returns the new file."""
+    """Save an open motion to the folder, in the format of its file if that can be written. Return the new file."""
     motion = opened.now.recording
     if isinstance(motion, Markers):
         raise InvalidValue("markers cannot be saved; use the file that they came from")
@@ -130,7 +130,7 @@ def _is_taken(folder: Folder, name: str) -> bool:
 
 
 def write_annotations(places: Places, opened: Opened) -> Path:
-    """Write contacts, labels and floor to the sidecar of the motion's file. Returns the sidecar's path.
+    """Write contacts, labels and floor to the sidecar of the motion's file. Return the sidecar's path.
 
     Other entries of the sidecar stay, because they describe the file, not the edited motion.
     """

@@ -140,7 +140,7 @@ class Motions:
             return tuple(self._opened)
 
     def add(self, opened: Opened) -> str:
-        """Add a motion. Returns its id."""
+        """Add a motion. Return its id."""
         joints = opened.recording.names if isinstance(opened.recording, Markers) else opened.recording.skeleton.names
         if len(joints) > MAX_JOINTS:
             raise InvalidValue(f"expected at most {MAX_JOINTS} joints, got {len(joints)}")
@@ -158,7 +158,7 @@ class Motions:
         return name
 
     def reserve(self, what: str, size: int) -> None:
-        """Reserve `size` bytes held outside the open motions. Replaces the earlier reservation named `what`, if any."""
+        """Reserve `size` bytes held outside the open motions. An earlier reservation named `what` is replaced."""
         with self._lock:
             more = size - self._reserved.get(what, 0)
             if more > 0:
@@ -166,7 +166,7 @@ class Motions:
             self._reserved[what] = size
 
     def add_result(self, motion: Motion, *made_from: str, recipe: Recipe | None = None) -> str:
-        """Add a motion that was made from the motions with the given ids. Returns its id."""
+        """Add a motion that was made from the motions with the given ids. Return its id."""
         return self.add(
             Opened(replace(motion, name=self._find_free_name(motion.name)), made_from=made_from, recipe=recipe)
         )
@@ -196,7 +196,7 @@ class Motions:
     def find_skin_source(self, name: str) -> str:
         """Return the id of the motion whose GLB file has a skin for this one: itself, or the motion it was made from.
 
-        Returns "" if there is none, or if the skeletons differ.
+        Return "" if there is none, or if the skeletons differ.
         """
         with self._lock:
             wanted = self._opened[name].now.recording if name in self._opened else None
@@ -247,7 +247,7 @@ class Motions:
         merge_undo: bool = False,
         recipe: Recipe | None = None,
     ) -> None:
-        """Replace `before` with `after` as an undoable step. Raises an error if `before` is not the current state.
+        """Replace `before` with `after` as an undoable step. Raise an error if `before` is not the current state.
 
         what : name of the change, shown to the user.
         recipe : how `after` was made; None if it cannot be written as code.
@@ -282,7 +282,7 @@ class Motions:
             return opened.steps[opened.at - merges]
 
     def trim_rest(self, name: str, recipe: Recipe | None = None) -> bool:
-        """Remove a rest pose in frame 0, as an undoable step. Returns whether there was one.
+        """Remove a rest pose in frame 0, as an undoable step. Return whether there was one.
 
         This does not count as an edit of an unedited motion. `recipe` is how to load the motion without the rest pose.
         """
@@ -299,7 +299,7 @@ class Motions:
         return True
 
     def step(self, name: str, *, back: bool) -> None:
-        """Undo (`back`) or redo one step. Raises an error if there is nothing to undo or redo."""
+        """Undo (`back`) or redo one step. Raise an error if there is nothing to undo or redo."""
         opened = self.opened(name)
         with self._lock:
             at = opened.at - 1 if back else opened.at + 1

@@ -32,7 +32,7 @@ def find_form(each: Option) -> str:
     """Return the form of an option as text: "flag", "words", "numbers", "weights", "names", "planes",
     "places" or "file".
 
-    Returns "" for plain values, and for objects that cannot be written as text.
+    Return "" for plain values, and for objects that cannot be written as text.
     """
     types = set(each.type_names)
     if types in ({"OneSkeleton"}, {"bool", "int"}):

@@ -111,7 +111,7 @@ class Places:
         os.replace(part, self.uploads / name)
 
     def offer(self, path: Path) -> str:
-        """Offer a file for download. Returns its URL."""
+        """Offer a file for download. Return its URL."""
         self._offers.pop(path.name, None)
         self._offers[path.name] = path
         while len(self._offers) > MAX_OFFERS:
@@ -142,7 +142,7 @@ class Upload:
         self._places._arriving.pop(self, None)
 
     def add(self, size: int) -> None:
-        """Count another chunk of `size` bytes. Raises an error if the upload exceeds a limit."""
+        """Count another chunk of `size` bytes. Raise an error if the upload exceeds a limit."""
         coming = self._places._arriving
         coming.pop(self)
         self.size += size

@@ -103,7 +103,7 @@ def read_project(path: str | os.PathLike[str]) -> ProjectContent:
 
 
 def write_project(path: str | os.PathLike[str], project: ProjectContent, *, replace: bool) -> None:
-    """Write a project file. Raises `FileExistsError` if the name is taken, unless `replace`."""
+    """Write a project file. Raise `FileExistsError` if the name is taken, unless `replace`."""
     clips = [each.fields() for each in project.clips]
     write_bytes(path, [encode_json(FORMAT, VERSION, {"clips": clips, "state": project.state})], replace=replace)
 
@@ -153,7 +153,7 @@ def save_project(session: Session, message: SaveProject) -> ProjectSaved:
 
 
 def _save_clip(session: Session, motion: str) -> bool:
-    """Save what has changed of a clip to the folder. Returns whether anything was saved."""
+    """Save what has changed of a clip to the folder. Return whether anything was saved."""
     from marey.studio.exporting import save_as_new, write_annotations
 
     opened = session.motions.opened(motion)

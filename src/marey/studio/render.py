@@ -217,7 +217,7 @@ def _draw_with_plot(shot: Shot, settings: RenderSettings) -> Iterator[Image]:
 
 
 def _write_labels(image: Image, shot: Shot, k: int, settings: RenderSettings) -> Image:
-    """Write the names of the motions and of their labels at this moment into a picture."""
+    """Write the names of the motions and of their labels in this frame into a picture."""
     from PIL import ImageDraw, ImageFont
 
     size = max(11, settings.pixels[1] // 24)

@@ -48,7 +48,7 @@ class Sessions:
     async def enter(self, name: str, page: object) -> tuple[Session, object | None]:
         """Connect a page to the session with the id `name`, or to a new one.
 
-        Returns the session and the page that was connected to it before, if any.
+        Return the session and the page that was connected to it before, if any.
         """
         slot = self._slots.get(name)
         if slot is None:

@@ -186,7 +186,7 @@ def _view_motion(recording: Recording, index: int, skin: int | None) -> ViewMoti
 
 
 def _quantize(positions: Floats) -> tuple[NDArray[Any], Floats, Floats]:
-    """Quantize positions (F, J, 3) to 16-bit integers. Returns them with the minimum and the step of each axis (3,)."""
+    """Quantize positions (F, J, 3) to 16-bit integers. Return them with the minimum and the step of each axis (3,)."""
     seen = np.isfinite(positions)
     low = np.where(seen, positions, np.inf).min(axis=(0, 1))
     high = np.where(seen, positions, -np.inf).max(axis=(0, 1))

@@ -79,7 +79,7 @@ def _decode_dataclass(kind: Any, value: Any, where: str) -> Any:
 
 
 def check_settings(kinds: Iterable[type[Settings]], value: dict[str, Any], where: str) -> dict[str, Any]:
-    """Check the options of an operation with several classes of settings. Returns those that were given."""
+    """Check the options of an operation with several classes of settings. Return those that were given."""
     known = {each.name: each for kind in kinds for each in options_of(kind) if has_control(each)}
     _check_names(value, known, where)
     return {name: known[name].check(_read(known[name], given)) for name, given in value.items()}

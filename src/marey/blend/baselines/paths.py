@@ -125,7 +125,8 @@ def threshold_search(
 ) -> GridPath:
     """Find the cheapest path over cells below a threshold, short paths first (S 5.2.1, recursion with thresholds).
 
-    Abandons branches like `brute_force`. It starts with the greedy path if that stays below the threshold.
+    Branches are abandoned as in `brute_force`. The search starts with the greedy path if that stays below the
+    threshold.
 
     Parameters
     ----------

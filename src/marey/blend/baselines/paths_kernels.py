@@ -100,7 +100,7 @@ def _is_no_better(seen: Floats1D, state: int, cost: float, run: int) -> bool:
 
 @kernel
 def search_paths(grid: SearchGrid, rules: SearchRules, progress: SearchState, budget: int) -> bool:
-    """Continue a search for at most `budget` steps; returns whether it is finished."""
+    """Continue a search for at most `budget` steps; return whether it is finished."""
     values, allowed, rows_left, columns_left = grid
     to_corner, run, short_first = rules
     seen, stack, costs, path, best, counts = progress

@@ -200,7 +200,7 @@ def _sample_clip(reel: Reel, seen: LocalFrames, clip: tuple[int, int], seconds: 
 def _snap_to_hub(values: Floats, steps: Floats, hub: Hub, ease: float, reel: Reel) -> tuple[Floats, Floats]:
     """Adjust poses (n, G, C) and steps (n, G - 1, 4) to leave the hub with its pose and velocity.
 
-    Adds the difference between the hub and the first pose and its velocity; a cubic fades it out over `ease` seconds.
+    Add the difference between the hub and the first pose and its velocity; a cubic fades it out over `ease` seconds.
     Negative time steps mean that the clip is played backward, for the arrival at the hub.
     """
     seconds = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps[..., 3], axis=1)], axis=1)

@@ -37,7 +37,7 @@ def make(
     into: str,
     sources: dict[str, Source],
 ) -> dict[str, Any]:
-    """Build a parametric motion from matches and save it to `into`. Returns its description and a first motion.
+    """Build a parametric motion from matches and save it to `into`. Return its description and a first motion.
 
     query, how : the query and the options of the search.
     drop : indices of the matches to leave out.
@@ -64,7 +64,7 @@ def make(
 
 
 def load(progress: Progress, space: str) -> dict[str, Any]:
-    """Load a space from a file, with its character at the origin. Returns the same as `make`."""
+    """Load a space from a file, with its character at the origin. Return the same as `make`."""
     progress(0.0, "reading")
     return _describe_space(_load_space(space), [0.0, 0.0, 0.0])
 

@@ -26,7 +26,7 @@ _NAME = re.compile(r"[\w][\w .-]{0,79}")
 
 
 def opened_folder(places: Places) -> Folder:
-    """Return the open folder. Raises an error if none is open."""
+    """Return the open folder. Raise an error if none is open."""
     if places.folder is None:
         raise InvalidValue("no folder is open to save to or load from; start with `marey studio FOLDER`")
     return places.folder
@@ -40,7 +40,7 @@ def kind_in_folder(path: Path, kinds: Mapping[str, Kind]) -> Kind | None:
 def find_files(places: Places, suffix: str, kinds: Mapping[str, Kind]) -> Iterator[tuple[str, Kind]]:
     """Yield the path and the kind of each result with `suffix` in the open folder and its subfolders.
 
-    Paths are relative to the folder. Stops after 500 files or 2000 folders.
+    Paths are relative to the folder. Stop after 500 files or 2000 folders.
     """
     if places.folder is None:
         return
@@ -58,7 +58,7 @@ def find_files(places: Places, suffix: str, kinds: Mapping[str, Kind]) -> Iterat
 
 
 def find_result(places: Places, path: str, kind: Kind, kinds: Mapping[str, Kind], max_bytes: int) -> Path:
-    """Return the path of a result of one kind in the folder. Raises an error if it is too large or of another kind."""
+    """Return the path of a result of one kind in the folder. Raise an error if it is too large or of another kind."""
     found = opened_folder(places).inside(path)
     if not found.is_file():
         raise UnreadableFile("no such file in the open folder", path=path)
@@ -70,7 +70,7 @@ def find_result(places: Places, path: str, kind: Kind, kinds: Mapping[str, Kind]
 
 
 def list_authored(places: Places) -> tuple[AuthoredFile, ...]:
-    """List the characters and gaze maps in the folder and its subfolders. Reads only the first bytes of each file."""
+    """List the characters and gaze maps in the folder and its subfolders. Read only the first bytes of each file."""
     return tuple(AuthoredFile(path, kind) for path, kind in find_files(places, ".json", _KINDS))
 
 
@@ -87,7 +87,7 @@ def list_recipes(places: Places) -> tuple[str, ...]:
 
 
 def find_recipe(places: Places, path: str) -> Path:
-    """Return the path of a recipe in the folder. Raises an error if it is too large or uses files outside of it."""
+    """Return the path of a recipe in the folder. Raise an error if it is too large or uses files outside of it."""
     from marey.pmg import read_recipe
 
     folder = opened_folder(places)
@@ -109,7 +109,7 @@ def find_recipe(places: Places, path: str) -> Path:
 def find_authored(places: Places, path: str, kind: FileKind) -> Path:
     """Return the path of a character or gaze map in the folder.
 
-    Raises an error if it is too large, or if it or a file it refers to is outside the folder.
+    Raise an error if it is too large, or if it or a file it refers to is outside the folder.
     """
     found = find_result(places, path, kind, _KINDS, _MAX_BYTES)
     for name in _referenced_files(found):

@@ -149,7 +149,7 @@ class Draft:
             self.graph, self.recipe, self.version = copy.copy(known.graph), known.recipe, version
 
     def pair(self, source: str, target: str) -> tuple[Node, Node, NodeComparison]:
-        """Return two nodes and their comparison. Raises an error if there is none or a node has changed since."""
+        """Return two nodes and their comparison. Raise an error if there is none or a node has changed since."""
         start, end = self.graph[source], self.graph[target]
         known = self.comparisons.get((source, target))
         if known is None or known[0] is not start or known[1] is not end:

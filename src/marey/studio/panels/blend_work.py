@@ -83,7 +83,7 @@ def study(
 
 
 def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_frame: int) -> dict[str, Any]:
-    """Retarget a motion to another's skeleton. Returns it with notes.
+    """Retarget a motion to another's skeleton. Return it with notes.
 
     The reference poses are the rest poses, or the given frames if a rest pose is not a standing pose.
     """

@@ -253,7 +253,7 @@ def _sources(session: Session, matches: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 async def _query(session: Session, message: messages.SuggestThreshold | messages.SearchWeb) -> dict[str, Any]:
-    """Return the query for the worker. Raises an error if the match web is missing or the range is invalid."""
+    """Return the query for the worker. Raise an error if the match web is missing or the range is invalid."""
     state = get_find_state(session)
     if not state.web:
         raise InvalidValue("nothing to search yet; press “Index clips” first")

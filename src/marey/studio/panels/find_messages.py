@@ -15,8 +15,8 @@ SavedKind = Literal["web", "space"]
 class BuildWeb(Message, do="find_build"):
     """Build a match web: compare all frames of the open `motions` and, with `folder`, of all files in the folder.
 
-    Skips motions whose skeleton differs from that of the motion `like`. `rate` is the maximum rate of compared frames,
-    in frames per second; null for all frames.
+    Motions are skipped if their skeleton differs from that of the motion `like`. `rate` is the maximum rate of compared
+    frames, in frames per second; null for all frames.
     """
 
     like: str

@@ -101,7 +101,7 @@ class FindState:
         return self._count
 
     def new_file(self, kind: str) -> str:
-        """Return the path for a new file of a kind, "web" or "space". Removes the oldest files that are not in use."""
+        """Return the path for a new file of a kind, "web" or "space". Remove the oldest files that are not in use."""
         used = {self.web, "" if self.aim is None else self.aim.space}
         for old in sorted(self.folder.glob(f"{kind}-*.npz"))[:-_MAX_FILES]:
             if str(old) not in used:
@@ -115,13 +115,13 @@ class FindState:
         return reply
 
     def get_search(self, number: int) -> Search:
-        """Return the last search. Raises an error if its number is not `number`."""
+        """Return the last search. Raise an error if its number is not `number`."""
         if self.search is None or self.search.number != number:
             raise InvalidValue("these matches are out of date; search again")
         return self.search
 
     def get_aim(self) -> Aim:
-        """Return the current parametric motion. Raises an error if there is none."""
+        """Return the current parametric motion. Raise an error if there is none."""
         if self.aim is None:
             raise InvalidValue("no target control yet; press “Create target control” first")
         return self.aim
@@ -233,7 +233,7 @@ def get_find_state(session: Session) -> FindState:
 
 
 def list_saved(places: Places) -> tuple[SavedFile, ...]:
-    """List the match webs and spaces in the folder and its subfolders. Reads only the format tag of each file."""
+    """List the match webs and spaces in the folder and its subfolders. Read only the format tag of each file."""
     return tuple(SavedFile(path, kind) for path, kind in find_files(places, _SUFFIX, _KINDS))
 
 
@@ -243,7 +243,7 @@ def copy_saved(places: Places, path: str, kind: SavedKind, into: str) -> None:
 
 
 def save_into(places: Places, file: str, name: str, kind: SavedKind, *, replace: bool) -> tuple[str, bool]:
-    """Copy a file of the session to the folder. Returns its name, and whether the name was taken and nothing was saved.
+    """Copy a file of the session to the folder. Return its name, and whether the name was taken and nothing was saved.
 
     Overwrites only files of the same kind, and only with `replace`.
     """

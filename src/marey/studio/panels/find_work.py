@@ -225,7 +225,7 @@ def _resolve_query(web: str, clip: int | None, file: str, start: int, stop: int)
 def _visible_joints(skeleton: Skeleton) -> list[int]:
     """Return the joints of a thumbnail: those with a role, their ancestors up to the hips, and the top of the head.
 
-    Returns all joints if too few have a role.
+    Return all joints if too few have a role.
     """
     wanted: set[int] = set()
     for joint in skeleton.roles.values():

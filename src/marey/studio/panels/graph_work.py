@@ -48,7 +48,7 @@ def find_candidates(
     max_threshold: float,
     folder: str,
 ) -> dict[str, Any]:
-    """Find all transition candidates up to `max_threshold` meters. Returns the data for `graph_links.Candidates.of`.
+    """Find all transition candidates up to `max_threshold` meters. Return the data for `graph_links.Candidates.of`.
 
     files : (path, display name) pairs.
     settings : options of `GraphSettings`.
@@ -162,7 +162,7 @@ def follow_path(
 
 
 def smoothed_path(strokes: Sequence[Sequence[Sequence[float]]]) -> tuple[Floats, Floats]:
-    """Join and smooth S drawn segments. Returns the path (N, 2) and the arc lengths (S,), in meters, of their ends."""
+    """Join and smooth S drawn segments. Return the path (N, 2) and the arc lengths (S,), in meters, of their ends."""
     from marey.maths.filters import gaussian
 
     lines = [np.array(stroke, dtype=np.float64).reshape(-1, 2) for stroke in strokes]

@@ -21,7 +21,7 @@ def replace_result(
     *made_from: str,
     recipe: Recipe | None = None,
 ) -> str:
-    """Replace the open motion `result` with `motion`, or add `motion` if `result` is not open. Returns the motion's id.
+    """Replace the open motion `result` with `motion`, or add `motion` if `result` is not open. Return the motion's id.
 
     The change can be undone.
 
@@ -39,9 +39,9 @@ def replace_result(
 def replace_dragged(
     session: Session, name: str | None, motion: Motion, *made_from: str, recipe: Recipe | None = None
 ) -> str:
-    """Replace the open motion with id `name` by `motion`, or add `motion` if there is none. Returns its id.
+    """Replace the open motion with id `name` by `motion`, or add `motion` if there is none. Return its id.
 
-    Clears the undo history, because a drag would fill it with useless states.
+    Clear the undo history, because a drag would fill it with useless states.
     """
     try:
         opened = None if name is None else session.motions.opened(name)
