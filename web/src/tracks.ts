@@ -133,7 +133,8 @@ export class Tracks {
     event.preventDefault();
     event.stopPropagation();
     const now = this.shots[this.row];
-    this.said.textContent = now ? `${visible(now.info.name)}, ${this.app.delayOf(now.info.motion).toFixed(2)} s later than the selected clip` : "";
+    const delay = now ? this.app.delayOf(now.info.motion) : 0;
+    this.said.textContent = now ? `${visible(now.info.name)}, ${Math.abs(delay).toFixed(2)} s ${delay < 0 ? "earlier" : "later"} than the selected clip` : "";
     this.draw();
   }
 

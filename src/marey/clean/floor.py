@@ -31,9 +31,9 @@ def find_floor(motion: Motion) -> float:
     """Find the height of the floor in meters, which is the height of the soles at rest.
 
     It is the lowest level at which feet stay still for a while. Steps, platforms and feet held in the air therefore do
-    not raise it, and single outlier frames do not lower it. Use the heels and balls of the feet in
-    ``motion.contacts``, or those of `contact_points` if it has none. If these points are inside the foot rather than on
-    the sole, the result is too high by that distance.
+    not raise it, and single outlier frames do not lower it. The heels and balls of the feet in ``motion.contacts`` are
+    used, or those of `contact_points` if it has none. If these points are inside the foot rather than on the sole, the
+    result is too high by that distance.
 
     Raise `InvalidValue` if no foot comes to rest, and `JointNotFound` if there are no feet.
 

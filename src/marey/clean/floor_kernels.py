@@ -51,7 +51,7 @@ def measure_level(
 ) -> bool:
     """Write the 10th and 25th percentile and the median of the sorted `heights` around their lowest level, if any.
 
-    Return whether there is a level. Use only heights from `low` to `high`, within `width` of the level from
+    Return whether there is a level. Only heights from `low` to `high` count, within `width` of the level from
     `find_lowest_level`.
     """
     near = heights[_find_first_from(heights, low) : _find_first_from(heights, high)]

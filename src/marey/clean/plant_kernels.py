@@ -199,7 +199,7 @@ def _plant_point(
 def _find_given(flags: Ints3D, max_frames: int, t: int, point: tuple[int, int], n_ready: int) -> int:
     """Return the frame in which the other point is planted at a given position while this one is still planted.
 
-    If there is none, returns t. Looks ahead as far as positions are averaged.
+    If there is none, return t. The search looks ahead as far as positions are averaged.
     """
     e, k = point
     for s in range(t + 1, min(t + max_frames, n_ready)):

@@ -69,7 +69,7 @@ class CleanResult:
     scale : (F, E) factor of each limb's length relative to the input; 1 where it was not scaled.
     residue : (F, E) meters by which a planted point, or a wrist or ankle with a target, misses its position.
     shift : (F, 3) displacement of the entire body in meters.
-    plants : the plants that were enforced, in order of their frames.
+    plants : the plants that were enforced, sorted by frame.
     foot_scale : (F, E) factor of the distance between the two points of each hand and foot, such as heel and ball.
     released : those of the plants that end where the recorded foot has slid too far from them; see `max_pull`. The
         contacts of the motion have a gap there. This includes plants of hands and feet that the body has moved away

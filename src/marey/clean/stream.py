@@ -155,7 +155,7 @@ class CleanStream:
 def clean_stream(
     skeleton: Skeleton, fps: float, points: Sequence[ContactPoint], settings: CleanSettings
 ) -> CleanStream:
-    """Start a cleanup that accepts frames one by one and return them after a fixed delay.
+    """Start a cleanup that accepts frames one by one and returns them after a fixed delay.
 
     Parameters
     ----------

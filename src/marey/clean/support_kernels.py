@@ -150,7 +150,7 @@ def lower_clearance(
 
 @helper
 def _is_falling(hips: Floats2D, f: int, lag: int, falling: float) -> bool:
-    """Return whether the hips accelerate downward as in free fall; near a clip's ends, uses frames farther inside."""
+    """Return whether the hips accelerate downward as in free fall; near a clip's ends, use frames farther inside."""
     middle = min(max(f, lag), hips.shape[0] - 1 - lag)
     if middle < lag:
         return False
@@ -210,7 +210,7 @@ def _mark_lying(
 ) -> None:
     """Set `planted` in a run where a hand is below the thresholds to keep, if it also gets below those to enter.
 
-    Overwrites `flags` within the run.
+    `flags` is overwritten within the run.
     """
     (start, stop), limits = run, rules.limits
     for f in range(start, stop):

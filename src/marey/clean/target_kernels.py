@@ -1,10 +1,10 @@
 """Step 2 of the cleanup: find the pose of each hand and foot that puts its points at their plants (Kovar 3.2.3).
 
-Also computes the tails with which an adjustment fades out beyond the frames that require it. Kovar's tails start with
-slope 0 where the adjustment begins to fade, so a foot that is still moving when its plant ends gets a kick. These tails
-start with the slope of the adjustment there, which fades over a few frames. Their curvature is zero at both ends, so
-forces do not jump either. Between two plants the tails add up; each is cut to the gap between the plants, so it is 0
-with slope 0 where the other begins.
+This module also computes the tails with which an adjustment fades out beyond the frames that require it. Kovar's tails
+start with slope 0 where the adjustment begins to fade, so a foot that is still moving when its plant ends gets a kick.
+These tails start with the slope of the adjustment there, which fades over a few frames. Their curvature is zero at both
+ends, so forces do not jump either. Between two plants the tails add up; each is cut to the gap between the plants, so
+it is 0 with slope 0 where the other begins.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ def command(
     Findings are broken frames, jumps, flips, frozen stretches, wrong frame rates, uncertain units and axes, bones that
     change length, a tilted floor, sliding feet, jitter, gaps in markers, and duplicate clips.
 
-    The exit code is 1 if there are findings, and 2 if a file cannot be read. With --fix, only findings count that are
-    left in the fixed clips, or that no command fixes.
+    The exit code is 1 if there are findings, and 2 if a file cannot be read. With --fix, only those findings count that
+    remain in the fixed clips or that no command fixes.
 
     \b
     Example:

@@ -85,10 +85,10 @@ def _goal_option(flag: str, name: str, kind: Look | Point, text: str) -> Callabl
 @click.option("--report", "folder", metavar="DIR", help="Write plots of the looks, and report.json, to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def apply(file: str, output: str, folder: str | None, as_json: bool, **options: Any) -> None:
-    """Rotate spine, neck, head and eyes of IN to look at one or more goals, and write the result to OUT.
+    """Rotate spine, neck, head and eyes of IN to look at one or more targets, and write the result to OUT.
 
     The eyes move first, then neck, upper spine, lower spine and pelvis; all overshoot a little and settle. The rotation
-    of the pelvis is applied to the spine instead: hips and legs do not change. Goals are looked at one after another.
+    of the pelvis is applied to the spine instead: hips and legs do not change. Targets are looked at one after another.
 
     \b
     Example:

@@ -77,7 +77,7 @@ def _scan(options: dict[str, Any]) -> tuple[ClipSummary, ...]:
 
 
 def choose_run(clips: MotionSet, options: dict[str, Any]) -> Callable[..., Any]:
-    """Return the runner that reads the files; removes the options that choose it."""
+    """Return the runner that reads the files, and remove the options that choose it."""
     from marey.store import cluster, run_on
 
     jobs, address = options.pop("jobs"), options.pop("cluster")
@@ -87,7 +87,7 @@ def choose_run(clips: MotionSet, options: dict[str, Any]) -> Callable[..., Any]:
 
 
 def open_folder(options: dict[str, Any]) -> MotionSet:
-    """Open the folder of a command as a motion set; removes the options that describe it."""
+    """Open the folder of a command as a motion set, and remove the options that describe it."""
     from marey.store import MotionSet
 
     given = {name: options.pop(name) for name in ("pattern", "cache")}

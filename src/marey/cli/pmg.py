@@ -206,7 +206,7 @@ def _files(clips: tuple[str, ...]) -> list[Path]:
 @add_settings("marey.pmg.settings:EdgeSettings")
 @_SAMPLES
 @click.option(
-    "--plot", "picture", metavar="PNG", help="Plot the distances of the transitions, even if no edge can be made."
+    "--plot", "picture", metavar="PNG", help="Plot the costs of the transitions, even if no edge can be made."
 )
 @AS_JSON
 def connect(char: str, source: str, target: str, picture: str | None, as_json: bool, **options: Any) -> None:

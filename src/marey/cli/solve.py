@@ -23,20 +23,20 @@ _N_GAPS = 5
 @add_settings("marey.io.settings:SolveSettings")
 @click.option(
     "--names", metavar="SET|NAME,...",
-    help="The points of an NPY file, in order: humanml3d, coco, human36m, mediapipe, or names with commas.  [default: "
-    "the set with this number of points]",
+    help="The points of an NPY file, in order: humanml3d, coco, human36m, mediapipe, or names separated by commas.  "
+    "[default: the set with this number of points]",
 )  # fmt: skip
 @click.option(
     "--joints", metavar="FILE",
-    help='Which joint each point is: a CSV file with rows such as RKNE,right_lower_leg, or JSON {"RKNE": '
+    help='Map from points to joints: a CSV file with rows such as RKNE,right_lower_leg, or JSON {"RKNE": '
     '"right_lower_leg"}.',
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(file: str, output: str, names: str | None, as_json: bool, **options: Any) -> None:
     """Fit a skeleton to the positions of joints or markers in IN (NPY, TRC, C3D) and write its motion to OUT.
 
-    Bones get constant lengths, noise is removed, and short gaps are filled. Print how far the joints are from the
-    given positions.
+    Bones get constant lengths, noise is removed, and short gaps are filled. The command prints how far the joints are
+    from the given positions.
 
     \b
     Example:

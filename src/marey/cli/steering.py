@@ -53,7 +53,7 @@ def steering_options(*commands: str) -> Callable[[Any], Any]:
                      help="With --crowd: commands of a member, such as speed=0.8 or node=run. May be repeated; "
                      "characters use them in turn."),
         click.option("--apart", type=Finite(min=0.0), default=1.5, show_default=True,
-                     help="With --crowd: distance between neighbors at the start in meters."),
+                     help="With --crowd: distance between neighbors at the start, in meters."),
         click.option("--avoid", type=Finite(min=0.0), default=1.0, show_default=True,
                      help="With --crowd: distance in meters at which members start to avoid those in front of them; 0 "
                      "turns this off."),

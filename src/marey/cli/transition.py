@@ -35,7 +35,7 @@ _SHOWN = ("speed_mean", "slide_contact", "skate_ratio", "penetration_max", "jitt
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
 @click.option(
     "--at", type=Moment(), nargs=2, metavar="IN_A IN_B",
-    help="Center of the transition in A and in B: seconds (1.2) or frames (36f).  [default: at the most similar poses]",
+    help="Middle of the transition in A and in B: seconds (1.2) or frames (36f).  [default: at the most similar poses]",
 )  # fmt: skip
 @add_settings("marey.blend.settings:TransitionSettings")
 @click.option(
@@ -149,7 +149,7 @@ def _format_report(report: dict[str, Any]) -> str:
     ]
     if report["distance_m"] is not None:
         lines.append(
-            f"  distance at the center {report['distance_m']:.3f} m ({report['search_window_s']:g} s window), along "
+            f"  distance in the middle {report['distance_m']:.3f} m ({report['search_window_s']:g} s window), along "
             f"the transition {report['path_distance_m']:.3f} m ({report['window_s']:g} s window)"
         )
     lines += describe_notes(report)

@@ -64,7 +64,7 @@ class Pairing:
     def fill(self, out: Floats, span: Span, n_workers: int | None = None) -> None:
         """Write D of the cells of `span` to `out`, a C-contiguous array of exactly these cells.
 
-        Use up to `n_workers` threads. The full grid of a clip with itself is symmetric: one half is computed, the
+        Up to `n_workers` threads are used. The full grid of a clip with itself is symmetric: one half is computed, the
         other is mirrored.
         """
         center, is_own = self.center(), self.a is self.b and span == (0, len(self.a), 0, len(self.b))

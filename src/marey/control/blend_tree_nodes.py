@@ -40,7 +40,7 @@ class LoopNode:
 @renamed_fields(at="positions")
 @dataclass(frozen=True, slots=True)
 class MixNode:
-    """Interpolates the two children on either side of the knob value; beyond the ends, uses the outermost child.
+    """Interpolates the two children on either side of the knob value; beyond the ends, the outermost child is used.
 
     knob : name of the knob.
     positions : increasing knob values, one per child.

@@ -2,7 +2,7 @@
 
 The offset from the new frame to the pose on screen starts with the difference of their velocities, so pose and velocity
 are continuous (Bollo 2017). It then follows a critically damped spring (Holden 2018). The player reads only one clip at
-a time and can jump again at any moment.
+a time and can jump again at any time.
 """
 
 from __future__ import annotations

@@ -331,7 +331,7 @@ class Planner:
         """Extend the most promising plans clip by clip, until none can arrive sooner than the best.
 
         Far from the goal, the table alone decides. Return the arrival time of the best plan in seconds, and its clips.
-        If no plan arrives within the searched clips, returns infinity and the plan with the lowest estimated time.
+        If no plan arrives within the searched clips, return infinity and the plan with the lowest estimated time.
         """
         best, plan = np.inf, list[Choice]()
         for depth in range(_MAX_CLIPS):

@@ -110,7 +110,7 @@ class LimbSettings:
     damping_from : knee angle in radians, in (0, pi), above which rotations are damped to keep a limb near full
         extension from popping (Kovar 3.14-3.15; 135 degrees there). None, the default, turns damping off.
     swivel : in [0, 1], the fraction of the rotation about the hip-ankle line that the hip takes over from the ankle; 0
-        leaves the hip as it is. Default 0.5, as in Kovar. Has no effect without a target rotation.
+        leaves the hip as it is. Default 0.5, as in Kovar. It has no effect without a target rotation.
     max_stretch : in [0, 1), maximum scaling of the two bones to close the remaining gap, as a fraction of their length.
         Default 0.
 
@@ -277,8 +277,9 @@ def _rotate_knee(
 def _angle_for(up: Floats, down: Floats, hinge: Floats, distance: Floats) -> Floats:
     """Return the knee angle in [0, pi] at which hip and ankle are `distance` apart, or as close to it as possible.
 
-    Use the half-angle formula. With a1, a2 the components of the bones along the hinge and b1, b2 those perpendicular
-    to it, the squared tangent is (d^2 - min^2) / (max^2 - d^2), where min^2, max^2 = (b1 -+ b2)^2 + (a1 - a2)^2.
+    The half-angle formula is used. With a1, a2 the components of the bones along the hinge and b1, b2 those
+    perpendicular to it, the squared tangent is (d^2 - min^2) / (max^2 - d^2), where min^2, max^2 = (b1 -+ b2)^2 + (a1 -
+    a2)^2.
     """
     a1, a2 = _dot(up, hinge), _dot(down, hinge)
     b1, b2 = _measure_length(up - a1[..., None] * hinge), _measure_length(down - a2[..., None] * hinge)

@@ -190,7 +190,7 @@ def _compute_softness(missed: Bools, frames: Ints, width: float, exact: Ints | N
 def find_limb_hinge(motion: Motion, limb: Limb) -> Floats:
     """Return the limb's hinge axis (3,) in the hip's frame, estimated from the motion.
 
-    Falls back to the anatomical axis if the limb never bends.
+    If the limb never bends, the result is the anatomical axis.
     """
     world = motion.world()
     at, rotated = world.positions, world.rotations

@@ -192,7 +192,7 @@ def parent_rotation(world: Floats2D, parents: Ints1D, joint: int) -> Quat:
 def write_local(local: Floats2D, joint: int, parent: Quat, rotation: Quat) -> None:
     """Write a joint's local rotation (row of `local`, (J, 4)) from the world rotations of its parent and itself.
 
-    Of q and -q, writes the one closer to the previous rotation: signs stay continuous over time.
+    Of q and -q, write the one closer to the previous rotation: signs stay continuous over time.
     """
     q = vec.normalize_quat(vec.mul(vec.inv(parent), rotation))
     if vec.dot_quat(q, vec.get_quat(local[joint], 0)) < 0.0:

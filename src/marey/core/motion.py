@@ -241,7 +241,7 @@ def wrap_frame(
     """Return a motion of one frame: `root` (3,), `rotations` (J, 4) and, if given, `bones` (J, 3), with annotations of
     one frame.
 
-    Equivalent to calling `Motion` but faster; streams call it for every frame.
+    This is equivalent to calling `Motion`, but faster; streams call it for every frame.
     """
     n_joints = len(skeleton)
     offsets = None if bones is None else bones[None]

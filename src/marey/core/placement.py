@@ -26,7 +26,7 @@ _ACROSS = (("left_upper_leg", "right_upper_leg"), ("left_upper_arm", "right_uppe
 def find_left_axis(skeleton: Skeleton, positions: Floats) -> Floats:
     """Return the body's left as a horizontal unit vector (..., 3), from positions (..., J, 3); +X if undefined.
 
-    Averages hips and shoulders, because these rotate against each other in every step.
+    Hips and shoulders are averaged, because they rotate against each other in every step.
     """
     roles = skeleton.roles
     pairs = [pair for pair in _ACROSS if pair[0] in roles and pair[1] in roles] or _ACROSS[:1]
@@ -233,7 +233,7 @@ def _get_parent_name(skeleton: Skeleton, name: str) -> str | None:
 def to_rotvec_rate(rotvec: Floats, rate: Floats) -> Floats:
     """Return the time derivative of a rotation vector (..., 3), given the angular velocity `rate` (..., 3).
 
-    `rate` is in the rotated frame's own axes. Apply the inverse of the right Jacobian of the exponential map.
+    `rate` is in the rotated frame's own axes. This applies the inverse of the right Jacobian of the exponential map.
     """
     angle = np.linalg.norm(rotvec, axis=-1, keepdims=True)
     half = 0.5 * angle

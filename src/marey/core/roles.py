@@ -116,7 +116,7 @@ def find_roles(
 ) -> Roles:
     """Find the role of each joint of a human skeleton.
 
-    Use the best-fitting name profile first, then words in the names, then the shape of the body. Results never
+    The best-fitting name profile is used first, then words in the names, then the shape of the body. Results never
     contradict the hierarchy: a hand is always below its forearm. A skeleton that is not human has few roles or
     none.
 

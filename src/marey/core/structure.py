@@ -1,7 +1,7 @@
 """Find the parts of a human body from the joint tree and joint positions, without names.
 
-Looks for two pairs of mirrored limbs, each with two main bones of human proportions: legs and, farther from the
-root, arms, with a head beyond them. Nothing here depends on the body's size, position or orientation.
+The search looks for two pairs of mirrored limbs, each with two main bones of human proportions: legs and, farther from
+the root, arms, with a head beyond them. Nothing here depends on the body's size, position or orientation.
 """
 
 from __future__ import annotations

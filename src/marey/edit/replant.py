@@ -54,7 +54,7 @@ def bridge_contacts(motion: Motion, start: int, stop: int) -> Motion:
 def replant_around(motion: Motion, start: int, stop: int) -> tuple[Motion, bool]:
     """Clean up the plants that end or begin at the gap, frames `start` to `stop`, or span it.
 
-    Frames farther away stay bit-identical. Also returns whether there were plants to clean up.
+    Frames farther away stay bit-identical. Also return whether there were plants to clean up.
     """
     contacts = motion.contacts
     if contacts is None:

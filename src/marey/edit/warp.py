@@ -67,8 +67,7 @@ class MoveKey:
     Parameters
     ----------
     effector : ``left_hand``, ``right_hand``, ``left_foot`` or ``right_foot`` (the wrist or ankle), or ``hips``.
-    axes : axes of the offset: ``"world"`` (default), or ``"body"``: x to the body's left, y up, z forward at that
-        moment.
+    axes : axes of the offset: ``"world"`` (default), or ``"body"``: x to the body's left, y up, z forward at that time.
     hold : seconds for which the displacement is held, for example while a foot is planted; 0 by default.
 
     Examples

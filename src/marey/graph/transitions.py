@@ -38,7 +38,7 @@ class FramePairs:
 
     @classmethod
     def concatenate(cls, parts: list[FramePairs]) -> FramePairs:
-        """Concatenate pairs. Empties `parts` to save memory."""
+        """Concatenate pairs. `parts` is emptied to save memory."""
         integers = np.empty((0, 2), dtype=np.int32)
         whole = []
         for name, empty in (("clips", integers), ("frames", integers), ("distances", np.empty(0))):

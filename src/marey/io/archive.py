@@ -277,7 +277,8 @@ def read_arrays(
     path : the file; also named in messages.
     form, version : the expected format name and version; any others raise an error that names them.
     required, optional : names of the arrays to read; other arrays are ignored.
-    check : called with the headers, keyed by array name, before anything is unpacked; raises if they are wrong.
+    check : called with the headers, keyed by array name, before anything is unpacked, to raise an error if they are
+        wrong.
     data : the contents of the file, if already read.
     """
     wanted, name = tuple(required), os.fspath(path)

@@ -45,7 +45,7 @@ def vectors_to_file(vectors: Floats, up: str) -> Floats:
 
 
 def rotations_from_file(rotations: Floats, up: str) -> Floats:
-    """Convert quaternions (..., 4) from the file's axes to marey's: rotates the vector part, keeps the angle."""
+    """Convert quaternions (..., 4) from the file's axes to marey's: the vector part rotates, the angle stays."""
     return _with_vectors(rotations, vectors_from_file(rotations[..., 1:], up), up)
 
 

@@ -166,7 +166,8 @@ def _parse_clean_rows(section: _Section) -> tuple[Floats, int]:
 
 
 def _parse_halves(data: bytes, start: int, stop: int, n_columns: int, out: Floats) -> tuple[int, int]:
-    """Run `parse_rows` in two threads. May stop at the middle if the second half does not fit or lines have no LF.
+    """Run `parse_rows` in two threads. Parsing may stop at the middle if the second half does not fit or lines have no
+    LF.
 
     Rows have similar lengths, so each half of the text has about half of the rows.
     """

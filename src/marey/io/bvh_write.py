@@ -160,7 +160,7 @@ def _rotation_names(channels: tuple[str, ...]) -> tuple[str, ...]:
 def _read_angles(channels: tuple[tuple[str, ...], ...], values: Floats) -> list[Floats | None]:
     """Return the angles of each joint in the file, (F, n) degrees.
 
-    If the number of columns does not match the channels, returns a list of None.
+    If the number of columns does not match the channels, return a list of None.
     """
     out: list[Floats | None] = []
     first = 0

@@ -1,7 +1,7 @@
 """C3D: marker positions, the standard format of motion capture labs.
 
-Reads all variants of the format: 16-bit integers and 32-bit floats, from Intel, DEC and MIPS machines, with or without
-analog values between the frames.
+All variants of the format are read: 16-bit integers and 32-bit floats, from Intel, DEC and MIPS machines, with or
+without analog values between the frames.
 """
 
 from __future__ import annotations

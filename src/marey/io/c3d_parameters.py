@@ -269,7 +269,7 @@ def _read_parameter(data: bytes, at: int, stop: int, name: str, path: str) -> tu
 def _count_frames(parameters: Parameters, header: _Header) -> int:
     """Return the stated number of frames.
 
-    Use POINT:LONG_FRAMES, else POINT:FRAMES; if 16 bits do not suffice, the TRIAL group; else the header.
+    It is POINT:LONG_FRAMES, else POINT:FRAMES; if 16 bits do not suffice, the TRIAL group; else the header.
     """
     if (long := parameters.count("POINT", "LONG_FRAMES")) > 0:
         return long

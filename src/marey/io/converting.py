@@ -77,7 +77,7 @@ def convert_folder(
         becomes GLB, and other formats that can only be read become BVH.
     reading, saving : options of `load` and `save` for all files. Options that do not apply to a file are left out.
     edit : function that is applied to each motion before it is saved, such as `marey.clean`.
-    check_existing : called with each file that would be replaced; raises an error if it must stay. By default no file
+    check_existing : called with each file that would be replaced, to raise an error if it must stay. By default no file
         is replaced.
     progress : called with the result of each file.
 

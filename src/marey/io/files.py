@@ -193,7 +193,7 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
 def sweep_parts(folder: str) -> None:
     """Remove temporary files and folders that killed processes left in a folder more than an hour ago.
 
-    Looks into each folder once per process. Only names that `FileTransaction` and `hidden_folder` give are removed.
+    Each folder is searched once per process. Only names that `FileTransaction` and `hidden_folder` give are removed.
     """
     try:
         with os.scandir(folder) as entries:

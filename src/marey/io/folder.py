@@ -75,7 +75,7 @@ def result_kind(path: str | os.PathLike[str]) -> str | None:
 def own_format(path: str | os.PathLike[str]) -> str:
     """Return the format name in a file that marey wrote, such as ``"marey.graph"``; "" for files of other programs.
 
-    For common formats such as BVH or PNG, returns "marey" if the file names marey as the program that wrote it. A
+    For common formats such as BVH or PNG, return "marey" if the file names marey as the program that wrote it. A
     program that changes such a file usually replaces this name.
     """
     import mmap

@@ -72,7 +72,7 @@ class Track:
     def sample(self, keys: Floats, frames: Floats) -> Floats:
         """Return the values (F, C) at `frames` (F,); `keys` (K,) are the key times in frames.
 
-        Hold the first key before it and the last key after it. Rotations (C = 4) need not have unit length; a rotation
+        The first key is held before it, the last key after it. Rotations (C = 4) need not have unit length; a rotation
         of length 0 raises `InvalidValue`.
         """
         values = self.key_values

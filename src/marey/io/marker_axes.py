@@ -26,7 +26,7 @@ _STATURE = 1.7
 def look_at_markers(positions: Floats, valid: Bools, labels: Sequence[str]) -> tuple[Floats, Floats]:
     """Return the lowest and highest coordinates, each (N, 3), of the labeled markers in N frames.
 
-    Use up to 64 frames with at least three visible markers.
+    At most 64 frames are used, each with at least three visible markers.
     """
     labeled = [i for i, label in enumerate(labels) if not label.startswith(("*", "unlabeled"))]
     columns = labeled or list(range(len(labels)))

@@ -60,8 +60,8 @@ def frame_time_text(fps: float, as_read: str | None) -> str:
 def snap_rate(text: str) -> float:
     """Return the rate for a frame time: 120 Hz for ``.0083333``, 30 Hz for ``0.033``, 29.97 Hz for ``0.0333667``.
 
-    Picks a common or whole rate only if its period agrees with every digit, rounded or truncated; else returns the
-    reciprocal.
+    A common or whole rate is used only if its period agrees with every digit, rounded or truncated; otherwise, the
+    reciprocal is returned.
     """
     frame_time = float(text)
     plain = 1.0 / frame_time

@@ -85,7 +85,7 @@ def quote(word: bytes) -> str:
 def format_rows(values: Floats, decimals: int) -> bytes:
     """Format numbers (F, C) as lines of text, rounded to `decimals` places, without trailing zeros.
 
-    Compute the digits of all numbers at once, one decimal place at a time, and masks out digits that are not needed.
+    Compute the digits of all numbers at once, one decimal place at a time, and mask out digits that are not needed.
     This is several times faster than formatting one by one.
     """
     if values.size == 0:

@@ -117,7 +117,7 @@ def fit_bounded(design: Design, samples: FloatArray, ties: Ties, least: FloatArr
 def _active_set(design: Design, samples: FloatArray, ties: Ties, least: float) -> FloatArray:
     """Fit one column by block principal pivoting (Kim and Park 2011).
 
-    Exchanges all steps that are on the wrong side of their bound; when that stops helping, only the last of them.
+    It exchanges all steps that are on the wrong side of their bound; when that stops helping, only the last of them.
     """
     base = samples[0]
     moments = design.moments(samples - base)

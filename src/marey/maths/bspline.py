@@ -144,7 +144,7 @@ def fit_increasing(
 ) -> FloatArray:
     """Fit like `fit`, but with a slope of at least `least` times the mean slope everywhere: strictly increasing.
 
-    Solves least squares in the steps between control points, each with a lower bound.
+    This solves least squares in the steps between control points, each with a lower bound.
 
     Parameters
     ----------

@@ -196,7 +196,7 @@ def _draw_along_path(strip: _Strip, front: bool) -> Figure:
 
 
 class _Row:
-    """One row of poses in order of time, each with its ghosts at their positions."""
+    """One row of poses, sorted by time, each with its ghosts at their positions."""
 
     def __init__(self, strip: _Strip, view: View, poses: Sequence[int]) -> None:
         self.strip, self.view, self.poses = strip, view, poses

@@ -118,7 +118,7 @@ class Edge(FrozenRecord):
 
         region : region of the target node; None if all parameters in a box are allowed.
 
-        Use the k = d + 2 nearest samples. The farthest has weight 0, so boxes change continuously when the set of
+        The k = d + 2 nearest samples are used. The farthest has weight 0, so boxes change continuously when the set of
         nearest samples changes. The other d + 1 span a space of d dimensions.
         """
         k = self.parameters.shape[1] + 2

@@ -235,7 +235,7 @@ def trunk_points(controls: Controls, root: Floats) -> Trunk:
 
 
 def pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Floats) -> Trunk:
-    """Pose the spine, neck, head, collar bones and arms from their angles; updates `rotations` in place."""
+    """Pose the spine, neck, head, collar bones and arms from their angles; `rotations` changes in place."""
     skeleton, _ = sample_body()
     roles, offsets = skeleton.roles, skeleton.offsets
     chest, position = pelvis, root
@@ -277,7 +277,7 @@ def pose_trunk(controls: Controls, pelvis: Floats, root: Floats, rotations: Floa
 
 
 def bend_arm(side: str, sign: float, trunk: Trunk, target: Floats, rotations: Floats) -> None:
-    """Move one wrist to its target (F, 3) by inverse kinematics, from the current angles; updates `rotations`."""
+    """Move one wrist to its target (F, 3) by inverse kinematics, from the current angles. Change `rotations`."""
     skeleton, _ = sample_body()
     arm, forearm, hand = (skeleton.roles[f"{side}_{part}"] for part in ("upper_arm", "forearm", "hand"))
     solved = solve_limb(
@@ -308,7 +308,7 @@ def _limit_reach(base: Floats, target: Floats) -> Floats:
 
 
 def pose_leg(side: str, foot: FootTrack, pelvis: Floats, root: Floats, rotations: Floats) -> Floats:
-    """Pose one leg to reach its foot; updates `rotations` in place. Return the shortfall (F,) in meters."""
+    """Pose one leg to reach its foot; `rotations` changes in place. Return the shortfall (F,) in meters."""
     skeleton, _ = sample_body()
     hip, knee, ankle, ball = (skeleton.roles[f"{side}_{part}"] for part in ("upper_leg", "lower_leg", "foot", "ball"))
     bent = turn(_X, np.full(len(root), 0.3))

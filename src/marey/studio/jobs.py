@@ -165,7 +165,7 @@ class Jobs:
         return tuple(self._running)
 
     def cancel(self, command: int) -> None:
-        """Cancel the job of a command; does nothing if it has none."""
+        """Cancel the job of a command, if it has one."""
         task = self._running.pop(command, None)
         if task is not None:
             task.cancel()

@@ -78,7 +78,7 @@ class Driving {
   private readonly forms = controllerForms(() => this.restart());
   /** Whether the Graph panel has a graph. */
   private hasGraph = false;
-  private readonly feet = choice("Lock feet", FEET, "lock", () => this.restart(), "How feet are kept from sliding");
+  private readonly feet = choice("Foot cleanup", FEET, "lock", () => this.restart(), "How feet are kept from sliding");
   private readonly go = button("Start", () => (this.started ? this.stop() : this.play()), "Start live control of the character", "primary");
   private readonly another = button("Add another", () => this.play(true), "Start another character with these settings. The current one keeps running, and you can switch between them.");
   private readonly compare = button("Compare controllers", () => void this.measure(), "Build every controller from the same clips, let each make the same seven turns, and list their response times");

@@ -71,7 +71,7 @@ class GraphPanel {
     this.limitBox.append(el("h3", { text: "Connections" }), this.curve.element, this.limit.element, this.text, this.labelTable,
       this.pairs.element);
     this.walkBox.append(el("h3", { text: "Random walk" }), this.walkForm,
-      check("Lock feet", this.clean, (on) => (this.clean = on), "Keep feet from sliding, including on paths"),
+      check("Foot cleanup", this.clean, (on) => (this.clean = on), "Keep feet from sliding, including on paths"),
       el("div", { class: "row" },
         button("Random walk", () => void this.walk(), "Generate a motion that visits all parts of the graph about equally", "primary"),
         button("Steer", () => app.openPanel.emit("drive:graph"), "Steer the graph with keys, mouse or gamepad in the Drive panel"),

@@ -352,7 +352,7 @@ class AddLook(
     do="author_gaze_add",
     remedies={"start": "mark the look on the timeline, or record a pause before and after it"},
 ):
-    """Add an open motion as an example: it starts at rest, turns to look at the goal (radians), and rests there."""
+    """Add an open motion as an example: it starts at rest, turns to look at the target (radians), and rests there."""
 
     yaw: float
     pitch: float

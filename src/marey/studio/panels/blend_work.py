@@ -230,7 +230,7 @@ def _maker(
 def _along_curves(
     make: Maker, curves: list[list[Pair]], n: int
 ) -> tuple[Motion, tuple[list[float], list[list[float]]]]:
-    """Blend with weight curves over the length of the blend. Also returns the keys: times and weights.
+    """Blend with weight curves over the length of the blend. Also return the keys: times and weights.
 
     The length depends on the curves: iterate to agreement.
     """

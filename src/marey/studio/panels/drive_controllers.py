@@ -287,7 +287,7 @@ class GraphDriver(_DirectionDriver[GraphStream]):
         return _make_outline(self._find_ends(node, carried), place)
 
     def _find_ends(self, node: int, place: Floats) -> list[tuple[float, float]]:
-        """Return reachable points (x, z). Use plain floats, because it runs within the time budget of one frame."""
+        """Return reachable points (x, z), as plain floats, because this runs within the time budget of one frame."""
         graph, paths = self.stream.graph, self._paths
         heads, first_out, lengths = graph.edges.heads, graph.first_out, graph.edges.n_frames
         points: list[tuple[float, float]] = []

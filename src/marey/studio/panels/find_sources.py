@@ -166,7 +166,7 @@ def cut_matches(
 ) -> tuple[list[Motion], list[str]]:
     """Return the matches with numbers in `which`, at their sources' frame rates.
 
-    Also returns notes on those whose source is missing, which have the web's frame rate.
+    Also return notes on those whose source is missing, which have the web's frame rate.
 
     query : the query of the search, as the worker gets it.
     sources : source of each clip, keyed by its name in the web.

@@ -109,7 +109,7 @@ class FindState:
         return str(self.folder / f"{kind}-{self.next_number():06d}.npz")
 
     def set_web(self, file: str, clips: list[tuple[Key, str] | None], skeleton: Skeleton, reply: WebBuilt) -> WebBuilt:
-        """Make this web the current one. Discards the last search, but not the parametric motion."""
+        """Make this web the current one. Discard the last search, but not the parametric motion."""
         self.web, self.clips, self.skeleton, self.reply = file, clips, skeleton, reply
         self.search = None
         return reply
@@ -245,7 +245,7 @@ def copy_saved(places: Places, path: str, kind: SavedKind, into: str) -> None:
 def save_into(places: Places, file: str, name: str, kind: SavedKind, *, replace: bool) -> tuple[str, bool]:
     """Copy a file of the session to the folder. Return its name, and whether the name was taken and nothing was saved.
 
-    Overwrites only files of the same kind, and only with `replace`.
+    Only files of the same kind are overwritten, and only with `replace`.
     """
     called = f"{check_name(name.removesuffix(_SUFFIX))}{_SUFFIX}"
     target = opened_folder(places).inside(called)

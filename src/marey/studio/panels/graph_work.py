@@ -189,7 +189,7 @@ def _arc_lengths(points: Floats) -> Floats:
 
 
 def _list_styles(labels: list[str | None], ends: Floats, names: tuple[str, ...]) -> list[tuple[float, str]] | None:
-    """Return the labels along a path as `MotionGraph.follow` takes them. Merges neighbors with the same label."""
+    """Return the labels along a path as `MotionGraph.follow` takes them. Neighbors with the same label are merged."""
     if all(label is None for label in labels):
         return None
     if any(label is None for label in labels):
