@@ -1,8 +1,8 @@
 """Find the local minima of a large grid while its rows are computed; the grid itself is never stored.
 
-Works on one tile of the grid at a time, and on a few rows of a tile at a time. This keeps the products of markers in
-the processor's cache while they are computed, summed along diagonals and searched for minima. One thread works on a
-span; callers distribute spans over threads or processes.
+The search works on one tile of the grid at a time, and on a few rows of a tile at a time. This keeps the products of
+markers in the processor's cache while they are computed, summed along diagonals and searched for minima. One thread
+works on a span; callers distribute spans over threads or processes.
 
 All cells are first screened in single precision; cells that this leaves undecided are measured in double precision, one
 by one. If too many are undecided, for example where nothing moves, the entire tile is swept again in double precision.

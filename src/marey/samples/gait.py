@@ -91,7 +91,7 @@ class Gait:
         self.upper = int(rng.integers(2**63))
 
     def _add_pauses(self, phase: Floats) -> tuple[Floats, Floats]:
-        """Return the rate of gait time (N,) and the phase (N,) with pauses; stores the pauses in `self.pauses`."""
+        """Return the rate of gait time (N,) and the phase (N,) with pauses. Store the pauses in `self.pauses`."""
         own = self.t  # gait time, in which there are no pauses
         clock, slowness = own.copy(), np.ones_like(own)
         spans = []

@@ -200,7 +200,7 @@ def _join_phase(parts: Sequence[Part], t: Floats) -> Floats:
 
 
 def _aims(parts: Sequence[Part]) -> dict[str, list[tuple[float, Floats | None]]]:
-    """Return the hand targets of all parts by side, in order of time."""
+    """Return the hand targets of all parts by side, sorted by time."""
     out: dict[str, list[tuple[float, Floats | None]]] = {}
     for part in parts:
         for side, aims in part.plan.aims.items():

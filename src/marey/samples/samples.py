@@ -83,7 +83,12 @@ def sample(name: str, *, rng: Rng = 0, fps: float = 60.0, **parameters: Any) -> 
 
     Returns
     -------
-    Sample. Raise `UnknownName` for an unknown name or parameter, and `InvalidValue` for a value out of range.
+    Sample.
+
+    Raises
+    ------
+    UnknownName : for an unknown name or parameter.
+    InvalidValue : for a value out of range.
 
     Examples
     --------
