@@ -451,7 +451,7 @@ class TestBadInput:
         with pytest.raises(InvalidValue, match="two targets of left_hand overlap: frames 0-9 and 8-12"):
             clean_with_report(walk(1.0), targets=two)
         with pytest.raises(
-            InvalidValue, match="stop of 'left_hand' must be at most 61, the number of frames, got frames 0 to 900"
+            InvalidValue, match="stop of 'left_hand' must be at most 61 .the number of frames., got frames 0 to 900"
         ):
             clean_with_report(walk(1.0), targets=[Target("left_hand", 0, 900, np.zeros(3))])
 

@@ -240,4 +240,4 @@ def test_a_file_of_several_clips_takes_no_sidecar(run, tmp_path):
 def test_two_ways_to_print_are_one_too_many(run, clip):
     code, _, err = run(str(clip), "--edit-friendly", "--json")
     assert code == 2
-    assert "choose one" in err
+    assert "both print to the terminal" in err

@@ -36,7 +36,7 @@ def test_stairs_are_no_plane(name):
 
 
 def test_too_few_or_too_close_contacts_give_no_plane():
-    with pytest.raises(NoResult, match="the feet stand 4 times"):
+    with pytest.raises(NoResult, match="at least 6 places where the feet stand, but there are only 4"):
         find_floor_plane(clip("stand"))
     with pytest.raises(NoResult, match="too close together"):
         find_floor_plane(clip("box_dance"))

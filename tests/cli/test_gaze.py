@@ -145,9 +145,12 @@ def test_unusable_looks_are_skipped_and_reported(clips, capsys):
         (["walk.bvh", "out.bvh", "--at", "1:2:3"], "T:X:Y:Z in seconds and meters"),
         (
             ["walk.bvh", "out.bvh", "--look", "9:20:0"],
-            "times of goals must be within walk, which ends at 4.00 s, not 9 s",
+            "the gaze target at 9 s is outside walk, which ends at 4.00 s",
         ),
-        (["walk.bvh", "out.bvh", "--look", "1:20:0", "--back", "1"], "times of goals must be strictly increasing"),
+        (
+            ["walk.bvh", "out.bvh", "--look", "1:20:0", "--back", "1"],
+            "the times of gaze targets must be strictly increasing",
+        ),
         (["walk.bvh", "walk.bvh", "--look", "1:20:0"], "walk.bvh: this is an input file"),
         (
             ["walk.bvh", "out.bvh", "--look", "1:20:0", "--map", "walk.bvh"],
@@ -155,14 +158,14 @@ def test_unusable_looks_are_skipped_and_reported(clips, capsys):
         ),
         (["walk.bvh", "out.bvh", "--look", "1:20:0", "--eyes", "LeftEye"], "joint 'LeftEye' not in skeleton"),
         (["map", "looks.csv", "-o", "no/person.json"], "the folder 'no' does not exist"),
-        (["map", "look0.bvh", "-o", "person.json"], "FILE:YAW:PITCH in degrees"),
+        (["map", "look0.bvh", "-o", "person.json"], "FILE:YAW:PITCH with angles in degrees"),
         (
             ["map", "look0.bvh:60:0", "-o", "person.json"],
             "examples must have at least two different gaze targets, not 1",
         ),
         (
             ["map", "look0.bvh:600:0", "look1.bvh:0:0", "-o", "p.json"],
-            "FILE:YAW:PITCH in degrees, yaw of at most 180 and pitch of at most 90",
+            "FILE:YAW:PITCH with angles in degrees (yaw at most 180, pitch at most 90)",
         ),
         (
             ["map", "left.c3d:60:0", "look1.bvh:-60:0", "-o", "p.json"],
@@ -181,7 +184,7 @@ def test_wrong_use_gives_a_one_line_error(clips, capsys, arguments, message):
 def test_a_table_that_is_none_is_refused(clips, capsys):
     (clips / "bad.csv").write_text("file,yaw,pitch\nlook0.bvh,left,0\n")
     assert main(["gaze", "map", "bad.csv", "-o", "p.json"]) == 2
-    assert "bad.csv:2: expected FILE,YAW,PITCH in degrees" in capsys.readouterr().err
+    assert "bad.csv:2: expected FILE,YAW,PITCH or FILE,YAW,PITCH,START,STOP" in capsys.readouterr().err
     (clips / "bad.csv").write_text("file,yaw,pitch\n")
     assert main(["gaze", "map", "bad.csv", "-o", "p.json"]) == 2
     assert "has no lines FILE" in capsys.readouterr().err

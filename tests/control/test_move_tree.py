@@ -125,7 +125,7 @@ def test_contacts_are_carried_and_planted_feet_held():
         ({name: ["up"] for name in NAMES}, {}, UnknownName, "no move named 'up'"),
         (dict.fromkeys(NAMES, NAMES), {"length": 0.0}, InvalidValue, "length of a transition in seconds"),
         (dict.fromkeys(NAMES, NAMES), {"length": 3.0}, InvalidValue, "does not fit into 'right', which lasts 1.4"),
-        (dict.fromkeys(NAMES, NAMES), {"length": 0.9}, InvalidValue, "make the transitions shorter"),
+        (dict.fromkeys(NAMES, NAMES), {"length": 0.9}, InvalidValue, "shorten the transitions"),
         (
             dict.fromkeys(NAMES, NAMES),
             {"position": "middle"},

@@ -210,6 +210,8 @@ def test_nodes_that_cannot_be_played_again_are_reported():
         char.connect(a, b, n_source=4, n_target=12)
     (limit,) = [each for each in find_limits(char) if isinstance(each, NodeLimit)]
     assert (limit.node, limit.target, limit.low) == ("left", "walk", None)
-    assert limit.describe(char).startswith("after clips of 'left', this character can never play 'walk'; connect them")
+    assert limit.describe(char).startswith(
+        "after clips of 'left', this character can never play 'walk'; connect 'left'"
+    )
     char.connect("left", "walk", n_source=4, n_target=12)
     assert not any(isinstance(each, NodeLimit) for each in find_limits(char))

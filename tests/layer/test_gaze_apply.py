@@ -270,7 +270,7 @@ def test_back_is_the_motion_itself(gaze, walk):
 
 def test_a_head_that_shakes_faster_than_the_body_follows_is_reported(gaze, walk):
     shaking = replace(walk, rotations=_shaken(walk, 45.0))
-    with pytest.warns(MareyWarning, match=r"the goal at 0.50 s, yaw 46 .* misses it by"):
+    with pytest.warns(MareyWarning, match=r"the gaze target at 0.50 s, yaw 46 .* misses it by"):
         track = gaze.trace(shaking, [(0.5, 0.8, 0.0)])
     assert np.degrees(track.eye_angles.max()) < 44.0
 
@@ -328,20 +328,23 @@ def test_straight_ahead_is_the_clips_the_rest_poses_or_given(gaze):
 @pytest.mark.parametrize(
     ("goals", "message"),
     [
-        ([], "at least one goal"),
+        ([], "at least one gaze target"),
         (3, "goals must be a list"),
         (
             [(1.0, 60.0, 10.0)],
-            r"the goal at 1 s must be angles in radians, yaw from -3.142 to 3.142, not 60; convert degrees",
+            r"the gaze target at 1 s must be angles in radians, yaw from -3.142 to 3.142, not 60; convert degrees",
         ),
         ([(1.0, "left", 0.0)], "must be two angles in radians"),
         ([(1.0, np.nan, 0.0)], "must be two angles in radians"),
-        ([(1.0,)], r"a goal must be"),
-        ([(1.0, 0.1, 0.2, 0.3)], r"a goal must be"),
+        ([(1.0,)], r"a gaze target must be"),
+        ([(1.0, 0.1, 0.2, 0.3)], r"a gaze target must be"),
         ([(1.0, (1.0, 2.0))], "the point to look at from 1 s must be x, y and z in meters"),
-        ([(-1.0, 0.1, 0.2)], "the time of a goal must be a number of at least 0"),
-        ([(7.0, 0.1, 0.2)], "times of goals must be within walk, which ends at 6.00 s, not"),
-        ([(1.0, 0.1, 0.2), (1.0, 0.3, 0.2)], "times of goals must be strictly increasing, not 1 s followed by 1 s"),
+        ([(-1.0, 0.1, 0.2)], "the time of a gaze target must be a number of at least 0"),
+        ([(7.0, 0.1, 0.2)], "the gaze target at 7 s is outside walk, which ends at 6.00 s"),
+        (
+            [(1.0, 0.1, 0.2), (1.0, 0.3, 0.2)],
+            "the times of gaze targets must be strictly increasing, not 1 s followed by 1 s",
+        ),
     ],
 )
 def test_goals_that_are_none_are_refused(gaze, walk, goals, message):

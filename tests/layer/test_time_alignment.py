@@ -152,13 +152,13 @@ def test_a_clip_without_steps_is_aligned_by_hips_and_knees_with_a_warning(still,
         ):
             found = align_motions(lower, upper, align=align)
         assert (np.diff(found.times) > 0.0).all()
-        assert f"the {which} clip '{still}' does not have 2 consecutive steps" in found.warning
+        assert f"the {which} clip '{still}' does not contain 2 consecutive steps" in found.warning
         assert not len(phase_errors(lower, upper, found))
 
 
 def test_an_upper_clip_without_steps_plays_at_its_own_speed_and_ends_the_result():
     walk, punches = sample("stairs").motion, sample("box_turn").motion
-    with pytest.warns(MareyWarning, match="the upper clip 'box_turn' does not have 2 consecutive steps"):
+    with pytest.warns(MareyWarning, match="the upper clip 'box_turn' does not contain 2 consecutive steps"):
         found = align_motions(walk, punches)
     assert len(found.times) == len(punches) < len(walk)
     assert np.median(np.diff(found.times)) == pytest.approx(1.0, abs=0.1)

@@ -61,7 +61,7 @@ def test_gained_speed_is_easier_to_see_than_lost_speed():
 def test_other_frames_than_the_source_are_not_compared():
     metric = measure(resample(WALK, 30.0), against=WALK)["edit_visible"]
     assert metric.value is None
-    assert "needs the same frames as its source" in metric.note
+    assert "the motion must have the frames of its source" in metric.note
 
 
 def test_violated_limits_are_reported_with_their_joints():

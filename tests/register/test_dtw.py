@@ -226,9 +226,9 @@ def closed_column(j):
         ({"values": np.ones((9, 9)), "start": (3, 3), "end": (2, 5)}, NoTimewarp, "but (2, 5) comes before (3, 3)"),
         ({"values": np.ones((9, 9)), "mask": np.zeros((9, 9))}, NoTimewarp, "the mask excludes the start (frame 0 of"),
         ({"values": np.ones((9, 9)), "mask": np.eye(9)[::-1] + np.eye(9, k=0) * (np.arange(9) != 5) > 0},
-         NoTimewarp, "the mask cuts off every path from (0, 0) to (8, 8) within the slope limit 2"),
+         NoTimewarp, "the mask blocks every path from (0, 0) to (8, 8) within the slope limit 2"),
         ({"values": np.ones((9, 9)), "mask": np.arange(9) != 4 * np.ones((9, 1)), "end": "border"},
-         NoTimewarp, "the mask cuts off every path from (0, 0) to the frames where either motion ends"),
+         NoTimewarp, "the mask blocks every path from (0, 0) to the frames where either motion ends"),
         ({"values": closed_column(8)}, NoTimewarp, "an infinite distance excludes the end (frame 8 of"),
         ({"values": closed_column(4)}, NoTimewarp, "cells of infinite distance block"),
         ({"values": np.ones((9, 9)), "start": (9, 0)}, InvalidValue, "of the 9 x 9 grid, not (9, 0)"),
@@ -256,7 +256,7 @@ def test_bad_arguments_of_the_others():
         dtw_around(values, (4, 4), ends=((5, 5), (8, 8)))
     with pytest.raises(NoTimewarp, match=re.escape("before the center (1, 8), with frames counted backward from it")):
         dtw_around(values, (1, 8), ends=((0, 0), (1, 8)))
-    with pytest.raises(NoTimewarp, match="before the center .* the mask cuts off every path"):
+    with pytest.raises(NoTimewarp, match="before the center .* the mask blocks every path"):
         dtw_around(values, (4, 4), mask=np.arange(9) != 2 * np.ones((9, 1)))
     with pytest.raises(InvalidValue, match="keep must be at least 1 and less than size"):
         dtw_incremental(values, size=5, keep=5)

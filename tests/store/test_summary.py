@@ -134,8 +134,8 @@ def test_clips_are_chosen_by_words_labels_and_numbers(folder):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n", "expected the columns file and description, file is missing"),
-        ("file,text\na,b\n", "description is missing"),
+        ("a,b\n", "expected the columns 'file' and 'description'; 'file' is missing"),
+        ("file,text\na,b\n", "'description' is missing"),
         ("file,description\n", "has no descriptions"),
         ("file,description\nonly\n", "expected 2 columns, got 1"),
         (b"file,description\n\xff,x\n", "is not UTF-8 text"),

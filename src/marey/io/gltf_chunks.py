@@ -367,7 +367,7 @@ class Gltf:
             self.fail(f"'{where}.indices.componentType' must be an unsigned integer type")
         at = self._view_elements(places, f"{where}.indices", count, 1, kind)[:, 0].astype(np.int64)
         if at.max() >= len(values):
-            self.fail(f"'{where}.indices' refers to element {at.max()}, but there are only {len(values)}")
+            self.fail(f"'{where}.indices' must be below {len(values)}, the number of values, not {at.max()}")
         replaced = self.child(sparse, "values", where)
         values[at] = self._view_elements(replaced, f"{where}.values", count, values.shape[1], component)
 
