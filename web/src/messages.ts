@@ -954,8 +954,8 @@ export interface WebBuilt {
 /**
  * Build a match web: compare all frames of the open `motions` and, with `folder`, of all files in the folder.
  *
- * Skips motions whose skeleton differs from that of the motion `like`. `rate` is the maximum rate of compared frames,
- * in frames per second; null for all frames.
+ * Motions are skipped if their skeleton differs from that of the motion `like`. `rate` is the maximum rate of compared
+ * frames, in frames per second; null for all frames.
  */
 export interface BuildWeb {
   like: string;
@@ -1567,7 +1567,7 @@ export interface ShowGaze {
 export interface GazeCosts {
 }
 
-/** Add an open motion as an example: it starts at rest, turns to look at the goal (radians), and rests there. */
+/** Add an open motion as an example: it starts at rest, turns to look at the target (radians), and rests there. */
 export interface AddLook {
   motion: string;
   yaw: number;
