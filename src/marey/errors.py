@@ -156,11 +156,11 @@ class DifferentSkeletons(InvalidValue):
 
 
 class JointNotFound(InvalidValue, LookupError):
-    """The skeleton has no joint with this name, index or role."""
+    """The skeleton has no joint with the requested name, index or role."""
 
 
 class UnknownName(InvalidValue, LookupError):
-    """Nothing has this name, such as a contact point, a clip or a sample."""
+    """Nothing has the requested name, such as a contact point, a clip or a sample."""
 
 
 class NoResult(MareyError):
@@ -218,7 +218,7 @@ class UnwritableFile(FileError, OSError):
 
 
 class UnknownFormat(FileError):
-    """No reader or writer exists for this suffix."""
+    """No reader or writer exists for the file's suffix."""
 
 
 class ParseError(FileError):

@@ -173,7 +173,7 @@ def test_the_grid_is_drawn(web, tmp_path):
         (["search", "WEB", "7", "1", "2", "--threshold", "0.1"], 2, "an index from 0 to 1, not 7"),
         (["search", "WEB", "take0", "1", "--threshold", "0.1"], 2, "give START and STOP for 'take0'"),
         (["search", "WEB", "take0", "--threshold", "0.1"], 2, "give START and STOP"),
-        (["search", "WEB", "take0", "1", "9999", "--threshold", "0.1"], 2, "s, not 1 s to 9999 s"),
+        (["search", "WEB", "take0", "1", "9999", "--threshold", "0.1"], 2, "of 'take0', not 1 s to 9999 s"),
         (["search", "WEB", "take0", "1f", "9999f", "--threshold", "0.1"], 2, "(30 fps), not 1 and 9999"),
         (["search", "WEB", "take0", "2", "1", "--threshold", "0.1"], 2, "must lie within"),
         (["search", "WEB", "take0", "30f", "32f", "--threshold", "0.1"], 2, "the query must have at least"),

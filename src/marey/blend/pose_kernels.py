@@ -45,7 +45,7 @@ def _slerp_weights(dot: float, t: float, of_a: Floats1D, of_b: Floats1D) -> tupl
 
 @helper
 def _rotate_about_vertical(cosine: float, sine: float, q: Floats1D) -> None:
-    """Rotate q about the vertical by twice the angle of this cosine and sine."""
+    """Rotate q about the vertical by twice the angle whose cosine and sine are given."""
     w, x, y, z = q[0], q[1], q[2], q[3]
     q[0] = cosine * w - sine * y
     q[1] = cosine * x + sine * z

@@ -112,7 +112,7 @@ class CheckReport:
         return iter(self.findings)
 
     def select(self, severity: str) -> CheckReport:
-        """Return a report of the findings of at least this severity."""
+        """Return a report of the findings that are at least as severe as `severity`."""
         wanted = SEVERITIES[: SEVERITIES.index(severity) + 1]
         found = tuple(finding for finding in self.findings if finding.severity in wanted)
         return CheckReport(self.name, self.n_frames, self.fps, found)

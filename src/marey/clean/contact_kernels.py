@@ -103,7 +103,9 @@ def smooth_paths(x: Floats3D, sigma: float, out: Out[Floats3D]) -> None:
 
 @helper
 def _line_weights(taps: Floats1D, start: int, stop: int, radius: int, weights: Floats1D) -> None:
-    """Compute the weights of a straight-line fit to frames `start` to `stop` around this one, weighted by `taps`."""
+    """Compute the weights of a straight-line fit to frames `start` to `stop`, relative to the fitted frame, weighted by
+    `taps`.
+    """
     zeroth, first, second = 0.0, 0.0, 0.0
     for i in range(start, stop):
         weight = taps[i + radius]

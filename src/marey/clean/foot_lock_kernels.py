@@ -83,7 +83,7 @@ class LockedLegs(NamedTuple):
 def hold_feet(
     points: LockPoints, settings: LockSettings, flags: Bools1D, positions: Floats2D, world: Floats2D, state: LockState
 ) -> None:
-    """Find the offset of each foot in this frame.
+    """Find the offset of each foot in a frame.
 
     flags : (K,) contacts.
     positions, world : (J, 3) and (J, 4) world pose of the frame.

@@ -197,7 +197,8 @@ def _plant_point(
 
 @helper
 def _find_given(flags: Ints3D, max_frames: int, t: int, point: tuple[int, int], n_ready: int) -> int:
-    """Return the frame in which the other point is planted at a given position while this one is still planted.
+    """Return the frame in which the other point of the limb is planted at a given position while `point` is still
+    planted.
 
     If there is none, return t. The search looks ahead as far as positions are averaged.
     """

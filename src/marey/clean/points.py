@@ -277,7 +277,7 @@ def _make_foot_points(rest: _RestPose, side: str, up: Vector, floor: float | Non
 
 
 def _make_point(name: str, joint: int, offset: Vector) -> ContactPoint:
-    """Make a point with its offset rounded to micrometers, because people read and edit these."""
+    """Make a point with its offset rounded to micrometers, because people read and edit offsets."""
     return ContactPoint(name, joint, set_readonly(np.array([round(c, 6) + 0.0 for c in offset])))
 
 

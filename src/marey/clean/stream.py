@@ -98,7 +98,7 @@ class CleanStream:
         contacts: ArrayLike,
         bone_offsets: ArrayLike | None = None,
     ) -> list[CleanFrame]:
-        """Add one frame or several; return the frames that this finishes, possibly none.
+        """Add one frame or several; return the frames that are finished as a result, possibly none.
 
         Parameters
         ----------

@@ -107,7 +107,7 @@ class PointTrack:
         return columns[0] if columns else None
 
     def frames(self, seconds: float) -> int:
-        """Convert a duration in seconds, given for the reference body, to frames for this body."""
+        """Convert a duration in seconds, given for the reference body, to frames for the tracked body."""
         return round(seconds * self.scale.root * self.fps)
 
 

@@ -251,7 +251,7 @@ def name_output(path: str, paths: tuple[str, ...] = ()) -> str:
 
 
 def _split_path(path: str, paths: tuple[str, ...]) -> tuple[str, str]:
-    """Return the given folder of a file, else its own one, and the name of its fixed copy relative to this folder."""
+    """Return the given folder of a file, else its own one, and the name of its fixed copy relative to that folder."""
     folder = next((each for each in paths if os.path.isdir(each) and path.startswith(os.path.join(each, ""))), "")
     folder = folder or os.path.dirname(path)
     inner, suffix = os.path.splitext(os.path.relpath(path, folder or "."))

@@ -77,7 +77,7 @@ def _list_options(context: click.Context) -> list[str]:
 
 
 def _list_similar(name: str, known: list[str]) -> str:
-    """Return a hint for a message: the options that begin like `name`, else those with a similar spelling."""
+    """Return a hint for a message: the options that begin like `name`, else options with a similar spelling."""
     import difflib  # only when something goes wrong
 
     close = difflib.get_close_matches(name.lstrip("-"), [each[2:] for each in known], cutoff=0.7)

@@ -34,7 +34,7 @@ _EQUAL = 1e-9
 
 
 class _Steering(NamedTuple):
-    """The current command: one of these fields is set, or none to come to rest.
+    """The current command. One of the fields is set, or none to come to rest.
 
     direction : radians, with the index of a speed.
     point : (2,) x and z.

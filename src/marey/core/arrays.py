@@ -147,7 +147,7 @@ MAX_FRAMES, MAX_POSES = 10_000_000, 100_000_000
 
 
 def check_frame_count(n_frames: float, n_joints: int, *, parameter: str, remedy: str) -> None:
-    """Raise InvalidValue if a new motion would have too many frames. Call this before allocating its arrays."""
+    """Raise InvalidValue if a new motion would have too many frames. Call it before allocating the motion's arrays."""
     most = min(MAX_FRAMES, MAX_POSES // max(n_joints, 1))
     if not n_frames <= most:
         count = f"{n_frames:,.0f}" if n_frames < 1e15 else f"{n_frames:.3g}"

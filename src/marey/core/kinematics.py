@@ -53,7 +53,7 @@ class WorldCache:
         self._lock = threading.RLock()  # garbage collection may drop an entry while this thread holds the lock
 
     def get(self, skeleton: Skeleton, root: Floats, rotations: Floats, bone_offsets: Floats | None) -> World:
-        """Return `forward_kinematics` of these inputs, from the cache if possible."""
+        """Return `forward_kinematics` of the inputs, from the cache if possible."""
         if len(rotations) < _CACHE_FRAMES:
             return forward_kinematics(skeleton, root, rotations, bone_offsets)
         key = id(rotations)

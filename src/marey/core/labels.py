@@ -61,11 +61,11 @@ class Labels:
         return tuple(sorted({item.name for item in self.items}))
 
     def at(self, frame: int) -> tuple[str, ...]:
-        """Return the names of the labels that include this frame, sorted."""
+        """Return the names of the labels that include `frame`, sorted."""
         return tuple(sorted({item.name for item in self.items if item.start <= frame < item.stop}))
 
     def mask(self, name: str, n_frames: int) -> Bools:
-        """Return a mask (F,) that is True in frames with this label."""
+        """Return a mask (F,) that is True in frames with the label `name`."""
         mask = np.zeros(n_frames, dtype=bool)
         for item in self.items:
             if item.name == name:

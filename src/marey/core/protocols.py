@@ -45,7 +45,7 @@ class ResultCache(Protocol):
     """A store of a builder's results, keyed by their inputs."""
 
     def key(self, *parts: Any) -> str:
-        """Return a key for these parts: arrays, numbers, strings, and lists of these. Equal parts have equal keys."""
+        """Return a key for `parts`: arrays, numbers, strings, and lists of them. Equal parts have equal keys."""
         ...
 
     def map(

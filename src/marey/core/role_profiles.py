@@ -26,7 +26,7 @@ SIDES = ("left", "right")
 
 
 class Profile(NamedTuple):
-    """The joint names of one rig: role to normalized name, and further names (`marks`) that identify this rig."""
+    """The joint names of one rig: role to normalized name, and further names (`marks`) that identify the rig."""
 
     name: str
     roles: dict[str, str]
@@ -34,7 +34,7 @@ class Profile(NamedTuple):
 
 
 def _build_profile(name: str, sides: str, trunk: str, arm: str, leg: str, marks: str = "") -> Profile:
-    """Build one profile; ``*`` stands for the side as this rig spells it, ``-`` for a missing joint."""
+    """Build one profile; ``*`` stands for the side as the rig spells it, ``-`` for a missing joint."""
     roles = dict(zip(("hips", "neck", "head"), trunk.split(), strict=True))
     limbs = dict(zip(("shoulder", "upper_arm", "forearm", "hand"), arm.split(), strict=True))
     limbs.update(zip(("upper_leg", "lower_leg", "foot", "ball"), leg.split(), strict=True))
@@ -327,7 +327,9 @@ def _get_first(limb: dict[str, list[int]], part: str) -> int | None:
 
 
 def _get_only(limb: dict[str, list[int]], part: str) -> int | None:
-    """Return the joint, or None if several have this name: numbered series (leg_1, leg_2) are ambiguous."""
+    """Return the joint of a limb's part, or None if several joints have the same name: numbered series (leg_1, leg_2)
+    are ambiguous.
+    """
     return limb[part][0] if len(limb.get(part, ())) == 1 else None
 
 

@@ -311,7 +311,7 @@ class _Body:
         places[:, members] = center + (shape - middle) @ rotations.transpose(0, 2, 1)
 
     def to_pose(self, places: Floats, fps: float) -> FittedSkeleton:
-        """Return the skeleton and its pose at these positions."""
+        """Return the skeleton, and its pose at the positions `places`."""
         names: list[str] = []
         parents: list[int] = []
         offsets: list[Floats] = []

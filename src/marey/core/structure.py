@@ -145,7 +145,7 @@ def _find_mirrored_branches(tree: JointTree) -> list[tuple[int, _Twin]]:
 
 
 def _has_bones(tree: JointTree, joint: int) -> bool:
-    """Return whether at least two consecutive bones start at this joint, the minimum for a limb."""
+    """Return whether at least two consecutive bones start at `joint`, the minimum for a limb."""
     return any(tree.children[child] for child in tree.children[joint])
 
 

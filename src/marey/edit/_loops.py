@@ -84,7 +84,7 @@ def _measure_lag(headings: Floats, fps: float) -> Floats:
 
 
 def _find_best(poses: Floats, lag: Floats, begins: Ints, ends: Ints, apart: int) -> tuple[int, int]:
-    """Return the first and the last frame of the best loop among these frames."""
+    """Return the first and the last frame of the best loop that starts in `begins` and ends in `ends`."""
     frames = np.union1d(begins, ends)
     rows, columns = poses[begins], poses[frames]
     squares = np.sum(rows**2, axis=1)[:, None] + np.sum(columns**2, axis=1) - 2.0 * rows @ columns.T

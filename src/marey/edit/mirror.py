@@ -197,8 +197,9 @@ def _measure_across(motion: Motion, joint: int) -> Floats:
 
 
 def _measure_misfit(skeleton: Skeleton, partner: Ints, joint: int, choices: Floats) -> Floats:
-    """Return, for each choice (C,), how much the partner's bones differ from this joint's reflected bones; 20 if
-    reversed."""
+    """Return, for each choice (C,), how much the partner's bones differ from the joint's reflected bones; 20 if
+    reversed.
+    """
     total = np.zeros(len(choices))
     for child in skeleton.children[joint]:
         wanted = skeleton.offsets[child] * _MIRROR

@@ -127,7 +127,7 @@ class _Curve:
         return float(self.distance[-1])
 
     def at(self, along: Floats) -> Floats:
-        """Return positions (T, 2) at these distances in meters along the path; straight beyond its ends."""
+        """Return positions (T, 2) at distances `along` (T,) the path, in meters; straight beyond its ends."""
         inside = np.clip(along, 0.0, self.length)
         place = np.stack([np.interp(inside, self.distance, self.points[:, k]) for k in (0, 1)], axis=-1)
         reach = min(_CHORD, self.length)
@@ -144,7 +144,7 @@ class _Curve:
         return np.asarray(chord / max(float(np.linalg.norm(chord)), 1e-9))
 
     def frames(self, along: Floats) -> Floats:
-        """Return placements (T, 3) as rigid2d: direction and position at these distances in meters along the path."""
+        """Return placements (T, 3) as rigid2d: direction and position at distances `along` (T,) the path, in meters."""
         ahead = self.at(along + _CHORD) - self.at(along - _CHORD)
         place = self.at(along)
         return np.concatenate([np.arctan2(ahead[:, 0], ahead[:, 1])[:, None], place], axis=1)

@@ -200,7 +200,7 @@ class _Reference:
                 )
 
     def compute_positions(self, rotations: Floats) -> Floats:
-        """Return the joint positions (J, 3) for these world rotations (J, 4)."""
+        """Return the joint positions (J, 3) for world rotations (J, 4)."""
         skeleton = self.skeleton
         places = np.zeros((len(skeleton), 3))
         for j, parent in enumerate(skeleton.parents[1:].tolist(), start=1):

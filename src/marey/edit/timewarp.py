@@ -87,7 +87,7 @@ def timewarp(motion: Motion, keys: Iterable[tuple[float, float]]) -> Motion:
 
 
 def _invert(x: Floats, y: Floats, slopes: Floats, values: Floats) -> Floats:
-    """Return the positions (N,) at which the increasing curve has these values, by bisection."""
+    """Return the positions (N,) at which the increasing curve has `values`, by bisection."""
     span = float(x[-1] - x[0]) + 1.0
     low, high = np.full(len(values), x[0] - span), np.full(len(values), x[-1] + span)
     for _ in range(80):

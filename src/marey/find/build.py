@@ -80,8 +80,7 @@ def build_web(
 
 
 def make_work(motions: Sequence[Motion], options: WebSettings, clouds: Sequence[Clouds] | None = None) -> Work:
-    """Create the job that computes tiles for a web with these options; pass `clouds` if the markers are already
-    known."""
+    """Create the job that computes the tiles of a web; pass `clouds` if the point clouds are already known."""
     fps = motions[0].fps
     rules = make_rules(options, fps)
     weights = frame_weights(options.window, fps, "triangle")
@@ -97,7 +96,7 @@ def make_work(motions: Sequence[Motion], options: WebSettings, clouds: Sequence[
 
 
 def web_clouds(motion: Motion, options: ComparisonSettings) -> Clouds:
-    """Return the markers of a clip as a web or an index with these options compares them."""
+    """Return the point cloud of a clip, as a web or an index with these `options` compares it."""
     clouds = point_clouds(motion, options.markers)
     if options.remove_height:
         points = clouds.points.copy()

@@ -25,7 +25,7 @@ class ExternalQuery:
     """A query from a motion that is not in the web.
 
     motion : the motion at the frame rate of the web.
-    clouds : its markers.
+    clouds : its point cloud.
     pairs : (clip, kept cells, True) for each clip; True means that the query's frames are the rows.
     """
 

@@ -63,7 +63,7 @@ Singles = NDArray[np.float32]
 class Poses:
     """The poses of a query that is not in the index.
 
-    motion : the motion at the frame rate of the index. clouds : its markers, scaled to the body of the index.
+    motion : the motion at the frame rate of the index. clouds : its point cloud, scaled to the body of the index.
     features : (F, K) features of its frames.
     """
 

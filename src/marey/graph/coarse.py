@@ -50,7 +50,7 @@ def make_coarse_search(
 
     Parameters
     ----------
-    clouds : the markers of all clips.
+    clouds : the point clouds of all clips.
     weights : (2 L + 1,) weights of the frames in a window.
     limit : largest distance in meters, or None.
     step : from 2 to L frames.

@@ -83,7 +83,7 @@ class DirectionTable(FrozenRecord, Stored):
         return int(np.rint(direction / step)) % self.n_directions
 
     def check_graph(self, graph: MotionGraph) -> None:
-        """Raise InvalidValue if the table is not for this graph."""
+        """Raise InvalidValue if the table was not made for `graph`."""
         n_out = np.diff(graph.first_out)[:, None]
         if len(self.choices) != len(n_out) or not ((self.choices >= -1) & (self.choices < n_out)).all():
             raise InvalidValue(

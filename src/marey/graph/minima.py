@@ -79,7 +79,7 @@ def search_minima(
 
     Parameters
     ----------
-    clouds : the markers of all clips.
+    clouds : the point clouds of all clips.
     frame_weights : (2 L + 1,) weights of the frames in a window.
     limit : largest distance in meters; None for no limit.
     coarse_step : compare only every n-th frame at first; see `marey.graph.coarse`. 1 compares all frames.

@@ -111,7 +111,7 @@ class Links:
         return np.asarray(self.items >= 0)
 
     def select(self, which: Ints | Bools) -> Edges:
-        """Return the edges with these indices, or with True in a mask."""
+        """Return the edges selected by indices or by a mask."""
         tails, heads, items = (each[which].astype(np.int64) for each in (self.tails, self.heads, self.items))
         blends = items >= 0
         distances, moves = np.zeros(len(tails)), np.zeros((len(tails), 3))

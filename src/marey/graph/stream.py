@@ -102,7 +102,7 @@ class GraphStream(PlayedStream):
             self._command[name] = checked
 
     def can_reach(self, label: str) -> bool:
-        """Return whether motion with this label can be reached from the end of the edge that is playing."""
+        """Return whether motion with the label can be reached from the end of the edge that is playing."""
         return bool(
             self.graph.members[self.graph.index(label=label), self._node] or self._route(label)[self._node] >= 0
         )

@@ -165,7 +165,7 @@ def write_arrays(path: str | os.PathLike[str], form: str, version: int, arrays: 
 
 
 def read_json(path: str | os.PathLike[str], form: str, version: int, *, required: bool = True) -> dict[str, Any]:
-    """Read a JSON object that has this format name and version.
+    """Read a JSON object that has the given format name and version.
 
     With `required` False, files written by hand may leave out both.
     """
@@ -247,12 +247,12 @@ class Head:
 
 
 def pack(form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return the bytes of an NPZ file with these arrays, little-endian, and the format name and version."""
+    """Return the bytes of an NPZ file with the arrays, little-endian, and the format name and version."""
     return pack_other_arrays({"format": np.array(form), "version": np.array(version, dtype="<i8"), **arrays})
 
 
 def pack_other_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return the bytes of an NPZ file with these arrays, little-endian; the comment of the zip file names marey."""
+    """Return the bytes of an NPZ file with the arrays, little-endian; the comment of the zip file names marey."""
     members = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     packed = _zip_arrays(members, compress=True)
     # A long motion that hardly moves compresses so well that `read_arrays` would reject it as a zip bomb.

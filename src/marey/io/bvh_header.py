@@ -206,7 +206,7 @@ class _Parser:
         limits.check_joints(len(tree), self.path)
 
     def name(self) -> bytes:
-        """Consume and return the rest of this line, up to a brace."""
+        """Consume and return the rest of the current line, up to a brace."""
         given = self.ahead(_NAME)
         if _guess_encoding(given) != "utf-8":
             given = self.ahead(re.compile(_SHIFT_JIS_NAME))

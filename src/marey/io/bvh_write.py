@@ -129,7 +129,7 @@ class _Tracks:
         return file_names if moving <= set(file_names) else _POSITIONS
 
     def _arrange_channels(self, j: int, positions: tuple[str, ...], rotations: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the channels in the file's order if it has exactly these; else positions first."""
+        """Return the channels in the file's order, if the file has exactly the same channels; else positions first."""
         if self.file_channels is not None:
             names = self.file_channels[j]
             if set(names) == {*positions, *rotations} and _rotation_names(names) == rotations:
@@ -172,7 +172,7 @@ def _read_angles(channels: tuple[tuple[str, ...], ...], values: Floats) -> list[
 
 
 def _same_rotations(angles: Floats, names: tuple[str, ...], rotations: Floats) -> bool:
-    """Return whether angles in degrees (F, n) about these axes give these rotations (F, 4)."""
+    """Return whether angles in degrees (F, n) about the named axes give `rotations` (F, 4)."""
     again = euler.from_axes(np.deg2rad(angles), "".join(name[0] for name in names))
     again *= np.where(quat.dot(again, rotations) < 0.0, -1.0, 1.0)[:, None]
     return bool(np.abs(again - rotations).max() <= _SAME)

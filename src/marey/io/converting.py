@@ -45,7 +45,7 @@ class ConvertReport:
     files: tuple[ConvertedFile, ...]
 
     def count(self, status: str) -> int:
-        """Return the number of files with this status."""
+        """Return the number of files with a status."""
         return sum(file.status == status for file in self.files)
 
     def to_dict(self) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def _convert_file(
 
 
 def _select(reading: LoadSettings | None, kind: str) -> LoadSettings:
-    """Return the settings without options that do not apply to files with this suffix."""
+    """Return the settings without options that do not apply to files of a kind."""
     from marey.io.loading import list_unsuitable
 
     how = LoadSettings() if reading is None else reading
@@ -180,7 +180,7 @@ def _select(reading: LoadSettings | None, kind: str) -> LoadSettings:
 
 
 def _load(path: Path, how: LoadSettings) -> Motion:
-    """Load a motion; options that do not apply to this kind of NPZ file are left out."""
+    """Load a motion; options that do not apply to its kind of NPZ file are left out."""
     try:
         return load_motion(path, settings=how)
     except InvalidValue as error:

@@ -47,7 +47,7 @@ class Element:
     children: list[Element] = field(default_factory=list)
 
     def child(self, name: str) -> Element | None:
-        """Return the first child with this name, or None."""
+        """Return the first child named `name`, or None."""
         return next((each for each in self.children if each.name == name), None)
 
 
@@ -281,7 +281,7 @@ class _TextReader:
                 return found.lastgroup, found[found.lastgroup]
 
     def _read_list(self, depth: int) -> list[Element]:
-        """Return the elements up to the closing brace of this list."""
+        """Return the elements up to the closing brace of the list."""
         if depth > _MAX_DEPTH:
             raise LimitExceeded(
                 f"elements are nested more than {_MAX_DEPTH} levels deep (the maximum)", path=self.document.path

@@ -240,7 +240,7 @@ def _make_property(name: str, value: Any) -> Element:
 
 
 def _make_local(translation: Floats) -> Element:
-    """Return the properties of a node with this translation, without rotation and scale."""
+    """Return the properties of a node with a translation, but without rotation and scale."""
     rows = (("Lcl Translation", translation), ("Lcl Rotation", np.zeros(3)), ("Lcl Scaling", np.ones(3)))
     return Element("Properties70", [], [Element("P", [name, name, "", "A", *row.tolist()]) for name, row in rows])
 

@@ -87,7 +87,7 @@ class Timeline:
         return first, later, alpha
 
     def n_passes(self, times: Floats) -> int:
-        """Return how often the seam is passed between the first and the last of these times (N,)."""
+        """Return how often the seam is passed between the first and the last of `times` (N,)."""
         if not self.loops:
             return 0
         period = self.stop - self.start

@@ -70,7 +70,7 @@ def derivative(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False)
 
 
 def inverse(points: npt.ArrayLike, values: npt.ArrayLike, *, cyclic: bool = False) -> FloatArray:
-    """Return the u at which an increasing spline has these values, in closed form.
+    """Return the u at which an increasing spline has the given values, in closed form.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class Metric:
         return f"{self.name}: {value}" + (f" ({self.note})" if self.note else "")
 
     def compare_with(self, other: Metric) -> Metric:
-        """Return this metric with the value of `other`, the same metric of the reference clip, as `against`."""
+        """Return a copy in which `against` is the value of `other`, the same metric of the reference clip."""
         return replace(self, against=other.value, against_note=other.note)
 
     def to_dict(self) -> dict[str, Any]:

@@ -368,7 +368,7 @@ FeatureLike: TypeAlias = "OneFeature | Iterable[OneFeature]"
 
 
 def as_features(given: FeatureLike | None) -> tuple[Feature, ...]:
-    """Convert the argument ``feature=`` to features: a Feature, a string, a function, or a list of these."""
+    """Convert the argument ``feature=`` to features: a Feature, a string, a function, or a list of them."""
     if isinstance(given, Feature):
         return (given,)
     if isinstance(given, str):

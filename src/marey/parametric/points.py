@@ -13,7 +13,7 @@ CENTER_OF_MASS = "center_of_mass"
 
 
 def find_joint(skeleton: Skeleton, name: str) -> int:
-    """Return the index of the joint with this role or, if there is none, with this name."""
+    """Return the index of the joint with the role `name` or, if there is none, of the joint named so."""
     found = skeleton.roles.get(name)
     return skeleton.index(name) if found is None else found
 

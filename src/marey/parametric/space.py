@@ -384,7 +384,7 @@ class ParametricMotion(FrozenRecord):
     @renamed_parameters(clean=("feet", feet_from_flag))
     @operation(SynthesisSettings)
     def synthesize(self, target: ArrayLike, settings: SynthesisSettings) -> ReachResult:
-        """Generate a motion with these parameters, and measure the parameters it reaches.
+        """Generate a motion with requested parameters, and measure the parameters that it reaches.
 
         Parameters
         ----------

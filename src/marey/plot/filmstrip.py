@@ -415,7 +415,7 @@ def _hide_x_axis(axes: Axes) -> None:
 
 
 def _draw_touching(axes: Axes, strip: _Strip, frame: int, view: View, shift: tuple[float, float]) -> None:
-    """Draw dots at the points that are in contact in this frame."""
+    """Draw dots at the points that are in contact in a frame."""
     if strip.touching is None:
         return
     points = view.flat(strip.touching[frame]) + np.array(shift)

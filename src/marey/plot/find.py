@@ -96,7 +96,7 @@ class _Row:
 
 
 def _frames_like(found: MatchResult, k: int, frames: list[int]) -> list[int]:
-    """Find the frames of a match that correspond to these frames of the query."""
+    """Find the frames of a match that correspond to `frames` of the query."""
     if k == 0:
         return frames
     try:

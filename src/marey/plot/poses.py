@@ -34,7 +34,7 @@ class View:
 
     @classmethod
     def front(cls, direction: Floats) -> View:
-        """View from the front: a character that faces this direction faces the reader."""
+        """View from the front: a character that faces `direction` faces the reader."""
         return cls(np.cross(UP, direction), UP)
 
     @classmethod

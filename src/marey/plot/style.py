@@ -105,7 +105,7 @@ def plot_function(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def new_figure(height: float, *, width: float = WIDTH, layout: Any = None) -> Figure:
-    """Create an empty figure of this height in inches that pyplot does not track."""
+    """Create an empty figure, `height` inches high, that pyplot does not track."""
     figure = Figure(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)
     return figure

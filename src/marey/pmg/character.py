@@ -111,7 +111,7 @@ class ParametricMotionGraph:
         return self._some_node().fps
 
     def __getitem__(self, name: str) -> Node:
-        """Return the node with this name."""
+        """Return the node named `name`."""
         if name not in self._nodes:
             known = ", ".join(map(repr, self._nodes)) or "none yet"
             raise UnknownName(f"no node {name!r} in {self.name!r}{similar(str(name), self._nodes)}; nodes: {known}")

@@ -36,7 +36,7 @@ _FREE = 100.0
 
 
 class ExampleReach(NamedTuple):
-    """How many examples of a node are reached: a motion requested with an example's parameters has these parameters.
+    """How many examples of a node are reached: a motion that is requested with the parameters of an example has them.
 
     n_examples : number of examples with parameters in the node's ranges.
     n_reached : number of examples that are reached within the tolerance; None if parameters cannot be measured.
@@ -194,12 +194,14 @@ class Node(FrozenRecord):
         return self.region.project(freeze_array(given, f"parameters of {self.name!r}", shape), self.scale)
 
     def contains(self, parameters: ArrayLike) -> bool:
-        """Return whether a motion of the node can have these parameters (d,)."""
+        """Return whether a motion of the node can have the parameters (d,)."""
         given = freeze_array(np.atleast_1d(parameters), f"parameters of {self.name!r}", (self.n_dims,))
         return bool(self.region.contains(given)[0])
 
     def reached(self, parameters: ArrayLike) -> Floats:
-        """Return the parameters (d,) that the motion for these parameters (d,) has, as far as the space knows."""
+        """Return the parameters (d,) that the motion for requested parameters (d,) really has, as far as the space
+        knows.
+        """
         given = self.project(np.atleast_1d(parameters))
         own = getattr(self.space, "reached", None)
         return given if own is None else np.asarray(own(given))
@@ -230,7 +232,7 @@ class Node(FrozenRecord):
         return ExampleReach(len(own), int(met.sum()), " and ".join(dict.fromkeys(named)))
 
     def motion(self, parameters: ArrayLike) -> Motion:
-        """Return the motion with these parameters (d,), or with the nearest that the node's motions can have."""
+        """Return the motion with the parameters (d,), or with the nearest that the node's motions can have."""
         return self.space(self.project(np.atleast_1d(parameters)))
 
     def samples(self, n: int, rng: np.random.Generator, *, corners: bool = False) -> Floats:

@@ -44,11 +44,11 @@ class Keys:
         self._expected: tuple[str, ...] = ()
 
     def fail(self, message: str) -> NoReturn:
-        """Raise an error with the recipe's path and the location of this table."""
+        """Raise an error with the recipe's path and the location of the table."""
         raise ParseError(f"{self.where}: {message}", path=self.path)
 
     def expect(self, *keys: str) -> None:
-        """Set the keys that this table may have, for `miss` and `check_known`."""
+        """Set the keys that the table may have, for `miss` and `check_known`."""
         self._expected = keys
 
     def check_known(self, known: Iterable[str] = ()) -> None:
@@ -184,7 +184,7 @@ class Keys:
         return tuple(listed)
 
     def settings(self, kind: Callable[..., S]) -> S:
-        """Return settings of this kind with the values in the table. Unknown keys raise an error."""
+        """Return settings of the class `kind` with the values in the table. Unknown keys raise an error."""
         names = [each.name for each in options_of(kind) if each.kind != "object"]
         given = {name: self._take(name) for name in names if self.has(name)}
         self.done()

@@ -55,7 +55,7 @@ REQUESTS: Mapping[str, Request] = MappingProxyType({"by name": request_by_name, 
 
 
 def find_request(name: str, where: str) -> Request:
-    """Return the request function with this name; `where` is the location for the error message."""
+    """Return the request function named `name`; `where` is the location for the error message."""
     if name not in REQUESTS:
         known = ", ".join(map(repr, REQUESTS))
         raise UnknownName(f"{where}: no request function named {name!r}{similar(str(name), REQUESTS)}; known: {known}")

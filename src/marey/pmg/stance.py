@@ -101,7 +101,7 @@ class Soles:
 
 
 def make_soles(skeleton: Skeleton, points: Sequence[ContactPoint]) -> Soles:
-    """Return the (cached) `Soles` of a skeleton for these contact points."""
+    """Return the (cached) `Soles` of a skeleton for some contact points."""
     return _make_soles(skeleton, tuple(points))
 
 

@@ -104,7 +104,7 @@ class ControlState(NamedTuple):
     changes: tuple[float, float] | None = None
 
     def option(self, name: str) -> TransitionOption | None:
-        """Return the option with this node name, or None."""
+        """Return the option whose node is named `name`, or None."""
         return next((each for each in self.options if each.node.name == name), None)
 
 

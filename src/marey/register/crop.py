@@ -46,7 +46,7 @@ def find_crops(
 
     Parameters
     ----------
-    clouds : the motions' markers, at one rate.
+    clouds : the motions' point clouds, at one rate.
     slope_limit : largest ratio of playback speeds, used for motions without gait.
     max_distance : meters; for motions without gait, the largest distance at which frames count as similar.
     pivot : index of the motion to compare the others with, if it is already known.

@@ -94,7 +94,7 @@ class TimewarpCurve(FrozenRecord):
         return bspline.derivative(self.points, convert_array(u, "u"), cyclic=self.cyclic)
 
     def inverse(self, motion: int, seconds: npt.ArrayLike) -> Floats:
-        """Find u (...) at which `motion` is at these seconds (...)."""
+        """Find u (...) at which `motion` is at times `seconds` (...)."""
         j = check_index(motion, "a motion's number")
         if not -self.n_motions <= j < self.n_motions:
             raise InvalidValue(f"motion must be from 0 to {self.n_motions - 1}, not {j}")
@@ -458,7 +458,7 @@ def _move_origins(moves: Floats, origins: Floats) -> Floats:
 def _extend_clouds(
     clouds: Clouds, frames: Floats, motion: int, loops: Floats | None, half_window: int
 ) -> tuple[Clouds, Floats]:
-    """Extend the clouds to contain all these frames; also return the frames' new numbers."""
+    """Extend the clouds to contain all `frames`; also return the frames' new numbers."""
     last = len(clouds) - 1
     if loops is None:
         if frames[0] < -1e-6 or frames[-1] > last + 1e-6:

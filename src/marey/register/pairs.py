@@ -91,7 +91,7 @@ def find_loop_shift(a: Clouds, b: Clouds, loops: Floats, *, window: float, slope
 
 
 def _find_best_start(values: Floats, starts: range, slope_limit: int) -> TimeAlignment:
-    """Find the best path around two loops among those that begin at one of these columns."""
+    """Find the best path around two loops among those that begin at one of the columns `starts`."""
     n = len(values)
     return min(
         (dtw_cyclic(values, start=start % n, slope_limit=slope_limit) for start in starts),

@@ -271,7 +271,7 @@ def _measure_opposite(staged: StagedMotions, timewarp: TimewarpCurve, j: int) ->
 
 
 def _refuse(reason: str, force: bool) -> tuple[str, ...]:
-    """Raise `NotBlendable` with this reason, or return it as a note if `force` is set."""
+    """Raise `NotBlendable` with the reason, or return it as a note if `force` is set."""
     if not force:
         raise NotBlendable(
             reason,

@@ -36,7 +36,7 @@ def find_steps(motion: Motion, clouds: Clouds | None = None) -> Steps:
     steps) crosses 0; see `marey.measure.stride_rate`. In gait the feet alternate: a leg that swings out and back again,
     as in a kick, passes the other one twice and is not a step.
 
-    clouds : markers of the motion, to save time; used if they include hips and legs.
+    clouds : the motion's point cloud, to save time; used if they include hips and legs.
     """
     roles = motion.skeleton.roles
     nothing = Steps(np.zeros(0), np.zeros(0, dtype=np.int64))

@@ -285,7 +285,7 @@ def sample_names() -> tuple[str, ...]:
 
 
 def entry(name: str) -> Entry:
-    """Return the sample with this name; raise `UnknownName` with a suggestion if there is none."""
+    """Return the sample named `name`; raise `UnknownName` with a suggestion if there is none."""
     try:
         return CATALOG[name]
     except (KeyError, TypeError):

@@ -29,13 +29,13 @@ class Spot:
     yaw: float = 0.0
 
     def place(self, point: Triple) -> Triple:
-        """Convert a point from this frame (left, up, ahead) to world coordinates."""
+        """Convert a point from the spot's frame (left, up, ahead) to world coordinates."""
         c, s = np.cos(self.yaw), np.sin(self.yaw)
         left, up, ahead = point
         return float(self.x + c * left + s * ahead), float(up), float(self.z - s * left + c * ahead)
 
     def to_local(self, point: Triple) -> Triple:
-        """Convert a point from world coordinates to this frame (left, up, ahead)."""
+        """Convert a point from world coordinates to the spot's frame (left, up, ahead)."""
         c, s = np.cos(self.yaw), np.sin(self.yaw)
         x, z = point[0] - self.x, point[2] - self.z
         return float(c * x - s * z), float(point[1]), float(s * x + c * z)

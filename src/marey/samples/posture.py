@@ -99,7 +99,7 @@ class Script:
         self._aims.setdefault(side, []).append((self.now, goal))
 
     def meet(self, name: str, role: str, position: Sequence[float]) -> None:
-        """Record as ground truth that the joint with this role is at a world position now."""
+        """Record as ground truth that the joint with a role is at a world position now."""
         skeleton, _ = sample_body()
         x, y, z = (float(value) for value in position)
         self.targets.append(Target(name, skeleton.names[skeleton.roles[role]], self.now, (x, y, z)))
@@ -220,7 +220,7 @@ def _hang_arms(arm: Floats, bowed: Floats) -> Floats:
 
 
 def still_points(poses: Sequence[Pose]) -> Trunk:
-    """Compute the upper body in each of these poses, without noise."""
+    """Compute the upper body in each of `poses`, without noise."""
     controls = _controls(np.array([pose.row() for pose in poses]))
     return trunk_points(controls, controls.place)
 

@@ -78,7 +78,7 @@ class Index:
             pass
 
     def files(self, paths: Iterable[str]) -> dict[str, FileRow]:
-        """Return the stored rows of these files, by path; unknown files are left out."""
+        """Return the stored rows of files, by path; unknown files are left out."""
         rows = self._rows("SELECT path, size, mtime, ctime, hashed, digest, clips FROM files WHERE path", paths)
         found = (FileRow(*row) for row in rows)
         return {row.path: row._replace(clips=_unpack_names(row.clips)) for row in found}
@@ -90,7 +90,7 @@ class Index:
             db.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)", plain)
 
     def clips(self, keys: Iterable[str]) -> dict[str, ClipRow]:
-        """Return the stored rows of these clips, by key; unknown clips are left out."""
+        """Return the stored rows of clips, by key; unknown clips are left out."""
         rows = self._rows("SELECT key, reason, skeleton, n_frames FROM clips WHERE key", keys)
         return {row[0]: ClipRow(*row) for row in rows}
 
@@ -100,7 +100,7 @@ class Index:
         return json.loads(rows[0][0]) if rows else None
 
     def skeleton(self, key: str) -> dict[str, Any] | None:
-        """Return the stored skeleton with this key as a dict; None if there is none."""
+        """Return the skeleton stored under a key, as a dict; None if there is none."""
         rows = self._rows("SELECT content FROM skeletons WHERE key", [key])
         return json.loads(rows[0][0]) if rows else None
 
@@ -128,7 +128,7 @@ class Index:
             db.executemany("INSERT OR REPLACE INTO summaries VALUES (?, ?)", rows)
 
     def known_arrays(self, keys: Iterable[str]) -> set[str]:
-        """Return those of the keys that have an array."""
+        """Return the keys that have an array."""
         return {row[0] for row in self._rows("SELECT key FROM arrays WHERE key", keys)}
 
     def arrays(self, keys: Iterable[str]) -> dict[str, NDArray[Any] | None]:

@@ -167,7 +167,7 @@ def label_rows(folder: Path, given: Sequence[StrPath], files: tuple[str, ...]) -
 
 
 def add_labels(motion: Motion, rows: Iterable[LabelRow]) -> Motion:
-    """Return the motion with these labels added. It must have all frames of its file, at the file's rate."""
+    """Return the motion with labels added. It must have all frames of its file, at the file's rate."""
     new = [_label(motion, row) for row in rows]
     return replace(motion, labels=Labels(tuple(dict.fromkeys((*motion.labels, *new))))) if new else motion
 

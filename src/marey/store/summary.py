@@ -278,7 +278,7 @@ def _collect(
 def _compare(
     index: Index, keys: Sequence[tuple[str, str]], contents: Mapping[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """Compare all clips, and return the reports to which this added findings, keyed by clip name.
+    """Compare all clips, and return the reports that got new findings, keyed by clip name.
 
     The reports are stored in the index, because comparing the clips of a large library takes long.
     """

@@ -75,7 +75,7 @@ def _find_remedy(error: MareyError, kinds: Iterable[type[Settings]], remedies: M
 
 
 def word_for(text: str, kinds: Iterable[type[Settings]]) -> str:
-    """Return a note of an operation with these settings, worded for the page."""
+    """Return a note of an operation, worded for the page. `kinds` are the classes of its settings."""
     return word_parameters(text, _name_control_of(kinds))
 
 

@@ -50,7 +50,7 @@ class Use:
         return [each for each in self.settings if not isinstance(each, Inputs)]
 
     def call(self, function: str, *arguments: Any, end: str = "", imports: tuple[str, ...] = ()) -> Recipe:
-        """Return the recipe of a call with these arguments and the options of all settings."""
+        """Return the recipe of a call of `function`, with the options of all settings."""
         options, needed = write_options(*self.options)
         return call(self.name, function, *arguments, options=options, end=end, imports=(*imports, *needed))
 
@@ -122,7 +122,7 @@ def _rotate(use: Use) -> Recipe:
 
 
 def _warp(use: Use, kind: str, name: str, change: str) -> Recipe:
-    """Return the recipe of a warp with one key of this class."""
+    """Return the recipe of a warp with one key of the class `kind`."""
     motion, frame = use.data
     axes, hold = use.input("axes"), use.input("hold")
     key = f"[{kind}({name!r}, {frame / use.motion.fps!r}, {change}, axes={axes!r}, hold={hold!r})]"

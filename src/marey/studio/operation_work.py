@@ -135,7 +135,7 @@ def follow_speed_curve(motion: Motion, curve: Sequence[Sequence[float]]) -> Moti
 
 
 def find_speed_keys(motion: Motion, curve: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
-    """Return the keys of the timewarp that gives a motion these speeds over time."""
+    """Return the keys of the timewarp that gives a motion the speeds of a curve."""
     import numpy as np
 
     fractions, speeds = np.array(sorted(map(tuple, curve)), dtype=np.float64).T

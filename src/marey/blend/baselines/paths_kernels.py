@@ -87,8 +87,7 @@ def is_within_reach(rows: int, columns: int, state: int, run: int) -> bool:
 
 @helper
 def _is_no_better(seen: Floats1D, state: int, cost: float, run: int) -> bool:
-    """Return whether this cell was already reached at no higher cost, in a state that allows at least the same
-    steps."""
+    """Return whether a cell was already reached at no higher cost, in a state that allows at least the same steps."""
     if cost >= seen[0]:
         return True
     first = 1 if state <= run else run + 1

@@ -195,7 +195,7 @@ class FatGraphStream(PlayedStream):
         return edge.path(turn, self.graph.fps), edge
 
     def _estimate_turn_time(self, edge: FatEdge, off: float) -> float:
-        """Estimate the seconds to turn by `off` radians, first with this edge and then with the fastest-turning one.
+        """Estimate the seconds to turn by `off` radians, first with `edge` and then with the fastest-turning one.
 
         If a `turn` is requested, return the radians of `off` that this edge cannot turn.
         """

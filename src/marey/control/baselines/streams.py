@@ -138,7 +138,7 @@ def _make_blend_tree(clips: Sequence[Motion], turns: Sequence[float], options: d
 
 
 def make_loops(clips: Sequence[Motion], turns: Sequence[float] = TURNS) -> dict[str, Motion]:
-    """Cut the cycles that turn by about these angles, in radians, out of walks, and make loops of them."""
+    """Cut the cycles that turn by about `turns`, in radians, out of walks, and make loops of them."""
     return {name: _make_loop(motion) for name, motion in pick_strides(clips, turns, _MARGIN).items()}
 
 

@@ -360,7 +360,7 @@ class AddLook(
 
 
 class RemoveLook(Message, do="author_gaze_remove"):
-    """Remove the example with this index."""
+    """Remove the example with the index `example`."""
 
     example: int
 

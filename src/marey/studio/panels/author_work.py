@@ -58,7 +58,7 @@ def known_recipe(name: str) -> str:
 
 
 def gait(progress: Progress, motions: list[Motion], name: str, settings: dict[str, Any], into: str) -> dict[str, Any]:
-    """Build a node from the gait cycles in motions and save it to `into` as a character with this one node."""
+    """Build a node from the gait cycles in motions and save it to `into` as a character with that one node."""
     from marey.clean import detect_contacts, ensure_contacts
     from marey.core.placement import make_hips_root
     from marey.pmg import GaitSpace, ParametricMotionGraph

@@ -197,7 +197,7 @@ class CharacterDriver:
         return self.stream.playing[0]
 
     def request(self, request: Mapping[str, Any]) -> None:
-        """Pass on the requests that this character accepts, and withdraw those that are no longer made.
+        """Pass on the requests that the character accepts, and withdraw those that are no longer made.
 
         A request stays in effect when the character changes, and the new character may accept fewer requests.
         """

@@ -364,7 +364,7 @@ class ResponseClock:
         return self._waited
 
     def request(self, direction: float | None, heading: float) -> None:
-        """Record that a character with this `heading` is requested to face `direction`, both in radians."""
+        """Record that a character whose heading is `heading` is requested to face `direction`, both in radians."""
         if direction is None:
             self._wanted = self._waited = self._last = None
             return

@@ -165,7 +165,7 @@ def _describe_use(
     session: Session, message: RunOperation, row: Operation, data: list[Any], values: dict[str, Any],
     source: Step | None,
 ) -> Use:  # fmt: skip
-    """Return the data from which code for this operation is written: recipes in place of motions and graphs.
+    """Return the data from which code for an operation is written: recipes in place of motions and graphs.
 
     source : the step of the selected motion to which the operation is applied; None for the current step.
     """

@@ -231,7 +231,7 @@ def save_found(session: Session, message: messages.SaveFound) -> messages.SavedF
 
 
 def _activate_space(session: Session, file: str, done: dict[str, Any], *made_from: str) -> messages.SpaceMade:
-    """Make this space the current one, and return its description with a first motion."""
+    """Make a space the current one, and return its description with a first motion."""
     aim = get_find_state(session).aim = Aim(file, done.pop("stands"), made_from)
     first = _publish_aimed(session, aim, done.pop("first"))
     aim.reply = fill(messages.SpaceMade, done, first=first)

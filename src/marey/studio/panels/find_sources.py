@@ -105,7 +105,7 @@ def _find_clip(web: MatchWeb, motion: Motion, among: Iterable[int], taken: list[
 
 
 def is_clip(web: MatchWeb, clip: int, motion: Motion) -> bool:
-    """Return whether a clip of the web equals this motion, frame by frame."""
+    """Return whether a clip of the web equals a motion, frame by frame."""
     at_rate = _resample_for_web(web, motion)
     return at_rate is not None and _has_equal_frames(web.clips[clip], at_rate)
 

@@ -109,7 +109,7 @@ class FindState:
         return str(self.folder / f"{kind}-{self.next_number():06d}.npz")
 
     def set_web(self, file: str, clips: list[tuple[Key, str] | None], skeleton: Skeleton, reply: WebBuilt) -> WebBuilt:
-        """Make this web the current one. Discard the last search, but not the parametric motion."""
+        """Make a web the current one. Discard the last search, but not the parametric motion."""
         self.web, self.clips, self.skeleton, self.reply = file, clips, skeleton, reply
         self.search = None
         return reply

@@ -52,7 +52,7 @@ class GraphCommand(
     Message,
     control_labels={"threshold": "Threshold", "thresholds": "Thresholds per pair of labels"},
 ):
-    """A command about the graph with this threshold in meters, and with other thresholds for some pairs of labels."""
+    """A command about the graph with a threshold in meters, and with other thresholds for some pairs of labels."""
 
     threshold: float
     pairs: tuple[PairLimit, ...] = ()
@@ -107,7 +107,7 @@ class GraphShown(Value):
 
 
 class LinkGraph(GraphCommand, do="graph_links"):
-    """Get the connectivity for these thresholds, without building the graph."""
+    """Get the connectivity for some thresholds, without building the graph."""
 
 
 class WalkGraph(GraphCommand, do="graph_walk"):

@@ -93,7 +93,7 @@ def find_candidates(
 def build_graph(
     progress: Progress, folder: str, threshold: float, pairs: list[list[Any]], min_seconds: float
 ) -> dict[str, Any]:
-    """Build the graph within these thresholds (m) from the files of `find_candidates`, and save it.
+    """Build the graph with the thresholds (m) from the files of `find_candidates`, and save it.
 
     pairs : (label before, label after, threshold) for some pairs of labels.
     """

@@ -112,12 +112,12 @@ def _apply_rotations(base: Motion, done: dict[str, Any]) -> Motion:
 
 
 def _own_results(session: Session) -> set[str]:
-    """Return the ids of this panel's results, which it may replace."""
+    """Return the ids of the panel's results, which it may replace."""
     result: set[str] = session.state.get_or_create("layer", set)
     return result
 
 
 def _check_own_result(session: Session, name: str | None) -> None:
-    """Raise an error if the motion to replace is not a result of this panel."""
+    """Raise an error if the motion to replace is not a result of the panel."""
     if name is not None and name not in _own_results(session):
         raise InvalidValue(f"motion {name[:40]!r} is not a gaze result; omit it to make a new one")
