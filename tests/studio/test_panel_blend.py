@@ -210,7 +210,7 @@ def test_a_rest_pose_is_left_out_and_the_sidecar_still_fits(page: FakePage, pair
 def test_errors_are_one_sentence(page: FakePage, opened: dict[str, str], pair: list[str]) -> None:
     three = [*pair, opened["left"]]
     for fields, text in (
-        ({"motions": pair[:1]}, "expected 2 to 16 clips to blend, got 1"),
+        ({"motions": pair[:1]}, "select 2 to 16 clips to blend, not 1"),
         ({"motions": three, "settings": {"method": "discrete"}}, "needs two motions, got 3"),
         ({"motions": pair, "weights": [1, 2, 3]}, "“weights” must be 2 numbers"),
         ({"motions": pair, "weights": [0, 0]}, "sum greater than 0"),

@@ -233,7 +233,7 @@ def test_bad_searches_are_refused(
     [
         ("find_matches", {"first": -1, "count": 3}, "expected up to 60 matches, starting at 0 or later"),
         ("find_matches", {"first": 0, "count": 61}, "expected up to 60 matches, starting at 0 or later"),
-        ("find_open", {"number": 6}, "expected a match from 0 to 5, got 6"),
+        ("find_open", {"number": 6}, "the number of a match must be from 0 to 5, not 6"),
         ("aim_make", {"feature": "nonsense"}, "no feature named 'nonsense'"),
         ("aim_make", {"feature": "position:tail"}, "tail"),
         ("aim_make", {"feature": FEATURE, "drop": [0]}, "the query, match 0, cannot be removed"),

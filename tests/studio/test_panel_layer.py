@@ -138,7 +138,7 @@ def test_a_clip_without_steps_is_spliced_with_a_note(layers: tuple[FakePage, dic
         (
             "layer_look",
             {"motion": "walk", "goals": [{"time": 99.0, "point": POINT}]},
-            "times of goals must be within walk, which ends at",
+            "the gaze target at 99 s is outside walk, which ends at",
         ),
         ("layer_look", {"motion": "walk", "goals": [{"time": 0.0, "point": [1.0]}]}, "expected a list of 3"),
         (
