@@ -163,7 +163,7 @@ def _list_findings(graph: MotionGraph) -> list[str]:
     out = []
     gone = [each.label for each in components if not each.n_frames]
     if gone:
-        out.append(f"{_format_names(gone)} cannot be played forever: no transitions lead back to it; {remedy}")
+        out.append(f"{_format_names(gone)} cannot be played forever: no transitions lead back there; {remedy}")
     out += [finding for finding in graph.findings if finding.startswith("only ")]
     alive = [each for each in components if each.n_frames]
     groups: dict[frozenset[str], list[str]] = {}
