@@ -854,7 +854,7 @@ export interface GraphShown {
 export interface ShowGraph {
 }
 
-/** Get the connectivity for these thresholds, without building the graph. */
+/** Get the connectivity for some thresholds, without building the graph. */
 export interface LinkGraph {
   threshold: number;
   pairs?: PairLimit[];
@@ -1575,7 +1575,7 @@ export interface AddLook {
   settings?: Partial<GazeExampleSettings>;
 }
 
-/** Remove the example with this index. */
+/** Remove the example with the index `example`. */
 export interface RemoveLook {
   example: number;
 }
