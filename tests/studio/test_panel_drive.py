@@ -37,7 +37,7 @@ from marey.pmg import GaitSpace, ParametricMotionGraph
 from marey.pmg.walker import sample_walks
 from marey.samples import sample
 from marey.studio import cached_characters
-from marey.studio.jobs import Cancelled
+from marey.studio.jobs import Cancelled, Jobs
 from marey.studio.live import Live
 from marey.studio.motions import Motions
 from marey.studio.outbox import Outbox
@@ -59,7 +59,7 @@ from marey.studio.panels.drive_source import (
     Record,
     ResponseClock,
     make_upper,
-    measure_turns,
+    measure_turn,
 )
 from marey.studio.panels.drive_steering import Steering, find_turning
 from marey.studio.session import PanelState, Session
@@ -235,12 +235,11 @@ def _sweep(clock: ResponseClock, *directions: float, frames: int) -> None:
             clock.step(0.0)
 
 
-def test_controllers_make_the_same_turns(
-    drivers: dict[str, Callable[[], Driver]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(drive_source, "TURNS", (90.0, -90.0))
-    record = Record()
-    measure_turns(drivers["graph"](), record)
+def test_controllers_make_the_same_turns(drivers: dict[str, Callable[[], Driver]]) -> None:
+    record, driver = Record(), drivers["graph"]()
+    source = DriveSource(driver, record)
+    for turn in (90.0, -90.0):
+        measure_turn(source, driver, turn)
     assert len(record.answers) + record.unanswered == 2
     assert record.answers
 
@@ -258,16 +257,31 @@ def test_controllers_are_compared_with_the_same_clips(
         return function(*arguments)
 
     monkeypatch.setattr(drive, "_make_driver", make)
-    monkeypatch.setattr(drive_source, "TURNS", (90.0,))
-    jobs = SimpleNamespace(run_in_thread=run_in_thread)
+    monkeypatch.setattr(drive_source, "TURNS", (90.0, -90.0))
+    reported: list[tuple[float, str]] = []
+    jobs = Jobs(lambda _, fraction, text: reported.append((fraction, text)))
+    monkeypatch.setattr(jobs, "run_in_thread", run_in_thread)
     session = SimpleNamespace(motions=Motions(), jobs=jobs, state=PanelState())
     table = asyncio.run(drive.compare_drive(cast("Session", session), CompareDrive(motions=("m1", "m2"))))
     assert [(each.way, each.character, each.rate) for each in table.ways] == [
         ("matching", "2 open clips", 30.0),
         ("tree", "2 open clips", 30.0),
     ]
-    assert all(each.answered + each.unanswered == 1 for each in table.ways)
+    assert all(each.answered + each.unanswered == 2 for each in table.ways)
     assert table.failed == {"character": "too few clips", "graph": "too few clips"}
+    fractions = [fraction for fraction, _ in reported]
+    assert fractions == sorted(fractions)
+    assert (0.875 + 0.125 / 2, "blend tree: turn 2 of 2") in reported
+
+
+def test_a_canceled_comparison_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def make(session: Any, state: Any, message: StartDrive) -> Driver:
+        raise Cancelled("the work was canceled")
+
+    monkeypatch.setattr(drive, "_make_driver", make)
+    session = SimpleNamespace(motions=Motions(), jobs=Jobs(lambda *_: None), state=PanelState())
+    with pytest.raises(Cancelled):
+        asyncio.run(drive.compare_drive(cast("Session", session), CompareDrive(motions=())))
 
 
 def test_a_character_is_built_from_the_clips_of_other_controllers(walks: list[Motion], tmp_path: Path) -> None:

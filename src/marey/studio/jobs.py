@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -16,6 +16,8 @@ from marey.studio.threads import to_thread
 
 # The id of the command that is being answered.
 COMMAND: ContextVar[int] = ContextVar("COMMAND", default=0)
+# Start and end (0 to 1) of the part of the command that is running, and its title.
+_PART: ContextVar[tuple[float, float, str]] = ContextVar("_PART", default=(0.0, 1.0, ""))
 # Seconds after which a worker without work is ended.
 IDLE_SECONDS = 120.0
 # One thread for linear algebra: its matrices are small, and threads that wait for each other in a loop would take the
@@ -79,7 +81,7 @@ class Jobs:
             if self._idle is not None:
                 self._idle.cancel()
             try:
-                return await self._work(call, arguments, COMMAND.get())
+                return await self._work(call, arguments)
             finally:
                 self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._release)
 
@@ -105,10 +107,21 @@ class Jobs:
             self._running.pop(command, None)
 
     def report_progress(self, fraction: float, text: str) -> None:
-        """Report the progress (0 to 1) of the current command."""
-        self._report(COMMAND.get(), fraction, text)
+        """Report the progress (0 to 1) of the current command, or of its current `part`."""
+        start, end, title = _PART.get()
+        self._report(COMMAND.get(), start + (end - start) * fraction, ": ".join(filter(None, (title, text))))
 
-    async def _work(self, call: str, arguments: dict[str, Any], command: int) -> dict[str, Any]:
+    @contextmanager
+    def part(self, start: float, end: float, title: str) -> Iterator[None]:
+        """Count the progress reported inside this context as that from `start` to `end` of the command."""
+        token = _PART.set((start, end, title))
+        try:
+            self.report_progress(0.0, "")
+            yield
+        finally:
+            _PART.reset(token)
+
+    async def _work(self, call: str, arguments: dict[str, Any]) -> dict[str, Any]:
         sent = await to_thread(pack, {"call": call, "arguments": arguments})
         worker = await self._ready()
         if worker.stdin is None or worker.stdout is None:
@@ -128,7 +141,7 @@ class Jobs:
                 data = await worker.stdout.readexactly(size)
                 if "fraction" not in answer:
                     break
-                self._report(command, answer["fraction"], answer["text"])
+                self.report_progress(answer["fraction"], answer["text"])
             is_answered = True
         except (ConnectionError, EOFError, ValueError) as error:
             raise WorkFailed("WorkerDied", f"the worker process does not respond ({error}); try again") from None

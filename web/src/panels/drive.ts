@@ -87,7 +87,6 @@ class Driving {
   private readonly commands = el("section", { hidden: true });
   private readonly answer = el("output", { class: "drive-answer", aria: { label: "Response time of the last turn, seconds" } });
   private readonly doing = el("p", { class: "dim drive-doing" });
-  /** Describes the character or the clips. */
   private readonly about = el("p", { class: "dim drive-about", hidden: true });
   private readonly abouts = new Map<string, string>();
   /** What the character cannot do after some of its clips. */
@@ -238,6 +237,7 @@ class Driving {
     this.compare.disabled = false;
     if (!found) return;
     this.table.replaceChildren(responseTable(found.ways));
+    this.compare.scrollIntoView({ block: "nearest" });
     this.failed.hidden = !Object.keys(found.failed).length;
     this.failed.replaceChildren(...Object.entries(found.failed).map(([way, why]) => el("li", { text: `${controllerName(way)}: ${why}.` })));
   }

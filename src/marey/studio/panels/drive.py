@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from marey.errors import FileError, InvalidValue, MareyError
+from marey.studio.jobs import Cancelled
 from marey.studio.messages import Nothing
 from marey.studio.panels import drive_messages as messages
 from marey.studio.panels.author_files import find_authored, list_authored
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 # Limits: motions to drive with, seconds that can be saved, and characters driven at the same time.
 _MAX_MOTIONS, _MAX_LENGTH, _MAX_DRIVEN = 100, 60.0, 4
+_TITLES: dict[messages.ControllerKind, str] = {
+    "character": "parametric graph", "graph": "direction table", "matching": "motion matching", "tree": "blend tree",
+}  # fmt: skip
 # Meters to the left at which another character starts.
 _SPACING = 1.0
 
@@ -160,15 +164,24 @@ async def prepare_drive(session: Session, message: messages.PrepareDrive) -> Not
 async def compare_drive(session: Session, message: messages.CompareDrive) -> messages.DriveTable:
     """Measure all controllers with the same clips and the same turns."""
     await to_thread(import_module, "marey.studio.panels.drive_source")
-    from marey.studio.panels.drive_source import Record, measure_turns
+    from marey.studio.panels.drive_source import TURNS, DriveSource, Record, measure_turn
 
-    state, failed = _get_state(session), {}
-    for way in get_args(messages.ControllerKind):
+    state, jobs, failed = _get_state(session), session.jobs, {}
+    ways = get_args(messages.ControllerKind)
+    for k, way in enumerate(ways):
         given = messages.StartDrive(way=way, source="clips", motions=message.motions, feet=message.feet)
+        start, middle, end = ((k + part) / len(ways) for part in (0.0, 0.5, 1.0))
         try:
-            driver = await _make_driver(session, state, given)
+            with jobs.part(start, middle, _TITLES[way]):
+                driver = await _make_driver(session, state, given)
             record = Record()
-            await session.jobs.run_in_thread(measure_turns, driver, record)
+            source = await to_thread(DriveSource, driver, record)
+            with jobs.part(middle, end, _TITLES[way]):
+                for number, turn in enumerate(TURNS):
+                    jobs.report_progress(number / len(TURNS), f"turn {number + 1} of {len(TURNS)}")
+                    await jobs.run_in_thread(measure_turn, source, driver, turn)
+        except Cancelled:
+            raise
         except MareyError as problem:
             failed[way] = str(problem)
             continue

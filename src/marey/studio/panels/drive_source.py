@@ -229,18 +229,16 @@ class DriveSource:
 TURNS, _STEADY = (45.0, -90.0, 135.0, -45.0, 90.0, -135.0, 180.0), 2.0
 
 
-def measure_turns(driver: Driver, record: Record) -> None:
-    """Let a character make turns, faster than in real time, and record its response times."""
-    source = DriveSource(driver, record)
-    for turn in TURNS:
-        for _ in range(round(_STEADY * source.fps)):
-            source.frame()
-        source.request(DriveRequest(direction=float(source.body_state.place[0]) + math.radians(turn)))
-        driver.finish()
-        for _ in range(math.ceil((TIMEOUT + HOLD_SECONDS) * source.fps)):
-            if not source.is_turning:
-                break
-            source.frame()
+def measure_turn(source: DriveSource, driver: Driver, turn: float) -> None:
+    """Let a character turn (degrees), faster than in real time; its record gets the response time."""
+    for _ in range(round(_STEADY * source.fps)):
+        source.frame()
+    source.request(DriveRequest(direction=float(source.body_state.place[0]) + math.radians(turn)))
+    driver.finish()
+    for _ in range(math.ceil((TIMEOUT + HOLD_SECONDS) * source.fps)):
+        if not source.is_turning:
+            break
+        source.frame()
 
 
 # Seconds of a character's own motion with which another upper body is synchronized.
