@@ -157,7 +157,7 @@ class Driving {
     setOptions(select, options, this.picked && can(select.value) ? select.value : first);
     for (const option of select.options) option.disabled = !can(option.value);
     this.abouts.clear();
-    for (const { name, about, is_built } of found.recipes) this.abouts.set(`recipe:${name}`, is_built ? about : `${about}. It is built when it is first started; after that, it starts at once`);
+    for (const { name, about, is_built } of found.recipes) this.abouts.set(`recipe:${name}`, is_built ? about : `${about}. It is built when it is first started; after that, it starts at once.`);
     this.hasGraph = found.graph;
     this.listClips();
     this.prepare();
