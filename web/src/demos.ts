@@ -97,9 +97,7 @@ async function findKicks(app: App): Promise<void> {
   await openSample(app, "kick_grid", { fps: 30 }, "kicks");
   const kick = app.selected!.info.labels.find(({ name }) => name.includes("kick"));
   if (kick) app.playback.setRegion([kick.start, kick.stop]);
-  await press("Index clips");
-  await press("Suggest a threshold");
-  await press(/^Use /);
+  await press("Find similar");
 }
 
 async function carryCup(app: App): Promise<void> {
@@ -131,12 +129,11 @@ function panel(): HTMLElement | null {
   return document.querySelector<HTMLElement>("#right .tab-body .panel");
 }
 
-function find(label: string | RegExp): HTMLButtonElement | undefined {
-  const fits = (text: string) => (typeof label === "string" ? text === label : label.test(text));
-  return [...(panel()?.querySelectorAll("button") ?? [])].find((each) => fits(each.textContent!) && !each.disabled && each.offsetParent);
+function find(label: string): HTMLButtonElement | undefined {
+  return [...(panel()?.querySelectorAll("button") ?? [])].find((each) => each.textContent === label && !each.disabled && each.offsetParent);
 }
 
-async function press(label: string | RegExp): Promise<void> {
+async function press(label: string): Promise<void> {
   const found = await until(() => find(label));
   mark(found);
   found.click();

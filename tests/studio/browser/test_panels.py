@@ -182,14 +182,16 @@ def test_a_graph_gives_a_random_walk(tab: Tab) -> None:
 
 def test_what_is_like_an_example_is_found(tab: Tab) -> None:
     open_panel(tab, "Find")
-    tab.page.locator(".panel button", has_text="Index clips").first.click()
-    says(tab, "2 clips, ")
     select(tab, "slow")
     tab.page.evaluate("() => marey.playback.setRegion([10, 40])")
-    tab.page.get_by_label("Threshold (m)", exact=True).fill("0.2")
-    tab.page.get_by_label("Threshold (m)", exact=True).press("Enter")
-    press(tab, "Search")
+    press(tab, "Find similar")  # indexes the clips, suggests a threshold, and searches
     tab.until("() => / match(es)? found/.test(document.querySelector('.panel').textContent)")
+    says(tab, "2 clips, ")
+    threshold = tab.page.get_by_label("Threshold (m)", exact=True)
+    suggested = float(threshold.input_value())
+    threshold.fill(str(suggested / 100.0))
+    press(tab, "Search")
+    says(tab, "No match within")
 
 
 def test_an_upper_body_is_put_on(tab: Tab) -> None:

@@ -34,6 +34,8 @@ class FindPanel {
   private repeats = false;
   private how!: Form<SearchSettings>;
   private web: WebBuilt | null = null;
+  /** The choices with which the clips were indexed. */
+  private indexed = "";
   /** Number of match webs so far. */
   private webs = 0;
   /** The range that the curve, or the last search, is for. */
@@ -47,15 +49,16 @@ class FindPanel {
   private readonly example = el("p", { aria: { live: "polite" } });
   private readonly trouble = el("p", { class: "hint", aria: { live: "polite" } });
   private readonly aside = el("p", { class: "dim", aria: { live: "polite" } });
+  private readonly all = button("Find similar", () => void this.findSimilar(), "Index the clips if necessary, and find all passages that are similar to the marked range, with a suggested threshold", "primary");
   private readonly build = button("Index clips", () => void this.buildWeb(), "Prepare the clips for searching: compare all frames with each other, which may take a while");
   private readonly tryAll = button("Suggest a threshold", () => void this.suggest(), "Plot how many matches each threshold finds, and suggest one");
   private readonly threshold = el("input", { type: "number", class: "threshold-number", min: "0", step: "0.001", aria: { label: "Threshold (m)" } });
   private readonly offer = button("", () => this.useSuggested());
-  private readonly search = button("Search", () => void this.find(), "Find all passages that differ from the example by less than the threshold", "primary");
+  private readonly search = button("Search", () => void this.find(), "Find all passages that differ from the example by less than the threshold");
   private readonly hint = el("p", { class: "hint", aria: { live: "polite" } });
   private readonly view = thresholdView((threshold) => this.choose(threshold));
   private readonly curveBox = el("div", { class: "stack", hidden: true });
-  private readonly thresholdBox = el("div", { class: "stack", hidden: true });
+  private readonly thresholdBox = el("div", { class: "stack" });
   private readonly matchBox = el("section", { hidden: true });
   private readonly counted = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly gallery: Gallery;
@@ -91,10 +94,11 @@ class FindPanel {
     this.thresholdBox.append(el("div", { class: "row" }, this.tryAll), this.curveBox, row);
     this.matchBox.append(el("h3", { text: "Matches" }), this.counted, this.gallery.element);
     this.element = el("div", { class: "panel" },
+      el("section", {}, el("h3", { text: "Example" }), this.example, this.trouble, this.aside, el("div", { class: "row main-action" }, this.all)),
       el("section", {}, el("h3", { text: "Search in" }),
         choice("Clips", WHERE, this.where, (value) => (this.where = value as Where), "Which clips to index"), options,
         el("div", { class: "row" }, this.build), this.saved.opening, this.built, this.saved.saving),
-      el("section", {}, el("h3", { text: "Example" }), this.example, this.trouble, this.aside, this.searchBox, this.thresholdBox, this.hint),
+      el("section", {}, el("h3", { text: "Threshold" }), this.searchBox, this.thresholdBox, this.hint),
       this.matchBox,
       this.aim.element,
     );
@@ -188,9 +192,10 @@ class FindPanel {
     put(this.example, stretch ? `${describeRange(this.app, stretch)}${marked(this.app) ? "" : " (unchanged)"}` : "");
     put(this.trouble, trouble);
     put(this.aside, trouble ? "" : this.about.text);
-    this.thresholdBox.hidden = !this.web;
-    this.tryAll.disabled = trouble !== "";
-    this.search.disabled = trouble !== "" || this.chosen === null;
+    // Clips with the example's skeleton can still be indexed.
+    this.all.disabled = !stretch || (trouble !== "" && trouble !== this.about.refuses);
+    this.tryAll.disabled = !this.web || trouble !== "";
+    this.search.disabled = this.tryAll.disabled || this.chosen === null;
     const stale = this.curve !== null && stretch !== null && !same(stretch, this.query);
     this.curveBox.classList.toggle("stale", stale);
     put(this.hint, this.said || (trouble ? "" : this.next(stale)));
@@ -198,6 +203,7 @@ class FindPanel {
 
   /** One sentence about what to do next. */
   private next(stale: boolean): string {
+    if (!this.web) return "Find similar suggests a threshold. To choose it yourself, press Index clips first.";
     if (stale) return "The curve is for the previous example. Press Suggest a threshold again, or search with the current threshold.";
     if (this.chosen !== null) return "";
     return this.curve ? "Use the suggested threshold, click another one on the curve, or type one." : "Type a threshold, or press Suggest a threshold.";
@@ -220,15 +226,31 @@ class FindPanel {
     this.counted.textContent = `${matches} ${matches === 1 ? "match" : "matches"} found${dropped ? `, ${dropped} excluded` : ""}.${notes}`;
   }
 
-  private async buildWeb(): Promise<void> {
-    const like = this.app.selected?.info.motion;
-    if (!like) return;
+  private get choices(): string {
+    return JSON.stringify([this.where, this.options, this.index.value]);
+  }
+
+  /** Index the clips unless that was done with the same choices, and search with the suggested threshold. */
+  private async findSimilar(): Promise<void> {
+    const query = this.stretch;
+    if (!query) return;
+    if (!this.web || this.about.refuses || this.indexed !== this.choices) {
+      if (!(await this.buildWeb(query.motion)) || cannotSearch(this.app, this.web, query, null)) return;
+      this.query = query;
+    }
+    if (await this.suggest()) this.useSuggested();
+  }
+
+  /** Index the clips that have the skeleton of `like`. Returns whether it was possible. */
+  private async buildWeb(like = this.app.selected?.info.motion): Promise<boolean> {
+    if (!like) return false;
     const all = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion);
     const motions = this.where === "folder" ? [] : all;
     this.say("");
     const fields = { like, motions, folder: this.where !== "open", ...this.options, settings: this.index.value };
     const web = await remembered("Indexing", this.standing, outcome(this.app, "Indexing clips", "find_build", fields, (text) => this.say(text)));
     if (web) this.takeWeb(web);
+    return web !== null;
   }
 
   private async loadWeb(path: string): Promise<void> {
@@ -238,6 +260,7 @@ class FindPanel {
 
   private takeWeb(web: WebBuilt): void {
     this.web = web;
+    this.indexed = this.choices;
     this.webs++;
     const { clips, seconds, fps, skipped, notes } = web;
     const text = `${clips.length} ${clips.length === 1 ? "clip" : "clips"}, ${seconds.toFixed(0)} s at ${Number(fps.toFixed(2))} Hz, ready to search.`;
@@ -258,12 +281,12 @@ class FindPanel {
     this.drawExample();
   }
 
-  private async suggest(): Promise<void> {
+  private async suggest(): Promise<boolean> {
     const query = this.stretch;
-    if (!query) return;
+    if (!query) return false;
     this.say("");
     const curve = await remembered("Threshold test", this.standing, outcome(this.app, "Testing thresholds", "find_suggest", { ...query, repeats: this.repeats, settings: this.how.value }, (text) => this.say(text)));
-    if (!curve) return;
+    if (!curve) return false;
     this.curve = curve;
     this.query = query;
     this.threshold.value = "";
@@ -275,6 +298,7 @@ class FindPanel {
     this.view.show(curve);
     this.draw();
     this.offer.scrollIntoView({ block: "nearest" });
+    return true;
   }
 
   private useSuggested(): void {

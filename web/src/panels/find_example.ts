@@ -39,13 +39,13 @@ export function cannotCompare(app: App): string {
   return info.kind === "motion" ? "" : "Marker data cannot be searched. Select a clip with a skeleton.";
 }
 
-/** The reason why the range cannot be searched for; "" if it can. */
+/** The reason why the range cannot be searched for; "" if it can, perhaps after clips were indexed. */
 export function cannotSearch(app: App, web: WebBuilt | null, example: Stretch | null, before: Stretch | null): string {
-  if (!web) return cannotCompare(app) || "Press Index clips first. Then mark a range and search for it.";
   if (!example) {
     if (before && !app.motions.has(before.motion)) return "The example was closed. Open it again, or mark a range in another clip.";
     return cannotCompare(app) || "Mark a range on the timeline: Shift+drag on its ruler, or press I and O to set start and end.";
   }
+  if (!web) return "";
   const fps = app.motions.get(example.motion)!.info.fps;
   const seconds = (example.stop - example.start) / fps;
   if (seconds > web.least - 0.5 / fps) return "";

@@ -41,7 +41,7 @@ export const PANELS: PanelEntry[] = [
     example: "Example: build a graph of three walks, draw a path, and follow it.", mount: graph },
   { name: "find", title: "Find", about: "Find passages similar to an example, and blend them toward a target",
     intro: "Mark a kick or a step on the timeline, and find all others like it.",
-    example: "Example: mark one kick of a take, index it, and search for the others.", mount: find },
+    example: "Example: mark one kick of a take, and press Find similar.", mount: find },
   { name: "layer", title: "Layers & gaze", about: "Combine body parts of two clips, or make a character look at a point",
     intro: "Put the arms of one clip on another, or make a character look at a point.",
     example: "Example: put the arms from a cup-carrying clip onto a walk.", mount: layer },
