@@ -113,6 +113,7 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
   // Options of the same name in several classes have one control.
   const controls = operation.forms.flat().filter(({ name }) => !names.has(name) && names.add(name) && !operation.skip.includes(name));
   const form = settingsForm<Record<string, unknown>>(controls, { changed: () => fail(""), suggest: { joint: joints }, choices: fitting(controls), initial: app.welcome?.folder || operation.name !== "save" ? {} : { target: "download" } });
+  const takesClip = operation.takes.some((take) => take === "motion" || take === "recording");
   const canRetarget = controls.some(({ name }) => name === "retarget");
   /** Run again with clips of different skeletons retargeted. */
   const retarget = button("Retarget and try again", () => {
@@ -135,8 +136,10 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
     if (operation.skip.includes("start")) inputs.push(makeInput(app, operation, "span", known, kept));
     inputBox.replaceChildren(...inputs.flatMap(({ element }) => (element ? [element] : [])));
     inputBox.hidden = !inputBox.childElementCount;
-    go.disabled = operation.takes.some((take) => take === "motion" || take === "recording") && (!app.selected || (operation.takes[0] === "motion" && app.selected.info.kind !== "motion"));
+    go.disabled = takesClip && (!app.selected || (operation.takes[0] === "motion" && app.selected.info.kind !== "motion"));
   };
+  /** The clips that the shown result is about: the selected one, and those that were made; with their steps. */
+  let about = new Map<string, number>();
   let made: string[] = [];
   let failed: string | undefined;
   const go = button(operation.button, () => void run(), operation.about, "primary");
@@ -151,6 +154,9 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
       const done = await app.run(operation.title, "operate", fields, undefined, () => undefined);
       showResult(app, operation, done, result);
       made = done.motions.map((each) => each.motion);
+      const source = takesClip && motion && !made.includes(motion) ? [app.motions.get(motion)?.info] : [];
+      about = new Map([...source, ...done.motions].flatMap((info) => (info ? [[info.motion, info.steps[info.undo]!.number]] : [])));
+      drawResult();
       // The timeline of the new clip may take room from the panel.
       requestAnimationFrame(() => requestAnimationFrame(() => result.scrollIntoView({ block: "nearest" })));
       finished?.(done, motion);
@@ -171,11 +177,16 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
   app.selectionChanged.on(() => {
     if (!failure.hidden && app.selected?.info.motion !== failed) fail("");
   });
-  app.motionsChanged.on(() => {
-    if (!made.length || made.some((id) => app.motions.has(id))) return;
-    made = [];
-    result.replaceChildren();
-  });
+  /** Hide a result while another clip is selected, and while what it describes is undone. */
+  const drawResult = () => {
+    const isDone = (id: string) => {
+      const info = app.motions.get(id)?.info;
+      return info?.steps.slice(0, info.undo + 1).some(({ number }) => number === about.get(id)) ?? false;
+    };
+    const others = takesClip && about.size > 0 && !about.has(app.selected?.info.motion ?? "");
+    result.hidden = others || (made.length > 0 ? !made.some(isDone) : ![...about.keys()].every(isDone));
+  };
+  for (const signal of [app.motionsChanged, app.selectionChanged, app.infoChanged]) signal.on(drawResult);
   app.playback.changed.on(() => {
     if (element.isConnected) for (const { element: node } of inputs) (node as HTMLElement & { draw?: () => void })?.draw?.();
   });
