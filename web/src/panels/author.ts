@@ -49,7 +49,7 @@ class Author {
   private readonly name = el("input", { type: "text", value: "character", aria: { label: "Character name" } });
   private readonly note = el("p", { class: "dim", aria: { live: "polite" } });
   private readonly list = el("div", { class: "stack" });
-  private readonly play = button("Preview", () => void this.walk(), `Create a ${WALK_SECONDS} s random walk through the character's nodes as a new clip`);
+  private readonly play = button("Preview", () => void this.walk(), `Create a ${WALK_SECONDS} s random walk through the character's nodes as a new clip`, "primary");
   private readonly detail = el("section", { hidden: true });
   private readonly clips = el("div", { class: "stack" });
   private readonly joint = choice("Joint", [], "", () => undefined, "The joint that reaches the target");
@@ -142,7 +142,7 @@ class Author {
     const asked = work ? this.app.run(work, command, fields, undefined, report) : this.app.ask(command, fields);
     this.play.disabled = true;
     const next = (await asked.catch(() => null)) as Character | null;
-    this.play.disabled = false;
+    this.play.disabled = !(next ?? this.character).nodes.length;
     if (next) this.edited(next, TITLES[command]);
     return next !== null;
   }
@@ -161,6 +161,7 @@ class Author {
   private show(character: Character): void {
     const fresh = character.name !== this.character.name;
     this.character = character;
+    this.play.disabled = !character.nodes.length;
     if (fresh) this.name.value = character.name;
     if (this.chosen && !this.isThere(this.chosen)) this.chosen = null;
     const stuck = character.nodes.filter((node) => node.stuck).map((node) => node.name);
@@ -293,7 +294,7 @@ class Author {
         if (added) said.textContent = `${this.character.note} The node appears in the graph above. Connect it below, so that the character can keep moving.`;
       });
     };
-    const add = button("Add node", addNode, "Make a node from the checked clips");
+    const add = button("Add node", addNode, "Make a node from the checked clips", "primary");
     return el("section", {}, el("h3", { text: "Add a node from clips" }),
       el("label", { class: "field" }, el("span", { text: "Name" }), name), this.clips, kind, gait, actions,
       el("div", { class: "row" }, add), said);

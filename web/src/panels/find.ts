@@ -94,7 +94,7 @@ class FindPanel {
     this.thresholdBox.append(el("div", { class: "row" }, this.tryAll), this.curveBox, row);
     this.matchBox.append(el("h3", { text: "Matches" }), this.counted, this.gallery.element);
     this.element = el("div", { class: "panel" },
-      el("section", {}, el("h3", { text: "Example" }), this.example, this.trouble, this.aside, el("div", { class: "row main-action" }, this.all)),
+      el("section", {}, el("h3", { text: "Example" }), this.example, this.trouble, this.aside, el("div", { class: "row" }, this.all)),
       el("section", {}, el("h3", { text: "Search in" }),
         choice("Clips", WHERE, this.where, (value) => (this.where = value as Where), "Which clips to index"), options,
         el("div", { class: "row" }, this.build), this.saved.opening, this.built, this.saved.saving),

@@ -35,9 +35,9 @@ export function mount(app: App): Panel {
 
   const saveAs = operationSection(app, "save", undefined, true);
   const element = el("div", { class: "panel" },
-    el("section", {}, el("h3", { text: "Clip" }), about, findingsList(app), readingOptions(app)),
     el("section", {}, el("h3", { text: "Contacts and labels" }), el("div", { class: "row" }, find, save), detection.element, el("div", { class: "row" }, rename, remove), hint),
     drawingSection(app),
+    el("section", {}, el("h3", { text: "Clip" }), about, findingsList(app), readingOptions(app)),
     el("section", {}, el("h3", { text: "Curves" }), app.curves.chooser),
     saveAs,
   );

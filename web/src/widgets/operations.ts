@@ -191,7 +191,7 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
     if (element.isConnected) for (const { element: node } of inputs) (node as HTMLElement & { draw?: () => void })?.draw?.();
   });
   const own = operation.gives === "motion" ? [check("As a new clip", asNew, (on) => (asNew = on), "Keep the original and add the result to the clips. Otherwise the clip is changed, which can be undone.")] : [];
-  const element = el("section", { class: "operation" }, el("p", { class: "dim", text: operation.about }), inputBox, ...(controls.length ? [form.element] : []), ...own, el("div", { class: "row run" }, go), result);
+  const element = el("section", { class: "operation" }, el("p", { class: "dim", text: operation.about }), inputBox, ...(controls.length ? [form.element] : []), ...own, el("div", { class: "row" }, go), result);
   drawInputs();
   return { element, shown: () => void refresh() };
 }
