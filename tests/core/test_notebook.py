@@ -15,6 +15,7 @@ import marey
 from marey.core.notebook import show_grid, show_table
 from marey.graph import MotionGraph
 from marey.samples import straight_walk
+from tests.find_medleys import KICK, kick_space, kick_web
 
 
 def parse(html: str) -> ElementTree.Element:
@@ -85,6 +86,8 @@ def test_results_show_their_rows() -> None:
         (marey.measure(walk, walk), "foot slide while planted"),
         (marey.distance_grid(walk[:40]), "40 x 40 frames"),
         (MotionGraph.build([walk], threshold=0.1), "transitions out"),
+        (kick_space(), "of all combinations are reachable"),
+        (kick_web().search("take0", *KICK, threshold=0.07), "5 matches within 7 cm; 0 is the query"),
     ]
     for result, text in shown:
         assert text in "".join(parse(result._repr_html_()).itertext())

@@ -130,6 +130,24 @@ class MatchResult(FrozenRecord):
             f"within {self.threshold:g} m, in {tiers} tiers>"
         )
 
+    def _repr_html_(self) -> str:
+        from marey.core.notebook import show_table
+
+        rows = (
+            (
+                k,
+                one.clip,
+                f"{one.start} to {one.stop}",
+                f"{one.start / motion.fps:.2f} s",
+                f"{100 * one.distance:.1f} cm",
+            )
+            for k, (one, motion) in enumerate(zip(self.matches, self.motions, strict=True))
+        )
+        n = len(self) - 1
+        facts = f"{n} match{'' if n == 1 else 'es'} within {100 * self.threshold:g} cm; 0 is the query"
+        columns = ("match", "clip", "frames", "start", "distance")
+        return show_table(f"Matches of {self.query.clip}", facts, columns, rows)
+
     @property
     def query(self) -> Match:
         """The query, which is match 0."""

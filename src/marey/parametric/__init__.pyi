@@ -11,8 +11,8 @@ from .features import speed as speed
 from .features import step_height as step_height
 from .features import traveled as traveled
 from .features import turn as turn
+from .reachable import Reachable as Reachable
 from .settings import SpaceSettings as SpaceSettings
 from .settings import SynthesisSettings as SynthesisSettings
 from .space import ParametricMotion as ParametricMotion
-from .space import Reachable as Reachable
 from .space import ReachResult as ReachResult

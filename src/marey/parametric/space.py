@@ -26,13 +26,13 @@ from marey.parametric.dense import upsample
 from marey.parametric.features import Feature, FeatureLike
 from marey.parametric.measured import BlendMeasurer, find_blend_frames
 from marey.parametric.neighbors import mix_weights, neighbor_weights
+from marey.parametric.reachable import Reachable
 from marey.parametric.refine import refine_weights
-from marey.parametric.region import Region
 from marey.parametric.settings import SynthesisSettings, WeightSettings
 from marey.register.registration import RegistrationCurve
 from marey.register.tree import select_motions
 
-__all__ = ["ParametricMotion", "ReachResult", "Reachable"]
+__all__ = ["ParametricMotion", "ReachResult"]
 
 # Default number of Gauss-Newton steps.
 _STEPS = 4
@@ -40,81 +40,8 @@ _MAX_STEPS = 50
 # In units of the scale: a target counts as projected if projection moves it by more than the first value, or if it
 # moves less but the refined motion misses it by more than the second.
 _MOVED, _MISSED = 0.1, 0.5
-# Number of random points at which the reachable part of the bounding box is measured.
-_N_PROBES = 10_000
 # Default start: at the origin, facing +Z. Requested positions are then world positions.
 _START = (0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reachable:
-    """The parameters that can be requested from a space.
-
-    names, units : names and units of the d parameters.
-    examples : (n, d) parameters of the examples.
-    samples : (m, d) parameters known to be reachable, including those of the examples.
-    low, high : (d,) bounding box of the samples; `fraction` says how much of it is reachable.
-    within : (d,) distance from a sample, in each dimension, within which a target counts as reachable.
-    by_hand : whether the parameters were given by hand instead of measured; the entire box is then reachable.
-
-    Examples
-    --------
-    >>> reachable = space.reachable()
-    >>> reachable.low.shape, reachable.distance([1.0]) < 1.0
-    ((1,), True)
-    >>> reachable.distance([3.0]) > 1.0
-    True
-    """
-
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-    examples: Floats
-    samples: Floats
-    low: Floats
-    high: Floats
-    within: Floats
-    by_hand: bool = False
-
-    @property
-    def region(self) -> Region:
-        """The convex hull of the samples, or the box if parameters were given by hand."""
-        return Region.from_box(self.low, self.high) if self.by_hand else Region.from_points(self.samples)
-
-    @property
-    def fraction(self) -> float:
-        """Fraction of the bounding box that is reachable, measured at 10,000 random points.
-
-        It is small if the parameters depend on each other, as the height and distance of a kick with a stretched leg.
-        """
-        if self.by_hand:
-            return 1.0
-        from scipy.spatial import KDTree
-
-        points = np.random.default_rng(0).uniform(self.low, self.high, (_N_PROBES, len(self.names)))
-        distances, _ = KDTree(self.samples / self.within).query(points / self.within)
-        return float((distances <= 1.0).mean())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the ranges as a dictionary for JSON."""
-        rows = zip(self.names, self.units, self.low.tolist(), self.high.tolist(), strict=True)
-        return {
-            "parameters": [{"name": name, "unit": unit, "low": low, "high": high} for name, unit, low, high in rows],
-            "examples": self.examples.tolist(),
-            "samples": len(self.samples),
-            "fraction": self.fraction,
-            "by_hand": self.by_hand,
-        }
-
-    def distance(self, target: ArrayLike) -> float:
-        """Return the distance from a target (d,) to the nearest sample, in units of `within`."""
-        given = freeze_array(target, "target", (len(self.names),))
-        return float(np.linalg.norm((self.samples - given) / self.within, axis=1).min())
-
-    def __contains__(self, target: ArrayLike) -> bool:
-        if self.by_hand:
-            given = freeze_array(target, "target", (len(self.names),))
-            return bool(((self.low <= given) & (given <= self.high)).all())
-        return self.distance(target) <= 1.0
 
 
 @renamed_methods(moved="measure_projection")
@@ -278,6 +205,19 @@ class ParametricMotion(FrozenRecord):
     def __repr__(self) -> str:
         examples = plural(self.registration.n_motions, "example")
         return f"<ParametricMotion: {examples}, {plural(len(self.samples), 'sample')} of {', '.join(self.names)}>"
+
+    def _repr_html_(self) -> str:
+        from marey.core.notebook import show_table
+
+        region = self.reachable()
+        rows = zip(
+            self.names, self.units, *(values.round(3).tolist() for values in (region.low, region.high)), strict=True
+        )
+        facts = (
+            f"{plural(self.registration.n_motions, 'example')}, {plural(len(self.samples), 'sample')}; "
+            f"{100.0 * region.fraction:.0f} % of all combinations are reachable"
+        )
+        return show_table("parametric motion", facts, ("parameter", "unit", "from", "to"), rows)
 
     build = classmethod(build_space)
 
