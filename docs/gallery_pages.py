@@ -44,7 +44,14 @@ def draw_script(script: Path, picture: Path, size: str = "480x270", fps: float =
 def write_gallery(folder: Path) -> None:
     """Write a page for each script, and an overview."""
     folder.mkdir(parents=True, exist_ok=True)
-    index = ["# Gallery", "", "Small scripts that run as they are, on generated motion.", ""]
+    index = [
+        "# Gallery",
+        "",
+        "Small scripts that run as they are, on generated motion.",
+        "",
+        "::::{container} gallery",
+        "",
+    ]
     pages = []
     for script in sorted(SCRIPTS.glob("*.py")):
         title, text, code = read_script(script)
@@ -56,9 +63,9 @@ def write_gallery(folder: Path) -> None:
             draw_script(script, picture)
         page = [f"# {title}", "", text, "", f"![{title}]({picture.name})", "", "```python", code, "```"]
         _write(folder / f"{script.stem}.md", page)
-        index += [f"## [{title}]({script.stem}.md)", "", f"![{title}]({picture.name})", ""]
+        index += [f"[![{title}]({picture.name})]({script.stem}.md) [{title}]({script.stem}.md)", ""]
         pages.append(script.stem)
-    _write(folder / "index.md", [*index, "```{toctree}", ":hidden:", "", *pages, "```"])
+    _write(folder / "index.md", [*index, "::::", "", "```{toctree}", ":hidden:", "", *pages, "```"])
 
 
 def _write(path: Path, lines: list[str]) -> None:
