@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 import marey
+from marey.cli.main import main
 from marey.errors import UnwritableFile
+from marey.io import convert_folder
 from marey.io.files import place_new, sync_folder
 from marey.io.temporary import remove_stale
 from marey.samples import straight_walk
@@ -88,6 +90,19 @@ def test_saving_works_without_hard_links_and_without_synced_folders(tmp_path, mo
     sync_folder(tmp_path)
     marey.save(straight_walk()[:5], tmp_path / "walk.bvh")
     assert len(marey.load(tmp_path / "walk.bvh", trim_rest=False)) == 5
+
+
+def test_names_that_differ_only_in_case_are_the_same_name(tmp_path, capsys):
+    """On Windows and macOS, walk.bvh and Walk.bvh are one file: the second must not replace the first."""
+    for name in ("a/Walk.npz", "a/walk.bvh", "b/walk.npz"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        marey.save(straight_walk()[:40], tmp_path / name)
+    report = convert_folder(tmp_path / "a", tmp_path / "glb", "glb")
+    assert len({file.output.casefold() for file in report.files}) == 2
+    (tmp_path / "a" / "walk.bvh").unlink()
+    folders = [str(tmp_path / each) for each in ("a", "b")]
+    assert main(["check", *folders, "--fix", str(tmp_path / "fixed")]) == 2
+    assert "two clips would have this name" in capsys.readouterr().err
 
 
 def test_a_file_that_another_program_holds_is_kept_and_named(tmp_path, monkeypatch):

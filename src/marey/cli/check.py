@@ -129,7 +129,7 @@ def _name_fixed(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], fixed:
         output = os.path.join(fixed, _name_inside(file, paths) if is_part else _split_path(file.path, paths)[1])
         if os.path.exists(output):
             raise UnwritableFile("exists already; name another folder", path=output)
-        if output in outputs.values():
+        if output.casefold() in map(str.casefold, outputs.values()):  # one file on Windows and macOS
             raise UnwritableFile("two clips would have this name; check their folders one by one", path=output)
         outputs[i] = output
     return outputs
