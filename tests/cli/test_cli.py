@@ -105,6 +105,8 @@ def test_convert(clip: Path, tmp_path: Path, suffix: str, capsys: pytest.Capture
 
 def test_convert_options(clip: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.bvh"
+    assert main(["convert", str(clip), str(out)]) == 0
+    assert np.abs(marey.load(out).travel - WALK.travel).max() < 1e-5  # nothing is removed unless asked for
     assert main(["convert", "--file-fps", "30", "--to-unit", "m", "--to-up", "z", str(clip), str(out)]) == 0
     again = marey.load(out)
     assert (again.fps, again.source.unit, again.source.up) == (30.0, 1.0, "z")

@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 @add_settings("marey.io.settings:SaveSettings", skip=("unit", "up"))
 @click.option("--to-unit", help="Unit of the BVH file to write.  [default: the input's, else cm]")
 @click.option("--to-up", help="Up axis of the BVH file to write.  [default: the input's, else y]")
-@add_settings("marey.edit.settings:InPlaceSettings", skip=("smooth",))
+@click.option(
+    "--remove", type=click.Choice(["start", "travel", "turns"]),
+    help="For games: 'start' lets the motion begin over the origin, facing +Z; 'travel' also removes the travel over "
+    "the floor, and 'turns' the changes of direction too, as marey edit in-place does.",
+)  # fmt: skip
 @click.option("--to", metavar="FORMAT", help="For a folder: the format to write, such as bvh.")
 @click.option(
     "--character", metavar="FILE",
@@ -60,8 +64,6 @@ def command(
     If OUT is an FBX or GLB file, there may be several inputs. If its name ends in .amass.npz, it is written for
     programs that read AMASS, retargeted to a SMPL-H skeleton. If IN is a folder, all motions in it are converted to
     --to FORMAT in the folder OUT; the exit code is 1 if some files could not be converted.
-
-    For games, --remove travel writes motions in place, and --remove start lets them begin at the origin, facing +Z.
 
     \b
     Example:
