@@ -33,7 +33,7 @@ def write_tables(results: Iterable[dict[str, Any]]) -> str:
     for title, names in GROUPS.items():
         rows = [each for name in names for each in known if each["bench"] == name]
         if rows:
-            lines += [f"## {title}", "", "| | marey | compared with | ratio | goal |", "|---|---|---|---|---|"]
+            lines += [f"## {title}", "", "| what | marey | compared with | ratio | goal |", "|---|---|---|---|---|"]
             lines += [f"| {' | '.join(_format_row(each))} |" for each in rows]
             lines.append("")
     return "\n".join(lines).rstrip()

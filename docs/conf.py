@@ -170,7 +170,8 @@ def write_commands(folder: Path) -> None:
                 if inner is not None and not inner.hidden:
                     write_help(inner, click.Context(inner, info_name=name, parent=context), page, level + 1)
 
-    top = click.Context(cli, info_name="marey", max_content_width=80, terminal_width=80)
+    names = cli.context_settings["help_option_names"]
+    top = click.Context(cli, info_name="marey", max_content_width=80, terminal_width=80, help_option_names=names)
     index = ["# Command line reference", "", "```{toctree}", ":maxdepth: 1", ""]
     for name in COMMANDS:
         command = cli.get_command(top, name)
