@@ -86,7 +86,12 @@ bad = 0.2
     assert char.fps == 30.0
     np.testing.assert_allclose(np.degrees([node.low[0], node.high[0]]), [-20.0, 20.0])
     assert ("walk", "walk") in char.edges
-    (tmp_path / "walks" / "w0.bvh").unlink()
+    (tmp_path / "walks" / "w0.bvh").rename(tmp_path / "walks" / "w0.BVH")
+    (tmp_path / "walks" / "notes.txt").write_text("not a clip")
+    ParametricMotion.build([sample("duck").motion] * 2, values=[0, 1], samples=0).save(tmp_path / "walks" / "s.npz")
+    anything = build_recipe(read_recipe(written(tmp_path, text.replace("walks/*.bvh", "walks/*"))))
+    np.testing.assert_allclose(anything["walk"].low, node.low)
+    (tmp_path / "walks" / "w0.BVH").unlink()
     missing = text.replace("walks/*.bvh", "walks/w0.bvh")
     with pytest.raises(
         UnreadableFile, match=r"me.toml: node 'walk', clips 1, files: no file 'walks/w0.bvh' in the recipe's folder"

@@ -69,7 +69,7 @@ class ClipSource:
     sample : name of the sample to generate, or "".
     values : values of each parameter of the sample, used in all combinations; angles in degrees.
     where_possible : skip combinations that cannot be generated.
-    files : file names or patterns, relative to the recipe.
+    files : file names or patterns, relative to the recipe; one that ends with ``*`` takes clips of all formats.
     file_fps : frame rate of the recordings, if the files state none or a wrong one; otherwise None.
     start, stop : part of the clip to use: a time in seconds, or a moment such as ``walk:start-0.3`` or
         ``passing:1+0.2`` (see `recipe_keys.MOMENT`); None for the clip's own start or end.

@@ -16,6 +16,8 @@ from marey.core.placement import make_hips_root
 from marey.edit.common_skeleton import share_skeleton
 from marey.edit.settings import OneSkeleton
 from marey.errors import InvalidValue, MareyError, ParseError, UnknownName, UnreadableFile, similar
+from marey.io.files import split_name
+from marey.io.folder import CLIP_SUFFIXES, describe_other
 from marey.io.settings import LoadSettings
 from marey.pmg.gait_cycles import compute_phase
 from marey.pmg.recipe import ClipSource, Recipe
@@ -91,9 +93,13 @@ def _load_files(recipe: Recipe, clips: ClipSource, before: ClipCache) -> Iterato
     for pattern in clips.files:
         found = sorted(folder.glob(pattern)) if not Path(pattern).is_absolute() else [Path(pattern)]
         found = [path for path in found if path.is_file()]
+        if pattern.endswith("*"):  # sidecars and results are no clips
+            found = [path for path in found if split_name(path)[1] in CLIP_SUFFIXES and not describe_other(path)]
         if not found:
             raise UnreadableFile(
-                f"{clips.where}, files: no file {pattern!r} in the recipe's folder, {str(folder)!r}", path=recipe.path
+                f"{clips.where}, files: no file {pattern!r} in the recipe's folder, {str(folder)!r}; a name that ends "
+                "with /* takes all clips of a folder",
+                path=recipe.path,
             )
         for path in found:
             key = path, clips.file_fps
