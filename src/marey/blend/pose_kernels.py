@@ -93,7 +93,9 @@ def sample_rotations(rotations: Floats3D, frames: Floats1D, free: Ints1D, angles
 
 @kernel
 def add_rotations(poses: Floats3D, weights: Floats1D, anchor: Floats3D, total: Out[Floats3D]) -> None:
-    """Add weights (F,) times poses (F, J, 4) to `total`; each quaternion gets the sign nearer to the anchor's."""
+    """Add weights (F,) times poses (F, J, 4) to `total`; each quaternion gets the sign that brings it nearer to the
+    anchor's.
+    """
     for f in range(poses.shape[0]):
         weight = weights[f]
         if weight == 0.0:

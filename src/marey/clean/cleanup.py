@@ -117,7 +117,7 @@ def find_options(skeleton: Skeleton, fps: float, limbs: Limbs, settings: CleanSe
 
 
 def measure_scale(skeleton: Skeleton) -> float:
-    """Return the size of the body relative to the body that the thresholds are for."""
+    """Return the size of the body relative to the reference body of the thresholds."""
     return leg_length(skeleton) / REFERENCE_LEG
 
 

@@ -130,7 +130,7 @@ def _measure_depth(motion: Motion, end: _LimbEnd) -> Floats:
 
 
 def _rotate_back(motion: Motion, source: Motion, limb: Limb, weight: Floats) -> Motion:
-    """Return the motion with the joints of a limb between its own pose and that of the source, by weights (F,)."""
+    """Return the motion with the joints of a limb rotated toward their pose in the source, by weights (F,)."""
     below = motion.skeleton.is_below(limb.hip)
     draft = Draft.of(motion)
     draft.rotations[:, below] = quat.slerp(motion.rotations[:, below], source.rotations[:, below], weight[:, None])

@@ -412,7 +412,7 @@ def smooth_peak(values: Floats3D, column: int, half: int, raised: Floats2D, t: i
 
 @helper
 def find_pivot(row: Floats1D, limb: Ints1D) -> Vec:
-    """Return the point of a foot whose adjustment fades, in the ankle's frame: the ball, about which the foot rolls."""
+    """Return the point about which a foot rolls while its adjustment fades, in the ankle's frame: the ball."""
     if limb[layout.IS_FOOT] == 0 or limb[layout.POINT2] < 0:
         return 0.0, 0.0, 0.0
     return vec.get(row, layout.O2)

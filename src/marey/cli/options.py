@@ -108,7 +108,7 @@ class _Output(click.Argument):
     """The argument OUT, which may also be given as the option -o."""
 
     def consume_value(self, ctx: click.Context, opts: Any) -> Any:
-        """Return the value and where it is from."""
+        """Return the value and where it comes from."""
         given = ctx.meta.get(_OUTPUT)
         if given is None:
             return super().consume_value(ctx, opts)

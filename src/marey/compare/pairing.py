@@ -187,7 +187,7 @@ class _Job:
             grid_kernels.fill_fixed_rows(dot, tile, self.out)
 
     def _penalize(self, span: Span) -> None:
-        """Add a penalty by the fraction of contact points that differ, or set cells to infinity if any differs."""
+        """Add a penalty in proportion to the contact points that differ, or set cells to infinity if any differs."""
         start, stop, first, last = span
         left, right = select_shared_contacts(self.pairing.a, self.pairing.b)
         here, there = left[start:stop].astype(np.float64), right[first:last].astype(np.float64)

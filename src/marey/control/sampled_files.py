@@ -36,7 +36,7 @@ _MAX_FPS = 2000.0
 
 
 def save_sampled(char: SampledCharacter, path: str | os.PathLike[str]) -> tuple[str, str]:
-    """Write both files; see `SampledCharacter.save`."""
+    """Write the .json and the .glb file; see `SampledCharacter.save`."""
     about, clips = _find_paths(path)
     write_bytes(clips, [pack_clips(char)])
     archive.write_json(about, FORMAT, VERSION, describe_sampled(char, clips.name))
@@ -44,7 +44,7 @@ def save_sampled(char: SampledCharacter, path: str | os.PathLike[str]) -> tuple[
 
 
 def load_sampled(path: str | os.PathLike[str]) -> SampledCharacter:
-    """Read both files; see `SampledCharacter.load`."""
+    """Read the .json and the .glb file; see `SampledCharacter.load`."""
     about, _ = _find_paths(path)
     content = archive.read_json(about, FORMAT, VERSION)
     with archive.validating(about, FORMAT):

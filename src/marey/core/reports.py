@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Report:
-    """Base class of dataclasses whose report is their fields."""
+    """Base class of dataclasses whose fields are their report."""
 
     __slots__ = ()
 

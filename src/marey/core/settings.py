@@ -322,7 +322,7 @@ def operation(kind: Callable[P, S], *, positional: tuple[str, ...] = ()) -> _Dec
 
 
 def _make_parameters(kind: Any) -> list[inspect.Parameter]:
-    """Return the function parameters for the options, those that may be passed by position first."""
+    """Return the function parameters for the options; those that may be passed by position come first."""
     only, both = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     out = [
         inspect.Parameter(field.name, only if field.kw_only else both, default=field.default, annotation=field.type)

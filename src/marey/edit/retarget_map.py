@@ -226,7 +226,7 @@ def needs_motion(skeleton: Skeleton) -> bool:
 
 
 def choose_pose(body: Skeleton | Motion) -> int | None:
-    """Return the reference frame of a body for which none is given; None for its rest pose, if that stands upright.
+    """Return the default reference frame of a body; None stands for its rest pose, if that stands upright.
 
     Otherwise it is the frame of the motion in which legs and trunk are straightest and shoulders rotate least against
     the hips; None if the body stands in no frame.

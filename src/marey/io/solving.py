@@ -283,7 +283,7 @@ def _match_set(names: Sequence[str]) -> str | None:
 def _find_joints(
     names: Sequence[str], joints: Mapping[str, str] | str | os.PathLike[str] | None, set_name: str | None
 ) -> dict[str, tuple[str, ...]]:
-    """Return the points of each joint."""
+    """Return the points that represent each joint."""
     if joints is None and set_name is not None:
         return POINT_SETS[set_name].joints
     if joints is None:

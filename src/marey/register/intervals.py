@@ -108,7 +108,7 @@ def _find_subsuming(rows: Sequence[Sequence[Interval]]) -> Bools:
 
 
 def _find_best_gaps(rows: Sequence[Sequence[Interval]]) -> dict[int, Interval]:
-    """Find the gap to insert for each row whose first interval must be split. Empty if no interval must be split."""
+    """Find the gap to insert for each row whose first interval must be split; empty if no row must be split."""
     n = len(rows)
     over = _find_subsuming(rows)
     best: dict[int, Interval] = {}

@@ -140,7 +140,7 @@ def _convert_to_u(motion: Motion, spans: Sequence[tuple[int, int]], j: int, time
 
 
 def _unroll_intervals(rows: Sequence[Sequence[Interval]]) -> list[list[Interval]]:
-    """Cut intervals on a circle of length 1 open where the fewest rows are in contact."""
+    """Unroll intervals on a circle of length 1; the circle is cut where the fewest rows are in contact."""
     marks = sorted({end % 1.0 for row in rows for interval in row for end in interval})
     if not marks:
         return [list(row) for row in rows]

@@ -275,7 +275,7 @@ class Motions:
             opened.at = len(opened.steps) - 1
 
     def find_merge_source(self, name: str, what: str) -> Step:
-        """Return the step to which to apply a change named `what`: the current one, or, if both merge, that before."""
+        """Return the step to which a change named `what` applies: the current one or, if both merge, the one before."""
         opened = self.opened(name)
         with self._lock:
             merges = 0 < opened.at == len(opened.steps) - 1 and opened.now.what == what

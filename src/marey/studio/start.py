@@ -124,7 +124,7 @@ def _slide(motion: Motion, speed: float, recipe: Recipe) -> tuple[Motion, Recipe
 
 @command(BrowseFolder, reads=True)
 def browse_folder(session: Session, message: BrowseFolder) -> FolderView:
-    """List the folders in a folder."""
+    """List the subfolders of a folder."""
     path = _find_folder(session, message.path)
     try:
         entries = sorted(os.scandir(path), key=lambda each: each.name.lower())

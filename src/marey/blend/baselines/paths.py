@@ -47,7 +47,7 @@ _LETTERS = {(0, 1): "r", (1, 0): "d", (1, 1): "x"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridPath(TimeAlignment):
-    """A path through a grid, with how it was found.
+    """A path through a grid, and how it was found.
 
     Parameters
     ----------
