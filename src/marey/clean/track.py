@@ -112,7 +112,9 @@ class PointTrack:
 
 
 def choose_points(motion: Motion, hands: bool = False, body: bool = False) -> tuple[ContactPoint, ...]:
-    """Choose the points to track: the usual ones, if possible as `motion.contacts` defines them, and its other points."""
+    """Choose the points to track: the usual ones, if possible as the motion's contacts define them, and their other
+    points.
+    """
     check_motion(motion)
     given = {point.name: point for point in motion.contacts.points} if motion.contacts is not None else {}
     usual = contact_points(motion.skeleton, hands=hands, standing=motion, body=body)

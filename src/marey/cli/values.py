@@ -18,7 +18,7 @@ class NameOrIndex(click.ParamType):  # type: ignore[type-arg]
 
 
 class MarkerNames(click.ParamType):  # type: ignore[type-arg]
-    """Points of the body to compare: the name of a set, or a list of names with commas."""
+    """Points of the body to compare: the name of a set, or a list of names separated by commas."""
 
     name = "set or names"
     SETS = ("body", "upper", "lower", "large", "root_knees")

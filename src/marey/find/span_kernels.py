@@ -179,7 +179,7 @@ def _bound_cells(blocks: Blocks, clip: int, first: int, last: int, query: SpanQu
 
 @helper
 def _sum_forward(bounds: _Bounds, width: int) -> None:
-    """Write `bounds.to`."""
+    """Write `bounds.to`: the smallest sum of a path from the first row to each cell."""
     excess, to = bounds.excess, bounds.to
     for j in range(2, width + 2):
         to[1, j] = excess[0, j]

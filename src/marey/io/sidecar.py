@@ -91,7 +91,9 @@ def read_entry(path: str | os.PathLike[str]) -> dict[str, Any] | None:
 
 
 def find_axes(entry: Mapping[str, Any], path: str | os.PathLike[str]) -> tuple[float | None, str | None]:
-    """Return unit (meters) and up axis of the file `path`, if the sidecar's entry has them; it may be renamed."""
+    """Return unit (meters) and up axis of the file `path`, if the sidecar's entry has them; the file may have been
+    renamed.
+    """
     own = _own_axes(entry, Path(path).name)
     return own.get("unit"), own.get("up")
 

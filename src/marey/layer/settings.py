@@ -126,7 +126,7 @@ class GazeMapSettings(Settings):
 
 
 class GazeExampleSettings(Settings):
-    """Settings of extracting a look from a recording."""
+    """Settings of the extraction of a look from a recording."""
 
     triads: Mapping[str, Any] | str | os.PathLike[str] | None = positional_option(
         default=None,

@@ -52,7 +52,7 @@ def _note(part: Part, labels: list[tuple[str, float, float]], actions: list[Acti
 
 
 def _label_standing(labels: list[tuple[str, float, float]], end: float) -> list[tuple[str, float, float]]:
-    """Label the times without any other label ``stand``."""
+    """Add the label ``stand`` where there is no other label."""
     out, free = [], 0.0
     for _, start, stop in sorted(labels, key=lambda one: one[1]):
         if start > free:

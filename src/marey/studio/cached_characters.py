@@ -91,7 +91,7 @@ def read_plans(graph: ParametricMotionGraph, character: Path) -> tuple[str, ...]
 
 
 def _get_turning_planner(graph: ParametricMotionGraph) -> Planner:
-    """Return the planner of walks to points in Drive, with default settings."""
+    """Return the planner that the Drive panel uses for walks to points, with default settings."""
     return get_planner(graph, find_turning(graph), GoToSettings().short_way)
 
 

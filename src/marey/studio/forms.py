@@ -67,7 +67,7 @@ def word_failure(error: MareyError, kinds: Iterable[type[Settings]], remedies: M
 
 
 def _find_remedy(error: MareyError, kinds: Iterable[type[Settings]], remedies: Mapping[str, str]) -> str | None:
-    """Return the page's remedy, if there is one. The remedy for different skeletons names a control of the same form."""
+    """Return the page's remedy, if there is one. That for different skeletons names a control of the form."""
     keys = (error.parameter or "", getattr(error, "kind", type(error).__name__))
     can_retarget = any(each.name == "retarget" for kind in kinds for each in options_of(kind))
     remedies = {"DifferentSkeletons": _RETARGET if can_retarget else _RETARGET_FIRST, **remedies}

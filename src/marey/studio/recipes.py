@@ -162,7 +162,7 @@ def write_rows(rows: Sequence[Sequence[float]]) -> str:
 
 
 def _sort(recipe: Recipe) -> list[Recipe]:
-    """Return all recipes that one depends on, itself last, each after its inputs."""
+    """Return all recipes that a recipe depends on, each after its inputs, and the recipe itself last."""
     order: list[Recipe] = []
     seen: set[int] = set()
     stack: list[tuple[Recipe, bool]] = [(recipe, False)]
