@@ -85,7 +85,7 @@ def test_roots_are_rounded_to_units_and_capped():
      ("max_chain_distance", float("nan"), "max_chain_distance must be a number of meters"),
      ("min_level_seconds", 2.5, "a level path of 2.5 s covers 300 cells at 60 fps .maximum 250"),
      ("min_level_seconds", -1.0, "min_level_seconds must be from 0 to 60 seconds, not -1"),
-     ("min_chain_seconds", 3.0, "a chain of 3 s covers 360 cells at 60 fps .maximum 250")],
+     ("min_chain_seconds", 3.0, "a run of similar frames of 3 s covers 360 cells at 60 fps .maximum 250")],
 )  # fmt: skip
 def test_invalid_options_are_refused(name, value, message):
     with pytest.raises(InvalidValue, match=message):

@@ -213,7 +213,7 @@ def search(
 @click.option("--second-from", "second_begin", type=Moment(), help="Start in B.  [default: the beginning]")
 @click.option("--second-to", "second_end", type=Moment(), help="End in B.  [default: the end]")
 def grid(file: str, first: str, second: str | None, output: str, **ends: float | int | None) -> None:
-    """Plot a match web's data for two clips: distances, minima per row and column, valid region, chains, bridges.
+    """Plot two clips as a match web sees them: distances, minima, runs of similar frames (chains), and bridges.
 
     \b
     Example:

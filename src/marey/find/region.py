@@ -48,7 +48,7 @@ def make_rules(options: WebSettings, fps: float) -> Rules:
         _find_first_beyond(options.max_chain_distance),
         float(np.sqrt(1.0 + options.max_rise)),
         max(round(options.max_extension_seconds * fps), 1),
-        _path_length("chain", options.min_chain_seconds, fps),
+        _path_length("run of similar frames", options.min_chain_seconds, fps),
         round(0.5 * options.max_bridge_seconds * fps),
         _path_length("level path", options.min_level_seconds, fps),
     )

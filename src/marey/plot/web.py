@@ -43,7 +43,8 @@ def web_grid(
 ) -> Figure:
     """Plot the distances between the frames of two clips; dark is near, dimmed outside the valid region.
 
-    Dots are minima along a row or a column, red lines chains of them, orange lines bridges between chains.
+    Dots are minima along a row or a column. Red lines are chains of minima, which are runs of similar frames; orange
+    lines are bridges between chains.
 
     Parameters
     ----------
