@@ -15,7 +15,7 @@ from marey.find import MatchWeb, build
 from marey.find.build import web_clouds
 from marey.find.grid_part import grid_part
 from marey.find.region import make_rules, quantize
-from marey.find.tiles import Tile, split_into_tiles
+from marey.find.tiles import GridTile, split_into_tiles
 from marey.io import archive
 from marey.samples import sample
 from marey.store import Cache, processes, threads
@@ -212,7 +212,7 @@ def test_tiles_cover_each_cell_once_and_the_upper_triangle_of_a_clips_own_grid()
     for own in (False, True):
         seen = np.zeros((50, 50), dtype=int)
         for tile in split_into_tiles(0, 0 if own else 1, 50, 50, 17):
-            assert isinstance(tile, Tile)
+            assert isinstance(tile, GridTile)
             assert tile.n_cells <= 17 * 17
             seen[tile.span[0] : tile.span[1], tile.span[2] : tile.span[3]] += 1
         assert seen.max() == 1

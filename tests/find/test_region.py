@@ -10,12 +10,11 @@ from marey.find.cells import TOO_FAR
 from marey.find.region import (
     find_halo,
     find_kept_cells,
-    find_valid_region,
     make_rules,
     mark_region,
     quantize,
 )
-from marey.find.region_kernels import CHAIN, HORIZONTAL, LEVEL, VERTICAL, Rules
+from marey.find.region_kernels import CHAIN, HORIZONTAL, LEVEL, VALID, VERTICAL, Rules
 from marey.find.settings import WebSettings
 from tests.tiers import mostly_slow
 from tests.twins import web as twin
@@ -43,12 +42,13 @@ def hilly(seed: int, shape: tuple[int, int] = (70, 60)) -> np.ndarray:
 def test_marks_equal_those_of_the_twin(seed, rules):
     values = hilly(seed)
     marks = mark_region(values, rules)
+    valid = marks & VALID != 0
     horizontal, vertical = twin.minima(values, rules.cap)
     assert np.array_equal(marks & HORIZONTAL != 0, horizontal)
     assert np.array_equal(marks & VERTICAL != 0, vertical)
-    assert np.array_equal(find_valid_region(values, rules), twin.valid(values, rules.cap, rules.ratio, rules.reach))
+    assert np.array_equal(valid, twin.valid(values, rules.cap, rules.ratio, rules.reach))
     assert np.array_equal(marks & CHAIN != 0, twin.on_chains(values, rules.cap, rules.near, rules.chain))
-    level = twin.on_paths(find_valid_region(values, rules) & (values < rules.near), rules.level)
+    level = twin.on_paths(valid & (values < rules.near), rules.level)
     assert np.array_equal(marks & LEVEL != 0, level)
     kept = find_kept_cells(values, rules)
     assert level.any()

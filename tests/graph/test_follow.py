@@ -16,7 +16,7 @@ from marey.graph import MotionGraph
 from marey.graph.beam_kernels import Limits
 from marey.graph.edge_paths import edge_layout, edge_paths
 from marey.graph.follow import find_walked_path, follow, resample_path
-from marey.graph.follow_kernels import Bounds, Course, FollowSearch, FollowSettings, change_style, extend_state
+from marey.graph.follow_kernels import FollowSearch, FollowSettings, StyledPath, WalkLimits, change_style, extend_state
 from marey.graph.path_styles import _find_way
 from marey.io import load_motion
 from tests.graph.clips import two_styles, walking_graph
@@ -77,7 +77,7 @@ def test_staying_in_one_place_costs(graph):
         layout = edge_layout(graph, 0.2)._replace(first=np.array([0, 60]), points=still, steps=np.zeros(60))
         search = FollowSearch(
             layout,
-            Course(
+            StyledPath(
                 course,
                 0.02,
                 np.array([total]),
@@ -87,7 +87,7 @@ def test_staying_in_one_place_costs(graph):
                 0.9,
                 0,
             ),
-            Bounds(np.zeros((0, 3)), np.zeros((0, 0, 2)), 0.5, 0),
+            WalkLimits(np.zeros((0, 3)), np.zeros((0, 0, 2)), 0.5, 0),
             FollowSettings(0.0, 0.25, patience, 1.0, 0.5, 60.0, 0.2, 0.3),
             Limits(25, 60, 0.0, 0.0),
         )
@@ -170,8 +170,8 @@ def test_the_arc_length_waits_at_the_end_of_a_style(graph):
     ahead = np.zeros((1, 2))
     search = FollowSearch(
         layout,
-        Course(course, 0.02, np.array([1.0, total]), np.ones((1, 2), dtype=bool), none, ahead, 0.5, 30),
-        Bounds(np.zeros((0, 3)), np.zeros((0, 0, 2)), 0.5, 0),
+        StyledPath(course, 0.02, np.array([1.0, total]), np.ones((1, 2), dtype=bool), none, ahead, 0.5, 30),
+        WalkLimits(np.zeros((0, 3)), np.zeros((0, 0, 2)), 0.5, 0),
         FollowSettings(0.0, 0.25, 24, 1.0, 0.5, 60.0, 0.2, 0.3),
         Limits(25, 60, 0.0, 0.0),
     )
@@ -206,7 +206,7 @@ def test_a_walk_leaves_a_style_for_the_way_to_the_next():
     state[6] = 1.0
     styles = np.array([[True, False], [False, False], [False, True], [False, False]])
     between = np.array([[False, False], [True, False], [False, False], [False, False]])
-    course = Course(np.zeros((2, 2)), 0.02, np.array([1.0, 2.0]), styles, between, np.zeros((1, 2)), 0.5, 0)
+    course = StyledPath(np.zeros((2, 2)), 0.02, np.array([1.0, 2.0]), styles, between, np.zeros((1, 2)), 0.5, 0)
     assert [change_style(state, 0, edge, course) for edge in range(4)] == [0, 1, 2, -1]
     assert [change_style(state, 1, edge, course) for edge in range(4)] == [-1, 1, 2, -1]
     state[6] = 0.0  # too early

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from marey.errors import InvalidValue
 from marey.io.bvh_kernels import parse_rows
-from marey.io.text_numbers import LARGEST, complaint, format_rows, number_fault, parse_numbers
+from marey.io.text_numbers import LARGEST, describe_bad_number, format_rows, number_fault, parse_numbers
 from tests.strategies import LAWS
 
 
@@ -125,7 +125,7 @@ def test_invalid_numbers_are_left_to_the_careful_reader(word: str) -> None:
     numbers, bad = parse_numbers(f"4 {word} 6".encode())
     assert numbers == [4.0]
     assert bad is not None
-    assert complaint(bad[0]).startswith("expected ")
+    assert describe_bad_number(bad[0]).startswith("expected ")
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_faults_distinguish_numbers_from_other_words() -> None:
     assert number_fault(b"1,5") == "expected a decimal point, got '1,5'; replace ',' with '.'"
     assert number_fault(b"1.0,2.0") == "expected spaces between numbers, got '1.0,2.0'; replace ',' with ' '"
     assert number_fault(b"1e13") == "expected a number from -1e+12 to 1e+12, got '1e13'"
-    assert complaint(b"\xff" * 90).endswith("...'")
+    assert describe_bad_number(b"\xff" * 90).endswith("...'")
 
 
 # Formatting.

@@ -18,7 +18,7 @@ from marey.maths import quat
 from marey.plot import draw_filmstrip
 from marey.plot.body import extract_body
 from marey.plot.filmstrip import _labels
-from marey.plot.poses import View, choose_frames, distinctive_frames
+from marey.plot.poses import PoseView, choose_frames, distinctive_frames
 from marey.plot.style import LEFT, MIDDLE, RIGHT
 from marey.samples import sample
 from tests.plot.pictures import WALK, bare, in_place, under_resting_root
@@ -83,11 +83,11 @@ def test_it_looks_across_the_travel_and_shows_sides_in_their_colors() -> None:
 def test_views_are_right_handed() -> None:
     along = np.array([0.0, 0.0, 1.0])
     left_hand = np.array([1.0, 0.0, 0.0])  # of somebody who faces +Z
-    assert View.side(along).nearness(left_hand) == -1.0
-    assert View.front(along).flat(left_hand).tolist() == [1.0, 0.0]
-    assert View.front(along).nearness(along) == 1.0
-    assert View.top(along).flat(left_hand).tolist() == [0.0, 1.0]
-    assert View.top(along).nearness(np.array([0.0, 1.0, 0.0])) == 1.0
+    assert PoseView.side(along).nearness(left_hand) == -1.0
+    assert PoseView.front(along).flat(left_hand).tolist() == [1.0, 0.0]
+    assert PoseView.front(along).nearness(along) == 1.0
+    assert PoseView.top(along).flat(left_hand).tolist() == [0.0, 1.0]
+    assert PoseView.top(along).nearness(np.array([0.0, 1.0, 0.0])) == 1.0
 
 
 def test_a_resting_root_is_not_part_of_the_body() -> None:

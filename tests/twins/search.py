@@ -18,7 +18,8 @@ from marey.core.arrays import Bools, Floats, Ints
 from marey.find.build import web_clouds
 from marey.find.cells import STEP
 from marey.find.match_graph import Candidates, Find
-from marey.find.region import find_valid_region, make_rules, quantize
+from marey.find.region import make_rules, mark_region, quantize
+from marey.find.region_kernels import VALID
 from marey.find.result import MatchResult
 from marey.find.search import STRAIGHT, Query, check_threshold
 from marey.find.settings import SearchSettings
@@ -59,7 +60,9 @@ def _finder(web: MatchWeb, limit: float) -> Find:
                 values = np.empty((len(clouds[clip]), len(other)))
                 Pairing(clouds[clip], other, weights).fill(values, (0, values.shape[0], 0, values.shape[1]))
                 units = quantize(np.maximum(values, 0.0))
-                grids[clip].append((np.square(units * STEP, dtype=np.float64), find_valid_region(units, rules)))
+                grids[clip].append(
+                    (np.square(units * STEP, dtype=np.float64), (mark_region(units, rules) & VALID) != 0)
+                )
         parts = []
         for k, (values, valid) in enumerate(grids[clip]):
             totals, counts, firsts = best_ends(np.where(valid, values, np.inf)[start:stop])

@@ -23,7 +23,7 @@ from marey.find import MotionIndex, SearchSettings
 from marey.find.match_graph import Candidates, Interval, MatchGraph
 from marey.find.region import make_rules
 from marey.find.search import Query, find_candidates
-from marey.find.tiles import Tile, Work, join_tiles, split_into_tiles
+from marey.find.tiles import GridTile, Work, join_tiles, split_into_tiles
 from marey.io import load_motion, save
 from marey.samples import LibraryClip, sample_library
 from marey.store import MotionSet
@@ -125,7 +125,7 @@ class ExhaustiveIndex(MotionIndex):
             other = self.clouds(clip)
             work = Work((clouds, other), weights, rules, (None, None))
             tiles = [
-                Tile(0, 1, (start + top, start + bottom, left, right))
+                GridTile(0, 1, (start + top, start + bottom, left, right))
                 for top, bottom, left, right in (tile.span for tile in split_into_tiles(0, 1, stop - start, len(other)))
             ]
             parts = list(choose_runner(map)(work.find_cells, tiles))

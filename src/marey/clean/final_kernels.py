@@ -14,7 +14,7 @@ from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanState, Free
 from marey.clean.root_kernels import find_pivot, follow_shift
 from marey.clean.target_kernels import fade_tail, fade_tails, find_span
 from marey.compiled import Floats1D, Floats2D, Ints1D, Ints3D, helper
-from marey.core.limb_kernels import LimbPose, bones, find_easing_rotation, find_hinge_axis, find_swivel
+from marey.core.limb_kernels import LimbInput, bones, find_easing_rotation, find_hinge_axis, find_swivel
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Quat, Vec
 
@@ -73,7 +73,7 @@ def aim_limbs(
             hip = vec.add(vec.get(frames.positions[t, limb[layout.BASE]], 0), shift)
             change = find_easing_rotation(up, down, hinge, vec.norm(vec.sub(target, hip)), options.damping)
             row[layout.KNEE] = row[layout.SIGN] * change
-            spare = find_swivel(LimbPose(hip, up, down, hinge, source), change, target, orientation, options.stretch)
+            spare = find_swivel(LimbInput(hip, up, down, hinge, source), change, target, orientation, options.stretch)
             row[layout.SWIVEL] = options.swivel * _fold_angle(spare)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from marey.compiled import Bools1D, Floats2D, Floats3D, Ints1D, Ints2D, Out, kernel
 from marey.core.limb_kernels import (
-    LimbPose,
+    LimbInput,
     bones,
     find_hinge_axis,
     find_knee_rotation,
@@ -146,7 +146,7 @@ def move_ankles(
         target = vec.add(vec.get(positions[end], 0), vec.get(x[e], 0))
         hip = vec.get(positions[base], 0)
         change = sure * find_knee_rotation(up, down, hinge, vec.norm(vec.sub(target, hip)), damping)
-        limb = LimbPose(hip, up, down, hinge, foot)
+        limb = LimbInput(hip, up, down, hinge, foot)
         swivel = _SWIVEL * find_swivel(limb, change, target, foot, 0.0)
         thigh, shank, _, _ = solve(limb, change, target, foot, swivel, 0.0)
         write_limb(local, world, legs.parents, (base, mid, end), thigh, shank, foot)

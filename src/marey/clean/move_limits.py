@@ -12,7 +12,7 @@ from marey.clean.limbs import Limbs
 from marey.clean.points import point_paths
 from marey.core.arrays import Bools, Floats, find_runs
 from marey.core.contacts import ContactPoint, Contacts
-from marey.core.limb_draft import Draft, Limb, find_limb_hinge
+from marey.core.limb_draft import Limb, MotionDraft, find_limb_hinge
 from marey.core.motion import Motion
 from marey.maths import ease, quat
 
@@ -40,7 +40,7 @@ def limit_moves(motion: Motion, source: Motion, limbs: Limbs, contacts: Contacts
     if not far.any():
         return motion, done
     width = round(_RETURN * motion.fps)
-    draft = Draft.of(motion)
+    draft = MotionDraft.of(motion)
     for e, name in enumerate(limbs.names):
         hip, knee, ankle = limbs.table[e, [layout.BASE, layout.MID, layout.END]].tolist()
         limb = Limb(hip, knee, ankle, name)
@@ -102,7 +102,7 @@ def _lift(part: Motion, source: Motion, end: _LimbEnd, limit: float) -> Motion:
     ends, orientations = world.positions[:, end.limb.ankle], world.rotations[:, end.limb.ankle]
 
     def lift(fraction: Floats) -> Motion:
-        draft = Draft.of(part)
+        draft = MotionDraft.of(part)
         rise = (fraction * depth)[:, None] * [0.0, 1.0, 0.0]
         draft.reach(end.limb, np.arange(len(part)), ends + rise, orientations, hinge=end.hinge)
         return draft.apply_to(part)
@@ -132,7 +132,7 @@ def _measure_depth(motion: Motion, end: _LimbEnd) -> Floats:
 def _rotate_back(motion: Motion, source: Motion, limb: Limb, weight: Floats) -> Motion:
     """Return the motion with the joints of a limb rotated toward their pose in the source, by weights (F,)."""
     below = motion.skeleton.is_below(limb.hip)
-    draft = Draft.of(motion)
+    draft = MotionDraft.of(motion)
     draft.rotations[:, below] = quat.slerp(motion.rotations[:, below], source.rotations[:, below], weight[:, None])
     if draft.offsets is not None:
         below[limb.hip] = False
@@ -164,7 +164,7 @@ def limit_feet(motion: Motion, source: Motion, limbs: Limbs, pull: float) -> tup
     away = np.linalg.norm(motion.world().positions - given.positions, axis=2)
     if not (away > limit).any():
         return motion, turned
-    draft = Draft.of(motion)
+    draft = MotionDraft.of(motion)
     for e, column in product(range(len(limbs.names)), (layout.TOE, layout.END)):
         joint = int(limbs.table[e, column])
         if joint < 0:

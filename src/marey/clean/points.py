@@ -196,7 +196,7 @@ class _RestPose:
             x, y, z, joint = x + dx, y + dy, z + dz, self._parents[joint]
         return x, y, z
 
-    def leaves_below(self, joint: int) -> list[int]:
+    def find_leaves(self, joint: int) -> list[int]:
         """Return the children of a joint that are leaves."""
         return [j for j, parent in enumerate(self._parents) if parent == joint and j not in self._parents]
 
@@ -283,7 +283,7 @@ def _make_point(name: str, joint: int, offset: Vector) -> ContactPoint:
 
 def _find_heel_joint(rest: _RestPose, ankle: int, front: int, up: Vector, forward: Vector) -> int | None:
     """Return a leaf child of the ankle that lies behind and below it, if the rig has one."""
-    for joint in rest.leaves_below(ankle):
+    for joint in rest.find_leaves(ankle):
         offset = _subtract(rest[joint], rest[ankle])
         if joint != front and _dot(offset, forward) < 0.0 and _dot(offset, up) < 0.0:
             return joint

@@ -9,7 +9,7 @@ from marey.clean.final_kernels import find_arc, find_hinge, find_level_axis, fin
 from marey.clean.layout_kernels import Cleanup
 from marey.clean.root_kernels import smooth_peak
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, helper
-from marey.core.limb_kernels import LimbPose, parent_rotation, solve, write_limb, write_local
+from marey.core.limb_kernels import LimbInput, parent_rotation, solve, write_limb, write_local
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Vec
 
@@ -122,7 +122,7 @@ def _write_limb(cleanup: Cleanup, t: int, e: int, hinge: tuple[Vec, Vec, Vec], r
     base, mid, end = limb[layout.BASE], limb[layout.MID], limb[layout.END]
     orientation = vec.get_quat(row, layout.AIM_Q)
     hip_position = vec.add(vec.get(frames.positions[t, base], 0), vec.get(state.shifts[t], layout.SHIFT))
-    before = LimbPose(hip_position, hinge[0], hinge[1], hinge[2], vec.get_quat(world[end], 0))
+    before = LimbInput(hip_position, hinge[0], hinge[1], hinge[2], vec.get_quat(world[end], 0))
     hip, knee, scale, residue = solve(
         before, rotations[0], vec.get(row, layout.AIM), orientation, rotations[1], options.stretch
     )

@@ -48,7 +48,7 @@ def find_limb(skeleton: Skeleton, role: str) -> Limb:
 
 
 @dataclass(slots=True, eq=False)
-class Draft:
+class MotionDraft:
     """Writable copies of a motion's arrays during an edit; `apply_to` returns a motion with them."""
 
     skeleton: Skeleton
@@ -57,7 +57,7 @@ class Draft:
     offsets: Floats | None
 
     @classmethod
-    def of(cls, motion: Motion) -> Draft:
+    def of(cls, motion: Motion) -> MotionDraft:
         """Copy the motion's arrays."""
         bones = None if motion.bone_offsets is None else motion.bone_offsets.copy()
         return cls(motion.skeleton, motion.root_positions.copy(), motion.rotations.copy(), bones)

@@ -103,7 +103,7 @@ def _damp(angle: float, start: float) -> float:
     return start + (math.pi - start) * (0.5 * vec.square(u * u) - u * u * u + u)
 
 
-class LimbPose(NamedTuple):
+class LimbInput(NamedTuple):
     """A limb before it is solved.
 
     base : position of the hip.
@@ -120,7 +120,7 @@ class LimbPose(NamedTuple):
 
 
 @kernel
-def find_swivel(limb: LimbPose, change: float, target: Vec, orientation: Quat, stretch: float) -> float:
+def find_swivel(limb: LimbInput, change: float, target: Vec, orientation: Quat, stretch: float) -> float:
     """Return the radians about the hip-ankle line that the ankle still has to rotate after `solve` without swivel.
 
     Parameters are those of `solve`.
@@ -135,7 +135,7 @@ def find_swivel(limb: LimbPose, change: float, target: Vec, orientation: Quat, s
 
 @kernel
 def solve(
-    limb: LimbPose, change: float, target: Vec, orientation: Quat, swivel: float, stretch: float
+    limb: LimbInput, change: float, target: Vec, orientation: Quat, swivel: float, stretch: float
 ) -> tuple[Quat, Quat, float, float]:
     """Solve for the rotations of hip and knee, the scale of the bones, and the meters that remain to the target.
 
@@ -155,7 +155,7 @@ def solve(
 
 
 @helper
-def _straighten(limb: LimbPose, change: float, target: Vec, stretch: float) -> tuple[Quat, Quat, Vec, float, float]:
+def _straighten(limb: LimbInput, change: float, target: Vec, stretch: float) -> tuple[Quat, Quat, Vec, float, float]:
     """Return the rotations of hip and knee, the unit vector from hip to target, the target's distance, and the limb's
     length."""
     base, up, down, hinge, _ = limb

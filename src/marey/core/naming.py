@@ -93,7 +93,7 @@ def target_name(example: str, parameters: Sequence[str], units: Sequence[str], t
 
 
 def _shorten(name: str) -> str:
-    """Return a name within a name; "clip" for a motion without one."""
+    """Shorten the name of a motion for use in the name of a result; "clip" if it has none."""
     return (name or "clip") if len(name) <= _MAX_PART else f"{name[: _MAX_PART - 1].rstrip()}…"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.feet import feet_from_flag
-from marey.core.limb_draft import FEET, Draft, find_foot_plants, find_limb, find_limb_hinge
+from marey.core.limb_draft import FEET, MotionDraft, find_foot_plants, find_limb, find_limb_hinge
 from marey.core.motion import Motion, check_motion, move_frames
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
@@ -183,7 +183,7 @@ def hold_planted_feet(source: Motion, bent: Motion, transforms: Floats) -> Motio
     """Return `bent` with each planted foot moved by a single transform, and the legs solved to reach it."""
     skeleton = source.skeleton
     before = source.world()
-    draft = Draft.of(bent)
+    draft = MotionDraft.of(bent)
     frames = np.arange(len(source))
     for role in FEET:
         planted = find_foot_plants(source, role.split("_")[0])

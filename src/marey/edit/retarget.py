@@ -13,7 +13,7 @@ from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.feet import feet_from_flag
-from marey.core.limb_draft import HANDS, Draft, find_limb, find_limb_hinge
+from marey.core.limb_draft import HANDS, MotionDraft, find_limb, find_limb_hinge
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
@@ -224,7 +224,7 @@ def _place_hands(source: Motion, result: Motion, known: RetargetMap, how: str) -
         middle, half = now.mean(axis=1), 0.5 * known.scale * apart
         wanted = np.stack([middle - half, middle + half], axis=1)
     goals = now + weight[:, None, None] * (wanted - now)
-    draft = Draft.of(result)
+    draft = MotionDraft.of(result)
     frames = np.flatnonzero(weight > 0.0)
     residue: dict[str, float] = {}
     for k, limb in enumerate(limbs):

@@ -12,7 +12,7 @@ from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, Ints, check_number, freeze_array
 from marey.core.feet import feet_from_flag
 from marey.core.kinematics import World
-from marey.core.limb_draft import FEET, HANDS, Draft, Limb, find_limb, find_limb_hinge
+from marey.core.limb_draft import FEET, HANDS, Limb, MotionDraft, find_limb, find_limb_hinge
 from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_left_axis
 from marey.core.settings import operation
@@ -141,7 +141,7 @@ def warp(motion: Motion, keys: Iterable[TurnKey | MoveKey], settings: WarpSettin
     check_motion(motion)
     listed = list(keys) if isinstance(keys, Iterable) else [keys]
     turn_keys, moves = _sort_keys(motion, listed)
-    draft = Draft.of(motion)
+    draft = MotionDraft.of(motion)
     turn_curves = {}
     for joint, found in turn_keys.items():
         turn_curves[joint] = _make_turn_curve(motion, found, settings.ease, settings.continuity)
@@ -265,7 +265,7 @@ def _make_turn_curve(motion: Motion, keys: list[TurnKey], ease: float, continuit
     return _Curve(curve, sure, keys[0].axes != "joint")
 
 
-def _rotate_joints(draft: Draft, curves: dict[int, _Curve]) -> None:
+def _rotate_joints(draft: MotionDraft, curves: dict[int, _Curve]) -> None:
     """Rotate joints in place, parents first: a world rotation is applied relative to the parent's new pose."""
     for joint in sorted(curves):
         curve = curves[joint]
@@ -282,7 +282,7 @@ def _rotate_joints(draft: Draft, curves: dict[int, _Curve]) -> None:
 
 def _move_effectors(
     motion: Motion,
-    draft: Draft,
+    draft: MotionDraft,
     moves: dict[str, list[MoveKey]],
     turned: dict[int, _Curve],
     settings: WarpSettings,
@@ -334,7 +334,7 @@ def _move_effectors(
 
 def _reach_targets(
     motion: Motion,
-    draft: Draft,
+    draft: MotionDraft,
     limb: Limb,
     active: list[_Curve],
     targets: Floats,

@@ -23,8 +23,8 @@ from marey.edit.settings import OneSkeleton
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.find.cells import Cells
 from marey.find.region import make_rules
-from marey.find.settings import RENAMED, ComparisonSettings, WebSettings
-from marey.find.tiles import Tile, Work, join_tiles, split_into_tiles, unpack_tile
+from marey.find.settings import RENAMED, FrameComparisonSettings, WebSettings
+from marey.find.tiles import GridTile, Work, join_tiles, split_into_tiles, unpack_tile
 
 if TYPE_CHECKING:
     from marey.find.match_web import MatchWeb
@@ -124,12 +124,15 @@ def find_label_masks(motions: Sequence[Motion], labels: str | Sequence[str] | No
 
 
 def _join_pairs(
-    motions: Sequence[Motion], tiles: Sequence[Tile], results: Iterable[Any], progress: Callable[[float], None] | None
+    motions: Sequence[Motion],
+    tiles: Sequence[GridTile],
+    results: Iterable[Any],
+    progress: Callable[[float], None] | None,
 ) -> tuple[Cells, ...]:
     """Assemble the cells of each clip pair as soon as its last tile arrives."""
     total, done = sum(tile.n_cells for tile in tiles), 0
     out: list[Cells] = []
-    pair: list[Tile] = []
+    pair: list[GridTile] = []
     parts: list[Cells] = []
     for k, (tile, result) in enumerate(zip(tiles, results, strict=True)):
         pair.append(tile)
@@ -144,7 +147,7 @@ def _join_pairs(
 
 
 def _tile_keys(
-    cache: ResultCache, motions: Sequence[Motion], options: WebSettings, work: Work, tiles: Sequence[Tile]
+    cache: ResultCache, motions: Sequence[Motion], options: WebSettings, work: Work, tiles: Sequence[GridTile]
 ) -> list[str]:
     """Return the cache keys of the tiles; the number 3 is the version of the algorithm."""
     rules = cache.key("web", 3, options.remove_height, work.frame_weights, *options.numbers[1:])

@@ -14,7 +14,7 @@ from marey.edit import resample
 from marey.find.build import make_work, web_clouds
 from marey.find.cells import Cells
 from marey.find.search import check_interval
-from marey.find.tiles import Tile, join_tiles, split_into_tiles, unpack_tile
+from marey.find.tiles import GridTile, join_tiles, split_into_tiles, unpack_tile
 
 if TYPE_CHECKING:
     from marey.find.match_web import MatchWeb
@@ -89,7 +89,7 @@ def _compare_with_clips(web: MatchWeb, clouds: Clouds, start: int, stop: int) ->
     out = []
     for k, clip in enumerate(web.clips):
         tiles = [
-            Tile(0, k + 1, (top + start, bottom + start, left, right))
+            GridTile(0, k + 1, (top + start, bottom + start, left, right))
             for top, bottom, left, right in (tile.span for tile in split_into_tiles(0, 1, stop - start, len(clip)))
         ]
         parts = [unpack_tile(work(tile)) for tile in tiles]

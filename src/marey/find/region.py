@@ -78,11 +78,6 @@ def mark_region(values: Units, rules: Rules) -> Any:
     return arrays.marks
 
 
-def find_valid_region(values: Units, rules: Rules) -> Bools:
-    """Return a mask (R, C) of the valid region around minima."""
-    return np.asarray((mark_region(values, rules) & region_kernels.VALID) != 0)
-
-
 def find_kept_cells(values: Units, rules: Rules) -> Bools:
     """Return a mask (R, C) of the cells that a match web keeps."""
     marks = mark_region(values, rules)

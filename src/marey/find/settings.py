@@ -24,7 +24,7 @@ RENAMED = {
 """Deprecated names of the fields of `WebSettings`, and their new names."""
 
 
-class ComparisonSettings(Settings):
+class FrameComparisonSettings(Settings):
     """How frames are compared, in a match web and in an index of motion."""
 
     markers: str | Sequence[str] = option(
@@ -46,7 +46,7 @@ class ComparisonSettings(Settings):
 
 
 @renamed_fields(**RENAMED)
-class WebSettings(ComparisonSettings):
+class WebSettings(FrameComparisonSettings):
     """Settings of a match web.
 
     Those from `max_rise` on decide which cells of the distance grids are kept; see `marey.find.region`.
@@ -111,7 +111,7 @@ NUMBERS = (
 """Names of the numeric settings of a web, in the order of its files."""
 
 
-class IndexSettings(ComparisonSettings):
+class IndexSettings(FrameComparisonSettings):
     """Settings of an index of motion."""
 
     max_distance: float = option(

@@ -24,7 +24,7 @@ _BAND = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class GridTile:
     """A tile of the grid of clips a <= b. Its span is first row, end row, first column, end column; ends are
     exclusive."""
 
@@ -53,11 +53,11 @@ class Work:
     rules: Rules
     masks: Sequence[Bools | None]
 
-    def __call__(self, tile: Tile) -> NDArray[np.uint8]:
+    def __call__(self, tile: GridTile) -> NDArray[np.uint8]:
         """Compute which cells of a tile are kept, and pack them."""
         return pack_cells(self.find_cells(tile))
 
-    def find_cells(self, tile: Tile) -> Cells:
+    def find_cells(self, tile: GridTile) -> Cells:
         """Compute which cells of a tile are kept. In the grid of a clip with itself, only cells on the diagonal or to
         the right of it are kept.
         """
@@ -78,7 +78,7 @@ class Work:
             kept = np.triu(kept, start - first)
         return Cells.from_grid(values[top : top + shape[0], left : left + shape[1]], kept)
 
-    def _around(self, tile: Tile) -> Span:
+    def _around(self, tile: GridTile) -> Span:
         """Return the span of the tile plus a margin of all cells that affect it."""
         start, stop, first, last = tile.span
         n_rows, n_columns = len(self.clouds[tile.a]), len(self.clouds[tile.b])
@@ -89,7 +89,7 @@ class Work:
         mask = self.masks[clip]
         return np.ones(stop - start, dtype=bool) if mask is None else mask[start:stop]
 
-    def _values(self, tile: Tile, span: Span) -> Units:
+    def _values(self, tile: GridTile, span: Span) -> Units:
         """Compute the square roots of D in units of `cells.STEP`."""
         values = np.empty((span[1] - span[0], span[3] - span[2]), dtype=np.uint16)
         fill_units(Pairing(self.clouds[tile.a], self.clouds[tile.b], self.frame_weights), span, values)
@@ -113,11 +113,11 @@ def fill_units(pairing: Pairing, span: Span, out: Units) -> None:
         out[start - span[0] : stop - span[0]] = quantize(distances)
 
 
-def split_into_tiles(a: int, b: int, n_rows: int, n_columns: int, side: int = SIDE) -> list[Tile]:
+def split_into_tiles(a: int, b: int, n_rows: int, n_columns: int, side: int = SIDE) -> list[GridTile]:
     """Split the grid of one clip pair into tiles, row by row. In the grid of a clip with itself, tiles to the left of
     the diagonal are left out."""
     rows, columns = _spans(n_rows, side), _spans(n_columns, side)
-    return [Tile(a, b, (*r, *c)) for r in rows for c in columns if a != b or c[1] > r[0]]
+    return [GridTile(a, b, (*r, *c)) for r in rows for c in columns if a != b or c[1] > r[0]]
 
 
 def _spans(n: int, side: int) -> list[tuple[int, int]]:
@@ -126,7 +126,7 @@ def _spans(n: int, side: int) -> list[tuple[int, int]]:
     return list(pairwise(ends))
 
 
-def join_tiles(tiles: Sequence[Tile], parts: Sequence[Cells], shape: tuple[int, int]) -> Cells:
+def join_tiles(tiles: Sequence[GridTile], parts: Sequence[Cells], shape: tuple[int, int]) -> Cells:
     """Assemble the cells of one clip pair from those of its tiles; `shape` is that of the whole grid."""
     bands: dict[int, list[int]] = {}
     for k, tile in enumerate(tiles):

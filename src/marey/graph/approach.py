@@ -297,7 +297,7 @@ def _clip_goal(graph: MotionGraph, clip: str, position: ArrayLike, settings: Cli
     # Measure placement errors at the middle of the frames at which the clip may be entered.
     entry = motion.travel[min(len(motion) - 1, round(0.5 * until))][[0, 2]]
     paths = edge_paths(graph)
-    tails = _routes_into(graph, paths, np.flatnonzero(enters), allowed, entry)
+    tails = _find_routes(graph, paths, np.flatnonzero(enters), allowed, entry)
     low, high = (round(seconds * graph.fps) for seconds in _STEERED)
     some = np.flatnonzero((tails.frames >= low) & (tails.frames <= high))
     if not len(some):
@@ -313,7 +313,7 @@ def _clip_goal(graph: MotionGraph, clip: str, position: ArrayLike, settings: Cli
     return _Goal(reached, tails, clip, label, check_circles(settings.avoid), settings.max_error)
 
 
-def _routes_into(graph: MotionGraph, paths: EdgePaths, enters: Ints, allowed: Bools, entry: Floats) -> Tails:
+def _find_routes(graph: MotionGraph, paths: EdgePaths, enters: Ints, allowed: Bools, entry: Floats) -> Tails:
     """Find the routes that end with one of the edges `enters`."""
     edges, n = graph.edges, len(graph.nodes)
     in_edges = np.argsort(edges.heads, kind="stable")

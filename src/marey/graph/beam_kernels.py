@@ -130,9 +130,11 @@ def search_beam(
     width, max_frames, min_cost, per_frame = search.limits
     n_starts, n_columns = starts.states.shape
     n_slots = _find_longest(search.layout.lengths) + 1
-    room = max(6 * width, n_starts)
+    capacity = max(6 * width, n_starts)
     beam = Beam(
-        np.empty((n_slots, room, n_columns)), np.empty((n_slots, room, 4), np.int64), np.zeros(n_slots, np.int64)
+        np.empty((n_slots, capacity, n_columns)),
+        np.empty((n_slots, capacity, 4), np.int64),
+        np.zeros(n_slots, np.int64),
     )
     for k in range(n_starts):
         for c in range(n_columns):
@@ -140,7 +142,7 @@ def search_beam(
         marks = beam.marks[0, k]
         marks[NODE], marks[STYLE], marks[PARENT], marks[EDGE] = starts.nodes[k], 0, -1, -1 - k
     beam.counts[0] = n_starts
-    table = np.full((find_table_size(room), 2), -1, np.int64)
+    table = np.full((find_table_size(capacity), 2), -1, np.int64)
     chosen = np.empty(max(width, n_starts), np.int64)
     trail.end[0] = trail.end[1] = trail.end[2] = -1
     n_records = 0
@@ -178,10 +180,10 @@ def add_state(beam: Beam, where: Expanded, layout: EdgeLayout, edge: int, style:
     """
     slot = where.frame % beam.counts.shape[0]
     target = (where.frame + layout.lengths[edge]) % beam.counts.shape[0]
-    n, room = beam.counts[target], beam.numbers.shape[1]
-    if n == room:
-        n = room // 2
-        _keep_first(_rank(beam.numbers[target], room), n, beam.numbers[target], beam.marks[target])
+    n, capacity = beam.counts[target], beam.numbers.shape[1]
+    if n == capacity:
+        n = capacity // 2
+        _keep_first(_rank(beam.numbers[target], capacity), n, beam.numbers[target], beam.marks[target])
     beam.counts[target] = n + 1
     marks: Ints1D = beam.marks[target, n]
     state: Floats1D = beam.numbers[target, n]

@@ -23,7 +23,7 @@ from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue, NoResult
 from marey.graph.label_pairs import find_pair_distances
 from marey.graph.minima import Minima, search_minima
-from marey.graph.network import Edges, Links, compact, link_clips, number_places
+from marey.graph.network import Edges, UnprunedEdges, compact, link_clips, number_places
 from marey.graph.prune import UNLABELED, components, findings, prune
 from marey.graph.settings import ClipGraphSettings, GraphSettings, SpreadSettings, Threshold
 from marey.graph.transitions import FramePairs, FramePairSource, Transitions
@@ -75,7 +75,7 @@ def build_graph(clips: Clips | Sequence[Motion], settings: GraphSettings) -> Mot
     threshold, thresholds = settings.threshold, settings.thresholds or {}
     motions = prepare_graph_clips(clips, settings)
     # A distance in meters limits a coarse search. A percentage refers to all minima, so it sets no limit.
-    limit = None if settings.coarse_step == 1 else _largest([threshold, *thresholds.values()])
+    limit = None if settings.coarse_step == 1 else _get_largest([threshold, *thresholds.values()])
     if settings.max_search_distance is not None:
         _check_max_distance(settings.max_search_distance, [threshold, *thresholds.values()])
         limit = settings.max_search_distance if limit is None else min(limit, settings.max_search_distance)
@@ -166,7 +166,7 @@ def _check_max_distance(max_distance: float, given: Sequence[Threshold]) -> None
             )
 
 
-def _largest(given: Sequence[Threshold]) -> float | None:
+def _get_largest(given: Sequence[Threshold]) -> float | None:
     """Return the largest threshold in meters, or None if any is a percentage."""
     nothing = np.zeros(0)
     values = [threshold_in_meters(value, nothing) for value in given]
@@ -373,7 +373,7 @@ def prune_graph(
     motions: tuple[Motion, ...],
     half: int,
     nodes: Ints,
-    edges: Edges | Links,
+    edges: Edges | UnprunedEdges,
     names: tuple[str, ...],
     min_seconds: float,
     info: BuildInfo,

@@ -25,7 +25,7 @@ from marey.graph.minima import Block, align_at_cells, center_clip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Side:
+class CoarseClip:
     """One clip in the form that the search needs.
 
     few : the coarse frames, every n-th frame of the clip.
@@ -63,15 +63,15 @@ def make_coarse_search(
     sides = [_make_side(each, weights, step) for each in clouds]
     few_weights = weights[half % step :: step]
     few_weights = set_readonly(few_weights / few_weights.sum())
-    return partial(_minima_in, clouds, sides, weights, few_weights, step, check_limit(limit))
+    return partial(_find_minima, clouds, sides, weights, few_weights, step, check_limit(limit))
 
 
-def _make_side(clouds: Clouds, frame_weights: Floats, coarse: int) -> Side:
+def _make_side(clouds: Clouds, frame_weights: Floats, coarse: int) -> CoarseClip:
     offset = len(frame_weights) // 2 % coarse
     markers, centers, squares = center_clip(clouds, 0, len(clouds))
     means, spreads = _average_windows(centers, squares, frame_weights)
     few = replace(clouds, points=set_readonly(clouds.points[offset::coarse]), fps=clouds.fps / coarse, contacts=None)
-    return Side(
+    return CoarseClip(
         few, offset, WindowedClip(markers, centers, means, spreads, _compute_slack(clouds, frame_weights, coarse))
     )
 
@@ -109,9 +109,9 @@ def _compute_slack(clouds: Clouds, frame_weights: Floats, coarse: int) -> Floats
     return set_readonly(0.5 * coarse * out)
 
 
-def _minima_in(
+def _find_minima(
     clouds: Sequence[Clouds],
-    sides: Sequence[Side],
+    sides: Sequence[CoarseClip],
     weights: Floats,
     few_weights: Floats,
     coarse: int,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from marey.core.arrays import Floats
 from marey.core.feet import Feet
 from marey.core.motion import Motion
-from marey.core.settings import operation
+from marey.core.settings import Seed, operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.graph.follow import PathResult, follow
@@ -103,7 +103,7 @@ def nearest_pair(places: Floats) -> float:
     return nearest
 
 
-def crossing_paths(n: int, radius: float, rng: int | np.random.Generator = 0) -> list[Floats]:
+def crossing_paths(n: int, radius: float, rng: Seed = 0) -> list[Floats]:
     """Make straight paths, each (2, 2), for n characters that stand around a circle and cross to its other side.
 
     Start directions are evenly spaced with random jitter. Two of three characters start farther out, so they do not all

@@ -19,10 +19,10 @@ from marey.graph.follow_kernels import (
     OWN,
     SPOT_X,
     SPOT_Z,
-    Bounds,
-    Course,
     FollowSearch,
     FollowSettings,
+    StyledPath,
+    WalkLimits,
     search_follow,
 )
 from marey.graph.label_pairs import explain_styles
@@ -167,7 +167,7 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
     starts = _find_starts(graph, course, carried, settings.start, np.random.default_rng(settings.rng))
     search = FollowSearch(
         edge_layout(graph, _ALIKE),
-        Course(
+        StyledPath(
             course,
             SPACING,
             ends,
@@ -177,7 +177,7 @@ def follow(graph: MotionGraph, path: ArrayLike, settings: GraphPathSettings) -> 
             settings.style_overlap,
             0 if styles is None else round(settings.min_style_time * graph.fps),
         ),
-        Bounds(circles, np.ascontiguousarray(moving), settings.min_distance, last_frame),
+        WalkLimits(circles, np.ascontiguousarray(moving), settings.min_distance, last_frame),
         FollowSettings(
             min_step=_MIN_SPEED / graph.fps,
             spot=_SPOT,

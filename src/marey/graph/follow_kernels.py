@@ -35,7 +35,7 @@ from marey.maths.vector_kernels import square
 ARC, SPOT_X, SPOT_Z, SINCE, OWN = N_NUMBERS, N_NUMBERS + 1, N_NUMBERS + 2, N_NUMBERS + 3, N_NUMBERS + 4
 
 
-class Course(NamedTuple):
+class StyledPath(NamedTuple):
     """The path to follow, and the styles along it.
 
     points : (C, 2) x, z of evenly spaced path points, meters.
@@ -58,7 +58,7 @@ class Course(NamedTuple):
     min_own: int
 
 
-class Bounds(NamedTuple):
+class WalkLimits(NamedTuple):
     """Obstacles and the time limit of a walk.
 
     avoid : (M, 3) x, z, radius in meters of circles to keep out of.
@@ -99,8 +99,8 @@ class FollowSearch(NamedTuple):
     """The complete problem: graph, path, obstacles, costs and limits."""
 
     layout: EdgeLayout
-    course: Course
-    bounds: Bounds
+    course: StyledPath
+    bounds: WalkLimits
     settings: FollowSettings
     limits: Limits
 
@@ -182,7 +182,7 @@ def _identify(search: FollowSearch, state: Floats1D, marks: Ints1D, best_cost: f
 
 
 @kernel
-def change_style(state: Floats1D, style: int, edge: int, course: Course) -> int:
+def change_style(state: Floats1D, style: int, edge: int, course: StyledPath) -> int:
     """Return the style in which an edge is played from a state whose style is `style`; -1 if it cannot be played."""
     k = style // 2
     if style % 2 == 1:

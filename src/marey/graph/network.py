@@ -81,7 +81,7 @@ class Edges(FrozenRecord):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Links:
+class UnprunedEdges:
     """The edges of a graph before pruning, without what can be computed later for those that remain.
 
     Attributes
@@ -166,14 +166,14 @@ def link_clips(
     enter: NDArray[np.int32],
     half: int,
     look_up: LookUp,
-) -> Links:
+) -> UnprunedEdges:
     """Link the nodes of clips by clip edges and T directed transitions.
 
     Parameters
     ----------
     lengths, frame_labels, half : as in `connect_clips`.
     leave, enter : (T,) places, by `number_places`, of the frame that is left, and of the similar one that is entered.
-    look_up : see `Links`.
+    look_up : see `UnprunedEdges`.
     """
     firsts = number_places(lengths)
     has_label = np.concatenate([np.pad(mask, ((0, 1), (0, 0))) for mask in frame_labels])
@@ -194,7 +194,7 @@ def link_clips(
     n_frames[:n_runs] = np.diff(places)[follows]
     labels = np.concatenate([has_label[places[follows]], _find_blend_labels(has_label, leave, enter, half)])
     heads = np.concatenate([follows + np.int32(1), number[enter + half + 1]])
-    return Links(
+    return UnprunedEdges(
         set_readonly(nodes), half, tails[order], heads[order], n_frames[order], labels[order], order - n_runs, look_up
     )
 

@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 
 from marey.core.arrays import Bools, Ints
-from marey.graph.network import Edges, Links
+from marey.graph.network import Edges, UnprunedEdges
 
 UNLABELED = "(unlabeled)"
 
@@ -37,7 +37,7 @@ class Component:
     reaches: tuple[str, ...]
 
 
-def prune(n_nodes: int, edges: Edges | Links) -> tuple[Bools, Bools]:
+def prune(n_nodes: int, edges: Edges | UnprunedEdges) -> tuple[Bools, Bools]:
     """Return masks of the edges to keep, (E,), and of the nodes in each label's component, (K, N).
 
     A label's component is the strongly connected component with the most clip frames among the edges that have the
@@ -50,13 +50,13 @@ def prune(n_nodes: int, edges: Edges | Links) -> tuple[Bools, Bools]:
     return _leads_on(edges, members), members
 
 
-def _leads_on(edges: Edges | Links, members: Bools) -> Bools:
+def _leads_on(edges: Edges | UnprunedEdges, members: Bools) -> Bools:
     """Return a mask (E,) of the edges whose tail and head are each in the component of one of their labels."""
     tails, heads = (edges.labels & members[:, ends].T for ends in (edges.tails, edges.heads))
     return np.asarray(tails.any(axis=1) & heads.any(axis=1))
 
 
-def components(names: tuple[str, ...], edges: Edges | Links, members: Bools) -> tuple[Component, ...]:
+def components(names: tuple[str, ...], edges: Edges | UnprunedEdges, members: Bools) -> tuple[Component, ...]:
     """Summarize pruning: how much of each label remains, and which labels it reaches.
 
     edges : the edges before pruning.
@@ -92,7 +92,7 @@ def findings(found: tuple[Component, ...], fps: float, min_seconds: float, remed
     return tuple(out)
 
 
-def _largest_component(n_nodes: int, edges: Edges | Links, carried: Bools) -> Bools:
+def _largest_component(n_nodes: int, edges: Edges | UnprunedEdges, carried: Bools) -> Bools:
     """Return a mask (N,) of the strongly connected component with the most clip frames, among the edges `carried` (E,);
     all False in a graph without cycles."""
     from scipy.sparse import coo_array
@@ -109,7 +109,7 @@ def _largest_component(n_nodes: int, edges: Edges | Links, carried: Bools) -> Bo
     return np.asarray(which == int(played.argmax()))
 
 
-def _reachable(members: Bools, edges: Edges | Links, kept: Bools) -> Bools:
+def _reachable(members: Bools, edges: Edges | UnprunedEdges, kept: Bools) -> Bools:
     """Return a mask (K, K) of whether the component of one label (row) leads to that of another (column), along
     the edges `kept` (E,)."""
     from scipy.sparse import coo_array

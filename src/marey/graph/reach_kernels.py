@@ -35,7 +35,7 @@ from marey.graph.beam_kernels import (
 from marey.maths.vector_kernels import square
 
 _CIRCLE = 2.0 * np.pi
-# Extra weight of each meter of error beyond `ReachSettings.well`.
+# Extra weight of each meter of error beyond `ReachSettings.tolerance`.
 _STEEPNESS = 5.0
 
 
@@ -94,8 +94,8 @@ class Tails(NamedTuple):
 class ReachSettings(NamedTuple):
     """Costs of a walk, in addition to `Limits.per_frame` for each frame.
 
-    well : error in meters beyond which the cost of an end grows faster. Up to it, the cost is the error, but at least
-        `Limits.min_cost`.
+    tolerance : error in meters beyond which the cost of an end grows faster. Up to it, the cost is the error, but at
+        least `Limits.min_cost`.
     penalty : cost in meters of each transition.
     turn_weight : meters that a radian of heading error counts for at a position.
     only_clips : whether a walk must begin with a clip edge.
@@ -103,7 +103,7 @@ class ReachSettings(NamedTuple):
     radius : assumed turning radius of the character, meters.
     """
 
-    well: float
+    tolerance: float
     penalty: float
     turn_weight: float
     only_clips: bool
@@ -272,7 +272,7 @@ def _end_in_clip(search: ReachSearch, node: int, place: Transform, cost: float, 
         dz = entry[1] * c - entry[0] * s + z - wanted_z
         turn = _wrap(math.atan2(s, c) - wanted_turn)
         off = np.sqrt(dx * dx + dz * dz + turn * turn)
-        score += _measure_miss(off, near, settings.well) - near
+        score += _measure_miss(off, near, settings.tolerance) - near
         if score < best[0] and _is_free_tail(t, place, tails, search.layout, search.space.avoid):
             best[0], best[1] = score, off
             end[0], end[1], end[2] = where.record, t, 0
@@ -295,7 +295,7 @@ def _end_at_position(
         off = np.hypot(px * c + pz * s + x - position[0], pz * c - px * s + z - position[1])
         if not np.isnan(position[2]):
             off = max(off, settings.turn_weight * abs(_wrap(poses[j, 0] + theta - position[2])))
-        miss = _measure_miss(off, search.limits.min_cost, settings.well)
+        miss = _measure_miss(off, search.limits.min_cost, settings.tolerance)
         score = miss + search.limits.per_frame * (where.frame + played) + cost
         if score < best[0]:
             best[0], best[1] = score, off
@@ -325,17 +325,17 @@ def find_tails(
     """
     tails, lengths, blends, moves, allowed, first_in, in_edges = graph
     n_nodes = first_in.shape[0] - 1
-    room = numbers.shape[0]
+    capacity = numbers.shape[0]
     # Queue by length as linked lists: the last tail of each length, and the previous tail of the same length.
     last = np.full(max_frames + 1, -1, np.int64)
-    before = np.full(room, -1, np.int64)
+    before = np.full(capacity, -1, np.int64)
     counts = np.zeros(n_nodes, np.int64)
-    table = np.full((find_table_size(room), 2), -1, np.int64)
+    table = np.full((find_table_size(capacity), 2), -1, np.int64)
     n = 0
     for q in range(enters.shape[0]):
         edge = enters[q]
         frames = lengths[edge]
-        if n == room or frames > max_frames:
+        if n == capacity or frames > max_frames:
             continue
         for c in range(4):
             numbers[n, c] = moves[edge, c]
@@ -351,7 +351,7 @@ def find_tails(
                 edge = in_edges[q]
                 longer = frames + lengths[edge]
                 tail = tails[edge]
-                if n == room or longer > max_frames or not allowed[edge] or counts[tail] >= max_of_node:
+                if n == capacity or longer > max_frames or not allowed[edge] or counts[tail] >= max_of_node:
                     continue
                 whole = apply_move((moves[edge, 0], moves[edge, 1], moves[edge, 2], moves[edge, 3]), numbers[k])
                 if is_noted(_hash_state(whole, tail, entry), 0, table):
@@ -368,10 +368,12 @@ def find_tails(
 
 
 @helper
-def _measure_miss(off: float, near: float, well: float) -> float:
-    """Return the cost of an end with an error of `off` meters. Errors beyond `well` cost more: a longer walk is worth
-    it if its end can be corrected by `land_at`."""
-    return max(off, near) + _STEEPNESS * max(0.0, off - well)
+def _measure_miss(off: float, near: float, tolerance: float) -> float:
+    """Return the cost of an end with an error of `off` meters.
+
+    Errors beyond `tolerance` cost more: a longer walk is worth it if its end can be corrected by `land_at`.
+    """
+    return max(off, near) + _STEEPNESS * max(0.0, off - tolerance)
 
 
 @helper

@@ -54,7 +54,7 @@ def find_shortest_walk(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
             raise InvalidValue(f"nodes must be numbers from 0 to {n - 1}, not {node}")
     edges = graph.edges
     goals = set(after.tolist())
-    away = dijkstra(_times_back(graph), indices=after, min_only=True)
+    away = dijkstra(_make_backward_times(graph), indices=after, min_only=True)
     # Choose the first edge separately: a walk that starts at a goal also needs at least one edge.
     begun = edges.n_frames + away[edges.heads]
     first = np.flatnonzero(np.isin(edges.tails, before) & np.isfinite(begun))
@@ -90,7 +90,7 @@ def count_frames_to(graph: MotionGraph, nodes: Ints, allowed: Bools) -> Any:
     unreachable."""
     from scipy.sparse.csgraph import dijkstra
 
-    return dijkstra(_times_back(graph, allowed), indices=nodes, min_only=True)
+    return dijkstra(_make_backward_times(graph, allowed), indices=nodes, min_only=True)
 
 
 def count_frames_to_label(graph: MotionGraph, label: str) -> Any:
@@ -101,7 +101,7 @@ def count_frames_to_label(graph: MotionGraph, label: str) -> Any:
     goals = np.flatnonzero(graph.members[graph.index(label=label)])
     if not len(goals):
         return np.full(len(graph.nodes), np.inf)
-    return dijkstra(_times_back(graph), indices=goals, min_only=True)
+    return dijkstra(_make_backward_times(graph), indices=goals, min_only=True)
 
 
 def _shortest_edges(graph: MotionGraph, allowed: Bools | None = None) -> Ints:
@@ -116,7 +116,7 @@ def _shortest_edges(graph: MotionGraph, allowed: Bools | None = None) -> Ints:
     return np.asarray(order[once])
 
 
-def _times_back(graph: MotionGraph, allowed: Bools | None = None) -> Any:
+def _make_backward_times(graph: MotionGraph, allowed: Bools | None = None) -> Any:
     """Return a sparse matrix (N, N) whose entry [i, j] is the number of frames of the shortest edge from node j to node
     i. It is transposed to search backward from the goals."""
     from scipy.sparse import coo_array

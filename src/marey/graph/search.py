@@ -76,7 +76,7 @@ R = TypeVar("R")
 _A_WHILE = 4.0
 
 
-def _after_a_while(walk: PartialWalk) -> bool:
+def _has_lasted(walk: PartialWalk) -> bool:
     return walk.n_frames >= _A_WHILE * walk.graph.fps
 
 
@@ -129,7 +129,7 @@ class FunctionObjective:
     """
 
     cost: Cost
-    done: Callable[[PartialWalk], bool] = _after_a_while
+    done: Callable[[PartialWalk], bool] = _has_lasted
 
     def begin(self, walk: PartialWalk) -> None:
         """Return None; this objective needs no memo."""

@@ -166,10 +166,10 @@ def _find_similar_frames(cost: Floats, half: int, own: bool) -> tuple[Ints, Floa
     cells = local_minima(cost, min_lag=2 * half + 2 if own else 0)
     if own:
         cells = cells[cells[:, 1] > cells[:, 0]]
-    room = (cells[:, 0] + 2 * half + 2 < cost.shape[0]) & (cells[:, 1] + 2 * half + 2 < cost.shape[1])
+    inside = (cells[:, 0] + 2 * half + 2 < cost.shape[0]) & (cells[:, 1] + 2 * half + 2 < cost.shape[1])
     # Velocities and accelerations are backward differences; the first frames have none.
-    room &= (cells >= 2).all(axis=1)
-    cells = cells[room]
+    inside &= (cells >= 2).all(axis=1)
+    cells = cells[inside]
     return cells, similarity(cost[cells[:, 0], cells[:, 1]])
 
 

@@ -13,7 +13,7 @@ from marey.core.arrays import Floats, Ints, freeze_array
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
-from marey.core.settings import operation
+from marey.core.settings import Seed, operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoResult
 from marey.graph.direction_table import DirectionTable, direction_table
@@ -168,9 +168,7 @@ def _collect_points(graph: MotionGraph) -> tuple[ContactPoint, ...]:
     return tuple(points.values())
 
 
-def response_time(
-    graph: MotionGraph, table: DirectionTable, rng: int | np.random.Generator = 0, *, trials: int = 50
-) -> tuple[float, float]:
+def response_time(graph: MotionGraph, table: DirectionTable, rng: Seed = 0, *, trials: int = 50) -> tuple[float, float]:
     """Measure the time from a change of direction until the character travels that way; return the median and the 90th
     percentile in seconds.
 

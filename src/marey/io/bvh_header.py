@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from marey.errors import ParseError, format_list
 from marey.io import limits
-from marey.io.text_numbers import complaint, parse_numbers, quote
+from marey.io.text_numbers import describe_bad_number, parse_numbers, quote
 
 _WORD = re.compile(rb"[{}]|(?i:offset)(?=[-+.\d])|[^\s{}]+")  # a number may directly follow OFFSET
 _LINE_REST = re.compile(rb"[^\r\n]*")
@@ -64,7 +64,7 @@ def parse_header(data: bytes, path: str) -> Header:
     """Parse everything up to and including the keyword MOTION."""
     parser = _Parser(data, path)
     parser.run()
-    header = Header(parser.trees, parser.n_columns, parser.at, evidence=[], warnings=parser.oddities())
+    header = Header(parser.trees, parser.n_columns, parser.at, evidence=[], warnings=parser.list_oddities())
     _decode_names([joint for tree in header.trees for joint in tree], header.evidence)
     for tree in header.trees:
         renamed = _name_joints(tree)
@@ -222,7 +222,7 @@ class _Parser:
         numbers, bad = parse_numbers(self.data[at : self.at])
         if bad is not None:
             self.word_at = at + bad.start()
-            raise self.error(f"value {len(numbers) + 1} of OFFSET: {complaint(bad[0])}")
+            raise self.error(f"value {len(numbers) + 1} of OFFSET: {describe_bad_number(bad[0])}")
         if len(numbers) != 3:
             raise self.error(f"expected 3 OFFSET values, got {len(numbers)}")
         return (numbers[0], numbers[1], numbers[2])
@@ -254,7 +254,7 @@ class _Parser:
         joint.channels = tuple(names)
         self.n_columns += count
 
-    def oddities(self) -> list[str]:
+    def list_oddities(self) -> list[str]:
         messages = list(self.warnings)
         if self.without_offset:
             messages.append(f"joints without OFFSET, read as 0 0 0: {self.lines(self.without_offset)}")

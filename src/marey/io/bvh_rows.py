@@ -18,7 +18,7 @@ from marey.io import limits
 from marey.io.bvh_header import line_number
 from marey.io.bvh_kernels import parse_rows
 from marey.io.raw import CUT_OFF
-from marey.io.text_numbers import LARGEST, complaint, number_fault, parse_numbers, quote
+from marey.io.text_numbers import LARGEST, describe_bad_number, number_fault, parse_numbers, quote
 from marey.io.threads import run_in_halves
 
 # Minimum number of bytes for which two threads are faster than one.
@@ -235,7 +235,7 @@ def _check_last_word(section: _Section, at: int, n_before: int, has_rows: bool) 
     is_junk = n_before == 0 and not _has_row(section, at)
     if not has_rows or number_fault(word) is not None or not (breaks_off or is_junk):
         column = at - max(data.rfind(b"\n", 0, at), data.rfind(b"\r", 0, at))
-        raise section.error(f"number {n_before + 1} of the line (column {column}): {complaint(word)}", at)
+        raise section.error(f"number {n_before + 1} of the line (column {column}): {describe_bad_number(word)}", at)
     if is_junk:
         section.warnings.append(f"text after the last row was ignored: {quote(word)} on line {line_number(data, at)}")
 

@@ -33,7 +33,7 @@ _FULL_WORD = 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class C3dParameter:
     """A parameter's type (-1 text, 1 byte, 2 integer, 4 float), its dimensions, and its bytes."""
 
     kind: int
@@ -46,7 +46,7 @@ class Parameters:
     """The parameters of a file, keyed by group and name, both in upper case."""
 
     processor: str
-    groups: dict[str, dict[str, Parameter]]
+    groups: dict[str, dict[str, C3dParameter]]
 
     def numbers(self, group: str, name: str) -> list[float]:
         """Return a parameter's numbers, flat; [] if it is absent, empty or text."""
@@ -206,14 +206,14 @@ def _read_header(data: bytes, processor: str) -> _Header:
 
 def _read_records(
     data: bytes, at: int, stop: int, processor: str, path: str
-) -> tuple[dict[str, dict[str, Parameter]], int]:
+) -> tuple[dict[str, dict[str, C3dParameter]], int]:
     """Read the group and parameter records from byte `at`, at most up to `stop`; also return the byte after the last.
 
     Groups and parameters come in any order. Each record gives the position of the next, so anything between them, such
     as descriptions, is skipped.
     """
     names: dict[int, str] = {}
-    found: list[tuple[int, str, Parameter]] = []
+    found: list[tuple[int, str, C3dParameter]] = []
     offsets = struct.Struct(">H" if processor == "mips" else "<H")
     position = end = at + 4
     while position < stop:
@@ -245,14 +245,14 @@ def _read_records(
                 f"{position}",
                 path=path,
             )
-    groups: dict[str, dict[str, Parameter]] = {name: {} for name in names.values()}
+    groups: dict[str, dict[str, C3dParameter]] = {name: {} for name in names.values()}
     for number, name, parameter in found:
         if number in names:
             groups[names[number]].setdefault(name, parameter)
     return groups, end
 
 
-def _read_parameter(data: bytes, at: int, stop: int, name: str, path: str) -> tuple[Parameter, int]:
+def _read_parameter(data: bytes, at: int, stop: int, name: str, path: str) -> tuple[C3dParameter, int]:
     """Read a parameter, starting at its type byte; also return the byte after its content."""
     kind = int.from_bytes(data[at : at + 1], signed=True)
     n_dimensions = data[at + 1] if at + 1 < stop else _MAX_DIMENSIONS + 1
@@ -263,7 +263,7 @@ def _read_parameter(data: bytes, at: int, stop: int, name: str, path: str) -> tu
     end = begin + math.prod(dimensions) * _SIZES[kind]
     if end > stop:
         raise ParseError(f"parameter {name[:32]!r} extends past the end of the parameter section", path=path)
-    return Parameter(kind, dimensions, data[begin:end]), end
+    return C3dParameter(kind, dimensions, data[begin:end]), end
 
 
 def _count_frames(parameters: Parameters, header: _Header) -> int:
@@ -312,7 +312,7 @@ def _choose_layout(
         "the analog values in a frame": _analog_counts(parameters, header, fps),
     }
 
-    def room(layout: Layout) -> int:
+    def count_free_bytes(layout: Layout) -> int:
         return (at if layout.start < at else length) - layout.start
 
     readings = [
@@ -321,7 +321,7 @@ def _choose_layout(
     ]
     chosen = readings[0]
     if len(readings) > 1:
-        spare = [room(reading) - stated * reading.frame_bytes for reading in readings]
+        spare = [count_free_bytes(reading) - stated * reading.frame_bytes for reading in readings]
         filling = [reading for reading, n_bytes in zip(readings, spare, strict=True) if 0 <= n_bytes < BLOCK]
         doubts = "; ".join(
             f"{what}: {' or '.join(f'{value:g}' for value in values)}"
@@ -339,8 +339,8 @@ def _choose_layout(
             f"{chosen.n_analog} analog values per frame, scale {chosen.scale:g}, starting at byte {chosen.start}, "
             f"{'match the length of the file' if filling else 'are taken from the parameters'}"
         )
-    n_frames = min(stated, room(chosen) // chosen.frame_bytes)
-    return replace(chosen, n_frames=n_frames), room(chosen)
+    n_frames = min(stated, count_free_bytes(chosen) // chosen.frame_bytes)
+    return replace(chosen, n_frames=n_frames), count_free_bytes(chosen)
 
 
 def _find_starts(parameters: Parameters, header: _Header, section: tuple[int, int, int], path: str) -> list[float]:
@@ -389,7 +389,7 @@ def _drop_repeated(values: Iterable[float]) -> list[float]:
     return list(dict.fromkeys(values))
 
 
-def _split_texts(parameter: Parameter) -> Iterator[str]:
+def _split_texts(parameter: C3dParameter) -> Iterator[str]:
     if parameter.kind != -1:
         return
     width = parameter.dimensions[0] if parameter.dimensions else 1

@@ -24,7 +24,7 @@ _STEEPEST = 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
+class FbxCurve:
     """The K keys of an animated number.
 
     times, values : (K,) ticks and values. flags : (K,) see the constants above. slopes : (K, 2) change per second after
@@ -89,7 +89,7 @@ def _solve_time(t: Floats, right: Floats, left: Floats) -> Floats:
     return s
 
 
-def read_curve(document: FbxDocument, element: Element, ticks: float, what: str) -> Curve | None:
+def read_curve(document: FbxDocument, element: Element, ticks: float, what: str) -> FbxCurve | None:
     """Read a curve; return None if it has no keys."""
     times = document.ints(element.child("KeyTime"), f"KeyTime of {what}")
     values = document.floats(element.child("KeyValueFloat"), f"KeyValueFloat of {what}")
@@ -109,7 +109,7 @@ def read_curve(document: FbxDocument, element: Element, ticks: float, what: str)
     if (cubic & ((flags & _TCB) != 0) & ((flags & _USER) == 0)).any():
         document.fail(f"{what} has TCB tangents, which are not read; bake the animation and export it again")
     slopes, weights = _read_tangents(flags, data, cubic, times / ticks, values)
-    return Curve(times, values, flags, slopes, weights)
+    return FbxCurve(times, values, flags, slopes, weights)
 
 
 def _read_attributes(document: FbxDocument, element: Element, n_keys: int, what: str) -> tuple[Ints, Floats]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from marey.core.arrays import Floats
 from marey.io import limits
-from marey.io.fbx_curves import Curve, read_curve
+from marey.io.fbx_curves import FbxCurve, read_curve
 from marey.io.fbx_document import Element, FbxDocument
 from marey.io.files import GENERATOR
 from marey.io.node_tree import Nodes, build_nodes, unique_names
@@ -41,7 +41,7 @@ class Channel:
     """An animated vector: its values (3,) without keys, and its curves by axis."""
 
     default: list[float | None]
-    curves: dict[int, Curve] = field(default_factory=dict)
+    curves: dict[int, FbxCurve] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

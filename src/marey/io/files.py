@@ -72,11 +72,11 @@ def split_name(path: str | os.PathLike[str]) -> tuple[str, str]:
     """
     if not isinstance(path, str | os.PathLike):
         raise InvalidValue(f"path must be the name of a file, not {path!r}", parameter="path")
-    name, suffix = os.path.splitext(readable_name(os.path.basename(os.path.normpath(path))))
+    name, suffix = os.path.splitext(make_readable(os.path.basename(os.path.normpath(path))))
     return (name, suffix.lower()) if suffix != "." else (name + suffix, "")
 
 
-def readable_name(name: str) -> str:
+def make_readable(name: str) -> str:
     """Return a file name as valid text: bytes that are not UTF-8, as in names from old archives, become ``\\x83``."""
     if name.isascii():
         return name

@@ -1,4 +1,7 @@
-"""The file formats that can be read and written."""
+"""The file formats that can be read and written.
+
+A separate module, so that they can be listed without importing readers and writers.
+"""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def _parse_numbers(word: bytes, largest: float) -> list[float] | None:
     return numbers
 
 
-def complaint(word: bytes) -> str:
+def describe_bad_number(word: bytes) -> str:
     """Return the message for a word that `parse_numbers` rejected: expected, got, and the remedy."""
     return number_fault(word) or f"expected a number, got {quote(word)}"
 

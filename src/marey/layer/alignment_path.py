@@ -34,7 +34,7 @@ _PIECE, _AGAIN = 1500, 240
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class GaitGrid:
     """A grid that compares frames of the lower-body gait (rows) with frames of the upper-body gait (columns).
 
     lower, upper : the two gaits.
@@ -80,7 +80,7 @@ class CellPath:
 
 
 def find_best_path(
-    cells: Cells, source: Callable[[Ints], Ints], n_starts: int, limit: int, held: Bools
+    cells: GaitGrid, source: Callable[[Ints], Ints], n_starts: int, limit: int, held: Bools
 ) -> CellPath | None:
     """Find the cheapest path through all rows, starting in one of the first `n_starts` columns; None if there is none.
 

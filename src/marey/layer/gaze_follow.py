@@ -53,7 +53,7 @@ def follow_goals(
         if not (out.strain[progress[1] >= 1.0] > limit).any():
             break
         lacking = _find_lacking(motion, out, limit - _MARGIN)
-        raw += progress[1][:, None, None] * _share_out(motion, out, lacking, forward)
+        raw += progress[1][:, None, None] * _distribute_rotations(motion, out, lacking, forward)
         motion.follow[:] = _hold_between(raw, *progress, motion.fps).reshape(len(own), 12)
         out.rotations[:] = own
         apply_looks(motion, looks, table, steady, limit, out)
@@ -79,7 +79,7 @@ def _find_lacking(motion: GazeMotion, out: GazeOutput, limit: float) -> Floats:
     return np.asarray(axis * (more / np.maximum(sine, 1e-9))[:, None])
 
 
-def _share_out(motion: GazeMotion, out: GazeOutput, lacking: Floats, forward: Floats) -> Floats:
+def _distribute_rotations(motion: GazeMotion, out: GazeOutput, lacking: Floats, forward: Floats) -> Floats:
     """Divide rotations of the head (F, 3), in B, among pelvis, lower spine, upper spine and neck, (F, 4, 3).
 
     The neck takes as much as its limit allows; the trunk takes as much of the rest as its own limit allows.

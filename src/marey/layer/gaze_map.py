@@ -302,34 +302,34 @@ class _Query:
     k: int
 
     def weights(self, goal: Floats) -> tuple[Floats, Floats]:
-        """Return the weights (n,) of the examples for a goal (2,), and how far each may change (its "room").
+        """Return the weights (n,) of the examples for a goal (2,), and how far each may change (its leeway).
 
-        The room of an example is its total absolute weight in the samples around the goal.
+        The leeway of an example is its total absolute weight in the samples around the goal.
         """
         near, near_weights = neighbor_weights(goal / self.scale, self.places, self.k)
         which, mixed = mix_weights(near_weights, self.members[near], self.mixtures[near])
-        weights, room = np.zeros(len(self.rows)), np.zeros(len(self.rows))
+        weights, leeway = np.zeros(len(self.rows)), np.zeros(len(self.rows))
         weights[which] = mixed
-        np.add.at(room, self.members[near], near_weights[:, None] * np.abs(self.mixtures[near]))
-        return weights, room
+        np.add.at(leeway, self.members[near], near_weights[:, None] * np.abs(self.mixtures[near]))
+        return weights, leeway
 
     def aim(self, goals: Floats) -> Floats:
         """Return blends (N, 22) that reach goals (N, 2): blends of the nearest samples, with corrected weights.
 
-        Each correction is the smallest one, relative to the examples' room, that removes the error and keeps the sum of
-        the weights.
+        Each correction is the smallest one, relative to the leeway of the examples, that removes the error and keeps
+        the sum of the weights.
         """
         found = [self.weights(goal) for goal in goals]
-        weights, room = (np.array([each[k] for each in found]).reshape(-1, len(self.rows)) for k in (0, 1))
+        weights, leeway = (np.array([each[k] for each in found]).reshape(-1, len(self.rows)) for k in (0, 1))
         for _ in range(_CORRECTIONS):
             rows = weights @ self.rows
             miss = goals - find_reached_angles(rows, goals)
             slopes = _find_slopes(rows, goals) @ self.rows[:, POSE].T
             tied = np.concatenate([slopes, np.ones((len(goals), 1, len(self.rows)))], axis=1)
             wanted = np.concatenate([miss, np.zeros((len(goals), 1))], axis=1)
-            roomy = tied * room[:, None]
-            normal = roomy @ tied.transpose(0, 2, 1) + 1e-6 * np.eye(3)
-            step = np.einsum("nce,nc->ne", roomy, np.linalg.solve(normal, wanted[..., None])[..., 0])
+            scaled = tied * leeway[:, None]
+            normal = scaled @ tied.transpose(0, 2, 1) + 1e-6 * np.eye(3)
+            step = np.einsum("nce,nc->ne", scaled, np.linalg.solve(normal, wanted[..., None])[..., 0])
             weights = weights + step
         return np.asarray(weights @ self.rows)
 

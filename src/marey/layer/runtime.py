@@ -16,7 +16,7 @@ from marey.core.protocols import Clips
 from marey.core.settings import operation
 from marey.errors import InvalidValue, NotBlendable, UnknownName, similar
 from marey.io.stored import FileFormat, Part, Stored
-from marey.layer.alignment_path import CELL_RATE, Cells, find_best_path
+from marey.layer.alignment_path import CELL_RATE, GaitGrid, find_best_path
 from marey.layer.gait import Gait, find_gait
 from marey.layer.halves import BodySplit, get_bone_offsets, split_body
 from marey.layer.player import Splicer
@@ -251,7 +251,7 @@ def _count_cycles(clip: Gait, base: Gait, cycle: Timeline, slope_limit: int) -> 
     # The base clip's cycle gets as many cells as this clip's.
     n_cells = max(4, round(clip.cycle / every))
     at = cycle.start + (cycle.stop - cycle.start) * np.arange(n_cells) / n_cells
-    cells = Cells(clip, base, rows, at, fps / every)
+    cells = GaitGrid(clip, base, rows, at, fps / every)
     held = clip.standing()[rows.astype(np.int64)]
     found = find_best_path(cells, lambda k: k % n_cells, n_cells, slope_limit, held)
     if found is None:

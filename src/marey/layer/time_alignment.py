@@ -16,7 +16,7 @@ from marey.layer.alignment_path import (
     STRAY,
     STRAY_WITHOUT_STEPS,
     WINDOW,
-    Cells,
+    GaitGrid,
     find_best_path,
     find_moves_across,
 )
@@ -133,7 +133,7 @@ def _align_looped(lower: Gait, upper: Gait, upper_motion: Motion, halves: BodySp
     if upper.run is None:
         rows = rows[: len(at)]
         held = np.zeros(len(rows), dtype=bool)
-    cells = Cells(lower, upper, rows, at, fps / every, STRAY if in_step else STRAY_WITHOUT_STEPS)
+    cells = GaitGrid(lower, upper, rows, at, fps / every, STRAY if in_step else STRAY_WITHOUT_STEPS)
     begin = 0.0 if upper.run is None else upper.run[0]
     n_starts = math.ceil((begin + upper.cycle) / step) + 1
     found = find_best_path(cells, lambda k: np.where(k < len(at), k, -1), n_starts, limit, held)

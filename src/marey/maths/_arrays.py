@@ -141,7 +141,7 @@ def cross(a: FloatArray, b: FloatArray) -> FloatArray:
     return out
 
 
-def in_blocks(kernel: Callable[..., None], out: FloatArray, *inputs: FloatArray) -> FloatArray:
+def run_in_blocks(kernel: Callable[..., None], out: FloatArray, *inputs: FloatArray) -> FloatArray:
     """Run `kernel(out, *inputs)` over slices of the first axis.
 
     Each slice is small enough to keep its temporaries in the processor's cache; on long motions this halves the time.

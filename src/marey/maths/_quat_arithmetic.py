@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from marey.maths._arrays import TINY, BoolArray, FloatArray, cross, dot, in_blocks, length
+from marey.maths._arrays import TINY, BoolArray, FloatArray, cross, dot, length, run_in_blocks
 
 PARALLEL = 1e-14
 """Sine below which two unit vectors count as parallel: a hundred rounding errors."""
@@ -29,7 +29,7 @@ def product(a: FloatArray, b: FloatArray, *, invert_left: bool = False, invert_r
     """Return a * b, optionally with a or b inverted first."""
     out = np.empty(np.broadcast_shapes(a.shape, b.shape))
     kernel = partial(_mul_kernel, invert_left=invert_left, invert_right=invert_right)
-    return in_blocks(kernel, out, a, b)
+    return run_in_blocks(kernel, out, a, b)
 
 
 def _mul_kernel(out: FloatArray, a: FloatArray, b: FloatArray, *, invert_left: bool, invert_right: bool) -> None:

@@ -48,7 +48,7 @@ def evaluate(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False) -
         return _evaluate(control, at)
     rounds = np.floor(at)
     period = control[-2] - control[0]
-    return np.asarray(_evaluate(control, at - rounds) + _over(rounds, control) * period)
+    return np.asarray(_evaluate(control, at - rounds) + _add_axes(rounds, control) * period)
 
 
 def derivative(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False) -> FloatArray:
@@ -64,7 +64,7 @@ def derivative(points: npt.ArrayLike, u: npt.ArrayLike, *, cyclic: bool = False)
     if cyclic:
         at = at - np.floor(at)
     span, x = _place(control, at)
-    x = _over(np.clip(x, 0.0, 1.0), control)
+    x = _add_axes(np.clip(x, 0.0, 1.0), control)
     steps = (len(control) - 2) * np.diff(control, axis=0)
     return np.asarray((1.0 - x) * steps[span] + x * steps[span + 1])
 
@@ -173,7 +173,7 @@ def fit_increasing(
     if exact_ends and ties.period is not None:
         control = control + (columns[0] - 0.5 * (control[0] + control[1]))
     elif exact_ends:
-        control = _at_ends(control, columns[0], columns[-1], bound)
+        control = _fit_ends(control, columns[0], columns[-1], bound)
     return control.reshape(n_points, *tail)
 
 
@@ -215,7 +215,7 @@ def _check_control(points: npt.ArrayLike, where: str) -> FloatArray:
     return control
 
 
-def _over(fraction: FloatArray, control: FloatArray) -> FloatArray:
+def _add_axes(fraction: FloatArray, control: FloatArray) -> FloatArray:
     """Append to `fraction` (...) an axis of length 1 for each component axis of the points."""
     return fraction.reshape(fraction.shape + (1,) * (control.ndim - 1))
 
@@ -231,13 +231,13 @@ def _place(control: FloatArray, u: FloatArray) -> tuple[npt.NDArray[np.intp], Fl
 def _evaluate(control: FloatArray, u: FloatArray) -> FloatArray:
     span, place = _place(control, u)
     inside = np.clip(place, 0.0, 1.0)
-    x, beyond = _over(inside, control), place - inside
+    x, beyond = _add_axes(inside, control), place - inside
     first, second, third = control[span], control[span + 1], control[span + 2]
     # Use differences: small steps between large values then keep their precision.
     value = 0.5 * (first + second) + x * (second - first) + 0.5 * x * x * ((third - second) - (second - first))
     if beyond.any():
-        steps = np.where(_over(beyond, control) < 0.0, second - first, third - second)
-        value = value + _over(beyond, control) * steps
+        steps = np.where(_add_axes(beyond, control) < 0.0, second - first, third - second)
+        value = value + _add_axes(beyond, control) * steps
     return np.asarray(value)
 
 
@@ -290,7 +290,7 @@ def _prepare_fit(
     return given.reshape(n, -1), design, Ties.of(n_points, rounds), tail
 
 
-def _at_ends(control: FloatArray, first: FloatArray, last: FloatArray, bound: FloatArray) -> FloatArray:
+def _fit_ends(control: FloatArray, first: FloatArray, last: FloatArray, bound: FloatArray) -> FloatArray:
     """Adjust the points to the values `first` and `last` at the ends; due to the heavy weights the change is small.
 
     Scale the part of each step above its bound, so no step falls below it.

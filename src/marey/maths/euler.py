@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marey.errors import InvalidValue
-from marey.maths._arrays import BoolArray, FloatArray, in_blocks, with_tail
+from marey.maths._arrays import BoolArray, FloatArray, run_in_blocks, with_tail
 from marey.maths.rigid2d import wrap_angle
 
 __all__ = ["ORDERS", "continuous", "from_axes", "from_euler", "to_euler"]
@@ -158,7 +158,7 @@ def _multiply(angles: FloatArray, axes: str) -> FloatArray:
         for n, part in enumerate(parts):
             out[..., n] = 0.0 if part is None else part
 
-    return in_blocks(kernel, np.empty(angles.shape[:-1] + (4,)), angles)
+    return run_in_blocks(kernel, np.empty(angles.shape[:-1] + (4,)), angles)
 
 
 def _half_angle(angles: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -19,9 +19,9 @@ from marey.maths._arrays import (
     as_floats,
     axis_index,
     cross,
-    in_blocks,
     lead_shape,
     length,
+    run_in_blocks,
     sample_weights,
     unit,
     with_tail,
@@ -94,7 +94,7 @@ def mul(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     >>> quat.log(quat.mul(left, quat.exp([0.0, 0.5, 0.0]))).round(3)
     array([0.   , 2.071, 0.   ])
     """
-    left, right = _two(a, b, "quat.mul")
+    left, right = _check_pair(a, b, "quat.mul")
     return product(left, right)
 
 
@@ -108,7 +108,7 @@ def inv_mul(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     >>> quat.inv_mul(left, left).round(6) + 0.0
     array([1., 0., 0., 0.])
     """
-    left, right = _two(a, b, "quat.inv_mul")
+    left, right = _check_pair(a, b, "quat.inv_mul")
     return product(left, right, invert_left=True)
 
 
@@ -122,7 +122,7 @@ def mul_inv(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     >>> quat.mul_inv(left, left).round(6) + 0.0
     array([1., 0., 0., 0.])
     """
-    left, right = _two(a, b, "quat.mul_inv")
+    left, right = _check_pair(a, b, "quat.mul_inv")
     return product(left, right, invert_right=True)
 
 
@@ -189,7 +189,7 @@ def dot(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     >>> quat.dot(quat.identity(), quat.exp([[0.0, 0.0, 0.0], [np.pi, 0.0, 0.0]])).round(6)
     array([1., 0.])
     """
-    left, right = _two(a, b, "quat.dot")
+    left, right = _check_pair(a, b, "quat.dot")
     return _dot(left, right)
 
 
@@ -216,7 +216,7 @@ def angle_between(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     >>> quat.angle_between(quat.identity(), quat.exp([[0.0, 0.5, 0.0]])).round(6)  # radians
     array([0.5])
     """
-    left, right = _two(a, b, "quat.angle_between")
+    left, right = _check_pair(a, b, "quat.angle_between")
     return angle(product(left, right, invert_left=True))
 
 
@@ -240,7 +240,7 @@ def slerp(a: npt.ArrayLike, b: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     >>> quat.log(quat.slerp(quat.identity(), left, [0.0, 0.5, 1.0]))[:, 1].round(3)  # radians about +Y
     array([0.   , 0.785, 1.571])
     """
-    left, right = _two(a, b, "quat.slerp")
+    left, right = _check_pair(a, b, "quat.slerp")
     alpha = as_floats(t, "quat.slerp", "t")
     lead_shape("quat.slerp", left.shape[:-1], right.shape[:-1], alpha.shape)
     right = np.where((_dot(left, right) < 0.0)[..., None], -right, right)
@@ -511,7 +511,7 @@ def unroll(q: npt.ArrayLike, axis: int = 0) -> FloatArray:
     return np.ascontiguousarray(np.moveaxis(out, 0, index))
 
 
-def _two(a: npt.ArrayLike, b: npt.ArrayLike, where: str) -> tuple[FloatArray, FloatArray]:
+def _check_pair(a: npt.ArrayLike, b: npt.ArrayLike, where: str) -> tuple[FloatArray, FloatArray]:
     left = with_tail(a, (4,), where, "a")
     right = with_tail(b, (4,), where, "b")
     lead_shape(where, left.shape[:-1], right.shape[:-1])
@@ -521,7 +521,7 @@ def _two(a: npt.ArrayLike, b: npt.ArrayLike, where: str) -> tuple[FloatArray, Fl
 def _apply_to_vectors(kernel: Callable[..., None], q: npt.ArrayLike, v: npt.ArrayLike, where: str) -> FloatArray:
     turn, vector = with_tail(q, (4,), where, "q"), with_tail(v, (3,), where, "v")
     lead = lead_shape(where, turn.shape[:-1], vector.shape[:-1])
-    return in_blocks(kernel, np.empty((*lead, 3)), turn, vector)
+    return run_in_blocks(kernel, np.empty((*lead, 3)), turn, vector)
 
 
 def _axis_parts(q: npt.ArrayLike, axis: npt.ArrayLike, where: str) -> tuple[FloatArray, FloatArray, FloatArray]:

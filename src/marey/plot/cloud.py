@@ -9,7 +9,7 @@ import numpy as np
 from marey.core.motion import Motion
 from marey.plot import style
 from marey.plot.body import extract_body, forward, mean_heading, span
-from marey.plot.poses import View, draw_pose, outline
+from marey.plot.poses import PoseView, draw_pose, outline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,7 @@ def cloud(
     middle = (first + last - 1) // 2
     facing = mean_heading(body.heading[first:last])
     direction = forward(0.0 if facing is None else facing)
-    views = (View.side(direction), View.top(direction))
+    views = (PoseView.side(direction), PoseView.top(direction))
     origin = body.travel[middle] * np.array([1.0, 0.0, 1.0])
     joints = body.joints
     points = body.positions[first:last][:, joints] - origin

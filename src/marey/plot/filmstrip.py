@@ -14,7 +14,7 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.plot import style
 from marey.plot.body import UP, Body, extract_body, forward, mean_heading, span
-from marey.plot.poses import View, choose_frames, distinctive_frames, draw_pose, outline
+from marey.plot.poses import PoseView, choose_frames, distinctive_frames, draw_pose, outline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,7 +159,7 @@ def _choose_course(body: Body, first: int, last: int) -> tuple[Floats, bool]:
 
 def _draw_along_path(strip: _Strip, front: bool) -> Figure:
     body = strip.body
-    side, top = View.side(strip.along), View.top(strip.along)
+    side, top = PoseView.side(strip.along), PoseView.top(strip.along)
     origin = body.travel[strip.first] * np.array([1.0, 0.0, 1.0])
     side_shift, top_shift = -side.flat(origin), -top.flat(origin)
     shown = [frame for k, frame in enumerate(strip.frames) for frame in (*strip.ghosts[k], frame)]
@@ -169,7 +169,7 @@ def _draw_along_path(strip: _Strip, front: bool) -> Figure:
     y = (min(0.0, seen[:, 1].min()) - 0.13 * body.size, seen[:, 1].max() + 0.04 * body.size)
     depth = (above[:, 1].min() - 0.08, above[:, 1].max() + 0.08)
     sizes = [(x[1] - x[0], y[1] - y[0]), (x[1] - x[0], depth[1] - depth[0])]
-    row = _Row(strip, View.front(strip.along), range(len(strip.frames))) if front else None
+    row = _Row(strip, PoseView.front(strip.along), range(len(strip.frames))) if front else None
     figure, panels, stacked = _lay_out(body, sizes, row)
 
     poses = range(len(strip.frames))
@@ -198,7 +198,7 @@ def _draw_along_path(strip: _Strip, front: bool) -> Figure:
 class _Row:
     """One row of poses, sorted by time, each with its ghosts at their positions."""
 
-    def __init__(self, strip: _Strip, view: View, poses: Sequence[int]) -> None:
+    def __init__(self, strip: _Strip, view: PoseView, poses: Sequence[int]) -> None:
         self.strip, self.view, self.poses = strip, view, poses
         self.shifts = np.zeros((len(strip.frames), 2))
         size = strip.body.size
@@ -227,12 +227,12 @@ class _Row:
         _hide_x_axis(axes)
 
 
-def _row_gap(views: Sequence[View]) -> float:
+def _row_gap(views: Sequence[PoseView]) -> float:
     """Gap between rows in inches; with several views, each begins with a title."""
     return _ROW_GAP if len(views) == 1 else _ROW_GAP + 0.14
 
 
-def _rows(strip: _Strip, views: Sequence[View], wide: float, tall: float) -> tuple[list[list[_Row]], float]:
+def _rows(strip: _Strip, views: Sequence[PoseView], wide: float, tall: float) -> tuple[list[list[_Row]], float]:
     """Split the poses of each view into rows, as large as fits `wide` x `tall` inches; also return inches per meter."""
     best: list[list[_Row]] = []
     scale = 0.0
@@ -252,8 +252,8 @@ def _rows(strip: _Strip, views: Sequence[View], wide: float, tall: float) -> tup
 
 
 def _draw_side_by_side(strip: _Strip, front: bool) -> Figure:
-    views = [View.side(strip.along)] + ([View.front(strip.along)] if front else [])
-    body, top = strip.body, View.top(strip.along)
+    views = [PoseView.side(strip.along)] + ([PoseView.front(strip.along)] if front else [])
+    body, top = strip.body, PoseView.top(strip.along)
     origin = body.travel[strip.first] * np.array([1.0, 0.0, 1.0])
     above = np.concatenate([outline(body, frame, top) for frame in strip.frames])
     above = np.concatenate([above, top.flat(body.travel[strip.first : strip.last])]) - top.flat(origin)
@@ -340,7 +340,7 @@ def _lay_out(body: Body, sizes: list[tuple[float, float]], row: _Row | None) -> 
 def _side_panel(
     axes: Axes,
     strip: _Strip,
-    view: View,
+    view: PoseView,
     poses: Sequence[int],
     shifts: Floats,
     x: tuple[float, float],
@@ -423,7 +423,7 @@ def _draw_touching(axes: Axes, strip: _Strip, frame: int, view: View, shift: tup
     axes.scatter(points[:, 0], points[:, 1], s=13, c=colors, ec="white", lw=0.5, zorder=4)
 
 
-def _draw_plan(axes: Axes, strip: _Strip, view: View, shift: Floats) -> None:
+def _draw_plan(axes: Axes, strip: _Strip, view: PoseView, shift: Floats) -> None:
     """Draw the view from above: path of the hips, poses, and the position of each contact."""
     offset = (float(shift[0]), float(shift[1]))
     axes.set_aspect("equal")

@@ -12,7 +12,7 @@ from marey.find.result import MatchResult
 from marey.find.suggest import Suggestion
 from marey.plot import style
 from marey.plot.body import Body, extract_body, forward, mean_heading
-from marey.plot.poses import View, distinctive_frames, draw_pose, outline
+from marey.plot.poses import PoseView, distinctive_frames, draw_pose, outline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +75,7 @@ class _Row:
         self.body, self.frames = body, frames
         facing = mean_heading(body.heading[:1])
         facing = mean_heading(body.heading) if facing is None else facing
-        self.view = View.side(forward(0.0 if facing is None else facing))
+        self.view = PoseView.side(forward(0.0 if facing is None else facing))
         outlines = [outline(body, frame, self.view) for frame in frames]
         hips = [float(body.travel[frame] @ self.view.right) for frame in frames]
         self.middles = hips

@@ -10,7 +10,7 @@ from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.plot import style
 from marey.plot.body import extract_body, forward
-from marey.plot.poses import View, draw_pose
+from marey.plot.poses import PoseView, draw_pose
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,7 +99,7 @@ def gaze_track(track: GazeTrack, path: style.StrPath | None = None, *, look: int
         ahead = forward(float(track.heading[frame]))
         eye = track.places[frame] - np.array([0.0, body.floor, 0.0])
         ray = np.stack([eye, eye + _RAY * track.directions[frame]])
-        for row, view in enumerate((View.front(ahead), View(-np.cross([0.0, 1.0, 0.0], ahead), ahead))):
+        for row, view in enumerate((PoseView.front(ahead), PoseView(-np.cross([0.0, 1.0, 0.0], ahead), ahead))):
             axes = figure.add_subplot(rows[row, column])
             draw_pose(axes, body, frame, view)
             axes.plot(*view.flat(ray).T, color=style.SERIES[3], lw=2.0, zorder=50, solid_capstyle="round")

@@ -18,7 +18,7 @@ from marey.parametric import Feature, ParametricMotion, ReachResult
 from marey.parametric.features import start_frames
 from marey.plot import style
 from marey.plot.body import UP, Body, extract_body, forward
-from marey.plot.poses import View, distinctive_frames, draw_pose, even_frames, outline
+from marey.plot.poses import PoseView, distinctive_frames, draw_pose, even_frames, outline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -310,7 +310,7 @@ class _TargetPanel:
         self.motion = motion
         self.body: Body = extract_body(motion)
         facing = float(self.body.heading[0])
-        self.view = View.side(forward(facing if np.isfinite(facing) else 0.0))
+        self.view = PoseView.side(forward(facing if np.isfinite(facing) else 0.0))
         self.apex = (
             feature.find_frame(motion)
             if feature is not None and isinstance(feature.moment, str)

@@ -21,14 +21,14 @@ HEAD_RADIUS = 0.055  # radius of the drawn head, in statures
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class PoseView:
     """An orthographic view: unit vectors that point to the right and up in the plot."""
 
     right: Floats
     up: Floats
 
     @classmethod
-    def side(cls, direction: Floats) -> View:
+    def side(cls, direction: Floats) -> PoseView:
         """View perpendicular to a direction on the floor, which points to the right."""
         return cls(direction, UP)
 
@@ -38,7 +38,7 @@ class View:
         return cls(np.cross(UP, direction), UP)
 
     @classmethod
-    def top(cls, direction: Floats) -> View:
+    def top(cls, direction: Floats) -> PoseView:
         """View from above; the direction points to the right, its left side up."""
         return cls(direction, np.cross(UP, direction))
 
@@ -56,7 +56,7 @@ def draw_pose(
     axes: Axes,
     body: Body,
     frame: int,
-    view: View,
+    view: PoseView,
     *,
     shift: tuple[float, float] = (0.0, 0.0),
     strength: float = 1.0,
@@ -85,7 +85,7 @@ def draw_pose(
         axes.add_patch(Circle(tuple(center), HEAD_RADIUS * body.size, fc=fill, ec=color, lw=0.75 * width, zorder=layer))
 
 
-def outline(body: Body, frame: int, view: View) -> Floats:
+def outline(body: Body, frame: int, view: PoseView) -> Floats:
     """Compute points (N, 2) that bound a drawn pose in the plot, without the width of its lines."""
     points = view.flat(body.positions[frame, body.joints])
     if body.head is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from marey.compiled import Floats2D, Floats3D, Ints2D, Out, kernel
-from marey.core.limb_kernels import LimbPose, find_knee_rotation, knee_angle, solve
+from marey.core.limb_kernels import LimbInput, find_knee_rotation, knee_angle, solve
 from marey.maths import vector_kernels as vec
 
 
@@ -158,7 +158,7 @@ def step_legs(
             # Target position of the ankle relative to the hip.
             target = vec.add(vec.sub(down, up), vec.scale(gain, vec.get(shifts[f, k], 0)))
             change = find_knee_rotation(up, down, hinge, vec.norm(target), math.pi)
-            hip, knee, _, _ = solve(LimbPose((0.0, 0.0, 0.0), up, down, hinge, sole), change, target, sole, 0.0, 0.0)
+            hip, knee, _, _ = solve(LimbInput((0.0, 0.0, 0.0), up, down, hinge, sole), change, target, sole, 0.0, 0.0)
             thigh, shank = vec.mul(hip, thigh), vec.mul(knee, shank)
             vec.put_quat(rotations[f, upper], 0, vec.mul(vec.inv(base), thigh))
             vec.put_quat(rotations[f, lower], 0, vec.mul(vec.inv(thigh), shank))

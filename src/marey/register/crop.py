@@ -20,7 +20,7 @@ from marey.errors import NotBlendable
 from marey.register.crop_kernels import find_shared_path
 from marey.register.ends import refine_crops
 from marey.register.sampling import sample_clouds
-from marey.register.steps import Steps, find_steps
+from marey.register.steps import FootPassings, find_steps
 
 # Times within a half cycle at which gaits are compared to choose among their steps.
 _PER_STEP = 8
@@ -70,7 +70,7 @@ def find_crops(
     return refine_crops(crops, clouds, shortest), note
 
 
-def find_gait_crops(steps: Sequence[Steps], clouds: Sequence[Clouds]) -> tuple[Ints, str] | None:
+def find_gait_crops(steps: Sequence[FootPassings], clouds: Sequence[Clouds]) -> tuple[Ints, str] | None:
     """Find frames (n, 2) with the largest equal number of half cycles, same foot first; None if any motion has no gait.
 
     If a motion has extra steps, those most similar to the other motions are used.
@@ -143,7 +143,7 @@ def crop_gaits(motions: Sequence[Motion]) -> tuple[tuple[Motion, ...], str] | No
     )
 
 
-def _walks_throughout(steps: Steps, n_frames: int) -> bool:
+def _walks_throughout(steps: FootPassings, n_frames: int) -> bool:
     """Return whether the motion walks from end to end: only incomplete steps come before the first step and after the
     last."""
     if len(steps) < _WALKING:
@@ -152,17 +152,17 @@ def _walks_throughout(steps: Steps, n_frames: int) -> bool:
     return bool(steps.frames[0] <= longest and n_frames - 1 - steps.frames[-1] <= longest)
 
 
-def _count_half_cycles(steps: Steps, foot: int) -> int:
+def _count_half_cycles(steps: FootPassings, foot: int) -> int:
     """Count the half cycles from the first passing of `foot`."""
     return len(steps) - 1 - (0 if len(steps) and steps.feet[0] == foot else 1)
 
 
-def _list_choices(steps: Steps, foot: int, n_half: int) -> list[int]:
+def _list_choices(steps: FootPassings, foot: int, n_half: int) -> list[int]:
     """List the passings of `foot` that are followed by `n_half` half cycles."""
     return [k for k in range(len(steps) - n_half) if steps.feet[k] == foot]
 
 
-def _sample_per_step(steps: Steps, clouds: Clouds) -> Clouds:
+def _sample_per_step(steps: FootPassings, clouds: Clouds) -> Clouds:
     """Sample the markers at equal fractions of each half cycle."""
     positions = np.arange(_PER_STEP * (len(steps) - 1) + 1) / _PER_STEP
     return sample_clouds(clouds, np.interp(positions, np.arange(len(steps)), steps.frames), 1.0)

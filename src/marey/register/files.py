@@ -20,7 +20,7 @@ from marey.register.curves import AlignmentCurve, TimewarpCurve
 from marey.register.matches import ConstraintMatch
 from marey.register.prepare import prepare_motions
 from marey.register.registration import RegistrationCurve
-from marey.register.staging import retake_frames
+from marey.register.staging import crop_to_registration
 
 CURVES = {
     "timewarp": Part("float", ("timewarp points", "motions")),
@@ -152,7 +152,7 @@ def _match_motions(
         len(motion) >= stop - start and (loops is not None or len(motion) >= stop)
         for motion, (start, stop) in zip(ready, crops, strict=True)
     )
-    result = retake_frames(ready, crops, loops) if fits else ready
+    result = crop_to_registration(ready, crops, loops) if fits else ready
     for k, (motion, key, name) in enumerate(zip(result, keys, names, strict=True)):
         if not is_motion(motion, key):
             raise InvalidValue(

@@ -125,7 +125,7 @@ def stage_loops(
     return StagedMotions(tuple(result), tuple(points), np.array(crops), ref, tuple(paths), loops, tuple(notes))
 
 
-def retake_frames(motions: Sequence[Motion], crops: Ints, loops: Floats | None) -> tuple[Motion, ...]:
+def crop_to_registration(motions: Sequence[Motion], crops: Ints, loops: Floats | None) -> tuple[Motion, ...]:
     """Crop prepared motions to the frames that were registered."""
     if loops is None:
         return tuple(motion[int(a) : int(b)] for motion, (a, b) in zip(motions, crops, strict=True))
@@ -135,7 +135,7 @@ def retake_frames(motions: Sequence[Motion], crops: Ints, loops: Floats | None) 
 def _cut_motions(
     motions: Sequence[Motion], clouds: Sequence[Clouds], crops: Ints
 ) -> tuple[tuple[Motion, ...], tuple[Clouds, ...]]:
-    result = retake_frames(motions, crops, None)
+    result = crop_to_registration(motions, crops, None)
     for k, motion in enumerate(result):
         check_length(motion, k)
     return result, tuple(crop_clouds(cloud, int(a), int(b)) for cloud, (a, b) in zip(clouds, crops, strict=True))

@@ -1,4 +1,4 @@
-"""Steps: the times at which the feet pass each other, and the swinging foot."""
+"""Passings: the times at which the feet pass each other, and the swinging foot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROLES = ("hips", *(f"{side}_{part}" for side in ("left", "right") for part in (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Steps:
+class FootPassings:
     """P passings of the feet, with one half cycle of gait between neighbors.
 
     frames : (P,) fractional frames.
@@ -29,7 +29,7 @@ class Steps:
         return len(self.frames)
 
 
-def find_steps(motion: Motion, clouds: Clouds | None = None) -> Steps:
+def find_steps(motion: Motion, clouds: Clouds | None = None) -> FootPassings:
     """Find the longest run of steps in a motion; empty if it has no gait.
 
     The feet pass each other where the separation of the ankles along the heading of the hips (or across it, in side
@@ -39,7 +39,7 @@ def find_steps(motion: Motion, clouds: Clouds | None = None) -> Steps:
     clouds : the motion's point cloud, to save time; used if they include hips and legs.
     """
     roles = motion.skeleton.roles
-    nothing = Steps(np.zeros(0), np.zeros(0, dtype=np.int64))
+    nothing = FootPassings(np.zeros(0), np.zeros(0, dtype=np.int64))
     if len(motion) < 3 or any(role not in roles for role in _ROLES):
         return nothing
     leg = mean_leg_length(motion.skeleton)
@@ -56,7 +56,7 @@ def find_steps(motion: Motion, clouds: Clouds | None = None) -> Steps:
     if not len(passes):
         return nothing
     start, stop = _longest_alternation(moving)
-    return Steps(passes[start:stop], moving[start:stop])
+    return FootPassings(passes[start:stop], moving[start:stop])
 
 
 def _longest_alternation(feet: Ints) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.samples.body import Plan, Target, trunk_points
+from marey.samples.body import Plan, SampleTarget, trunk_points
 from marey.samples.posture import Arm, Script, get_sign, still_points, with_arm
 from marey.samples.skeleton import sample_body
 from marey.samples.strikes import guard_script
@@ -58,10 +58,10 @@ def look_around(values: Values, rng: np.random.Generator) -> Plan:
             spine=(0.28 * at[0], 0.03 * at[0], -0.12 * at[1]),
             shift=(0.012 * at[0], base.shift[1], -0.01 * at[1]),
         )
-        script.key(script.about(0.75), pose)
-        script.key(script.about(0.7, 0.15))
+        script.key(script.vary(0.75), pose)
+        script.key(script.vary(0.7, 0.15))
         script.label(name, start)
-    script.key(script.about(0.7), base)
+    script.key(script.vary(0.7), base)
     script.key(0.4)
     return script.plan()
 
@@ -79,7 +79,7 @@ def duck(values: Values, rng: np.random.Generator) -> Plan:
     x, y, z = trunk_points(controls, controls.place).crown[0].tolist()
     skeleton, _ = sample_body()
     (top,) = skeleton.children[skeleton.roles["head"]]
-    return replace(plan, targets=(Target("duck", skeleton.names[top], moment, (x, y, z)),))
+    return replace(plan, targets=(SampleTarget("duck", skeleton.names[top], moment, (x, y, z)),))
 
 
 def _plan_duck(values: Values, seed: int, more: float) -> tuple[Plan, float]:
@@ -99,13 +99,13 @@ def _plan_duck(values: Values, seed: int, more: float) -> tuple[Plan, float]:
         low = replace(low, left=arm, right=arm)
     drop = values["height"] - float(still_points([low]).crown[0, 1])
     low = replace(low, shift=(0.0, low.shift[1] + drop + more, -0.14 * depth))
-    script.key(script.about(0.5))
+    script.key(script.vary(0.5))
     start = script.now
-    script.key(script.about(0.30 + 0.40 * depth), low)
-    script.key(script.about(0.35, 0.15))
+    script.key(script.vary(0.30 + 0.40 * depth), low)
+    script.key(script.vary(0.35, 0.15))
     moment = script.now
-    script.key(script.about(0.25, 0.15))
-    script.key(script.about(0.40 + 0.40 * depth), rest)
+    script.key(script.vary(0.25, 0.15))
+    script.key(script.vary(0.40 + 0.40 * depth), rest)
     script.label("duck", start)
     script.key(0.5)
     return script.plan(), moment
@@ -139,19 +139,19 @@ def sit(values: Values, rng: np.random.Generator) -> Plan:
         left=lap,
         right=lap,
     )
-    script.key(script.about(0.6))
+    script.key(script.vary(0.6))
     start = script.now
-    script.key(script.about(0.75), bow)
-    script.key(script.about(0.45), touch)
-    script.key(script.about(0.55), seated)
+    script.key(script.vary(0.75), bow)
+    script.key(script.vary(0.45), touch)
+    script.key(script.vary(0.55), seated)
     script.label("sit_down", start)
     start = script.now
     script.key(values["seconds"])
     script.label("sit", start)
     start = script.now
-    script.key(script.about(0.5), replace(touch, pelvis=(0.0, 0.0, 0.55)))
-    script.key(script.about(0.45), replace(bow, shift=(0.0, 0.55 * seat, 0.55 * back)))
-    script.key(script.about(0.75), rest)
+    script.key(script.vary(0.5), replace(touch, pelvis=(0.0, 0.0, 0.55)))
+    script.key(script.vary(0.45), replace(bow, shift=(0.0, 0.55 * seat, 0.55 * back)))
+    script.key(script.vary(0.75), rest)
     script.label("stand_up", start)
     script.key(0.6)
     return script.plan(sway=0.3)
@@ -182,13 +182,13 @@ def throw(values: Values, rng: np.random.Generator) -> Plan:
     follow = with_arm(follow, side, (0.55, 0.15, 1.0, 0.45))
     script.key(0.35)
     start = script.now
-    script.key(script.about(0.50), wind)
-    script.key(script.about(0.10, 0.2))
-    script.key(script.about(0.20 / (0.5 + 0.5 * hard)), release)
-    script.key(script.about(0.20), follow)
-    script.key(script.about(0.65), rest)
+    script.key(script.vary(0.50), wind)
+    script.key(script.vary(0.10, 0.2))
+    script.key(script.vary(0.20 / (0.5 + 0.5 * hard)), release)
+    script.key(script.vary(0.20), follow)
+    script.key(script.vary(0.65), rest)
     script.label("throw", start)
-    script.key(script.about(0.3, 0.2))
+    script.key(script.vary(0.3, 0.2))
     return script.plan()
 
 
@@ -221,11 +221,11 @@ def fall(values: Values, rng: np.random.Generator) -> Plan:
         left=beside,
         right=beside,
     )
-    script.key(script.about(0.3))
+    script.key(script.vary(0.3))
     start = script.now
-    script.key(script.about(0.32), buckle)
-    script.key(script.about(0.34), seated)
-    script.key(script.about(0.50), lying)
+    script.key(script.vary(0.32), buckle)
+    script.key(script.vary(0.34), seated)
+    script.key(script.vary(0.50), lying)
     script.label("fall", start)
     script.labels.append(("lie", script.now, np.inf))
     script.key(values["seconds"])

@@ -12,7 +12,7 @@ from marey.core.arrays import Bools, Floats
 from marey.core.limb import LimbSettings, solve_limb
 from marey.maths import filters, quat
 from marey.samples.curves import Curve, ease_between, spline
-from marey.samples.feet import FootTrack, Plant, track_foot
+from marey.samples.feet import FootPlant, FootTrack, track_foot
 from marey.samples.skeleton import SIDES, BodyLengths, sample_body
 
 Triple = tuple[float, float, float]
@@ -45,7 +45,7 @@ class Controls:
     arms: dict[str, Floats]
 
 
-class Target(NamedTuple):
+class SampleTarget(NamedTuple):
     """A known target of a sample: `joint` is at world `position` (meters) at time `seconds`."""
 
     name: str
@@ -54,7 +54,7 @@ class Target(NamedTuple):
     position: Triple
 
 
-class Action(NamedTuple):
+class SampleAction(NamedTuple):
     """One action of a longer sample, from `start` to `stop`; it reaches its target at `apex` (all in seconds).
 
     name : kind of action. side : left or right. joint : name of the joint that reaches the target.
@@ -88,17 +88,17 @@ class Plan:
         None.
     """
 
-    plants: Mapping[str, list[Plant]]
+    plants: Mapping[str, list[FootPlant]]
     controls: Callable[[Floats], Controls]
     seconds: float
     bob: Curve | None = None
     window: float = 0.35
     phase: Curve | None = None
     labels: tuple[tuple[str, float, float], ...] = ()
-    targets: tuple[Target, ...] = ()
+    targets: tuple[SampleTarget, ...] = ()
     aims: dict[str, list[tuple[float, Floats | None]]] = field(default_factory=dict)
     holds: dict[str, Floats] = field(default_factory=dict)
-    actions: tuple[Action, ...] = ()
+    actions: tuple[SampleAction, ...] = ()
     perform: Callable[[Floats], Performance] | None = None
 
 

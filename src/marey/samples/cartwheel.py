@@ -13,9 +13,9 @@ import numpy as np
 
 from marey.core.arrays import Bools, Floats
 from marey.maths import quat
-from marey.samples.body import Controls, Performance, Plan, Target, bend_arm, pose_leg, pose_trunk, turn
+from marey.samples.body import Controls, Performance, Plan, SampleTarget, bend_arm, pose_leg, pose_trunk, turn
 from marey.samples.curves import ease_between, min_jerk, plateau, through
-from marey.samples.feet import FootTrack, Plant, Swing, track_foot
+from marey.samples.feet import FootPlant, FootTrack, Swing, track_foot
 from marey.samples.skeleton import SIDES, sample_body
 
 Values = dict[str, Any]
@@ -69,7 +69,7 @@ class _Wheel:
         times, degrees, _, _ = np.array(_KEYS).T
         return np.radians(through(t, times.tolist(), degrees))
 
-    def plants(self, side: str, sign: float) -> list[Plant]:
+    def plants(self, side: str, sign: float) -> list[FootPlant]:
         """Return the plants of a foot. In the air, the spread leg carries the foot instead of a swing."""
 
         def beside(center: float, yaw: float) -> Floats:
@@ -80,14 +80,14 @@ class _Wheel:
         if side == "left":
             ahead = np.array([0.03, 0.0, _STEP])
             return [
-                Plant(first, 0.0, -1.0, -0.9, 0.28, 0.4, pitch_off=0.5, swing=Swing(lift=0.05)),
-                Plant(ahead, -0.5, 0.64, 0.70, leave - 0.12, leave, pitch_on=-0.1, pitch_off=0.6),
-                Plant(last, self.angle, land, land + 0.12, 9.0, 9.1, pitch_on=0.35),
+                FootPlant(first, 0.0, -1.0, -0.9, 0.28, 0.4, pitch_off=0.5, swing=Swing(lift=0.05)),
+                FootPlant(ahead, -0.5, 0.64, 0.70, leave - 0.12, leave, pitch_on=-0.1, pitch_off=0.6),
+                FootPlant(last, self.angle, land, land + 0.12, 9.0, 9.1, pitch_on=0.35),
             ]
         landing = np.array([-0.02, 0.0, _LANDING])
         return [
-            Plant(first, 0.0, -1.0, -0.9, leave - 0.16, leave, pitch_off=0.9),
-            Plant(
+            FootPlant(first, 0.0, -1.0, -0.9, leave - 0.16, leave, pitch_off=0.9),
+            FootPlant(
                 landing,
                 -0.5 * np.pi,
                 land,
@@ -98,7 +98,7 @@ class _Wheel:
                 pitch_off=0.4,
                 swing=Swing(lift=0.06),
             ),
-            Plant(last, self.angle, 2.60, 2.68, 9.0, 9.1, pitch_on=-0.05),
+            FootPlant(last, self.angle, 2.60, 2.68, 9.0, 9.1, pitch_on=-0.05),
         ]
 
     def perform(self, t: Floats) -> Performance:
@@ -192,7 +192,7 @@ def cartwheel(values: Values, rng: np.random.Generator) -> Plan:
         return wheel._controls(t, wheel.root(t), wheel.heading(t))
 
     targets = tuple(
-        Target(f"{side}_hand", skeleton.names[skeleton.roles[f"{side}_hand"]], _HANDS[side][0],
+        SampleTarget(f"{side}_hand", skeleton.names[skeleton.roles[f"{side}_hand"]], _HANDS[side][0],
                (0.0, _WRIST, _HAND_PLACES[side]))
         for side, _ in SIDES
     )  # fmt: skip

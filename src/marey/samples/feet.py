@@ -53,7 +53,7 @@ class Swing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plant:
+class FootPlant:
     """One plant (stance phase) of one foot.
 
     position : (3,) point on the ground below the ankle of the flat foot, meters.
@@ -92,7 +92,7 @@ class FootTrack:
     ball: Bools
 
 
-def track_foot(plants: Sequence[Plant], t: Floats, build: BodyLengths) -> FootTrack:
+def track_foot(plants: Sequence[FootPlant], t: Floats, build: BodyLengths) -> FootTrack:
     """Compute a foot at times t (F,) in seconds. It stands still before the first plant and after the last one."""
     n = len(t)
     pitch, yaw, toe = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -114,18 +114,18 @@ def track_foot(plants: Sequence[Plant], t: Floats, build: BodyLengths) -> FootTr
             nxt = plants[i + 1]
             lo, hi = np.searchsorted(t, [stop, nxt.strike])
             now = slice(int(lo), int(hi))
-            anchor[now], pitch[now], yaw[now], toe[now] = _fly(plant, nxt, t[now], build)
+            anchor[now], pitch[now], yaw[now], toe[now] = _swing_foot(plant, nxt, t[now], build)
             lever[now] = to_ball
     rotation = quat.mul(quat.from_axis_angle(_Y, yaw), quat.from_axis_angle(_X, pitch))
     return FootTrack(anchor + quat.rotate(rotation, lever), rotation, toe, heel, ball)
 
 
-def _find_sole(plant: Plant, ahead: float) -> Floats:
+def _find_sole(plant: FootPlant, ahead: float) -> Floats:
     """Return the world position (3,) of the sole point `ahead` meters in front of the ankle, with the foot flat."""
     return plant.position + ahead * np.array([np.sin(plant.yaw), 0.0, np.cos(plant.yaw)])
 
 
-def _roll(plant: Plant, t: Floats) -> tuple[Floats, Floats]:
+def _roll(plant: FootPlant, t: Floats) -> tuple[Floats, Floats]:
     """Return the pitch of a planted foot and the upward bend of its toes, radians."""
     out = np.full_like(t, plant.rest)
     landing, leaving = t < plant.flat, t > plant.heel_off
@@ -137,18 +137,18 @@ def _roll(plant: Plant, t: Floats) -> tuple[Floats, Floats]:
     return out, np.maximum(out, 0.0)
 
 
-def _heel_contact(plant: Plant, t: Floats) -> Bools:
+def _heel_contact(plant: FootPlant, t: Floats) -> Bools:
     start = plant.flat if plant.pitch_on > 0.0 else plant.strike
     inside: Bools = (t >= start) & (t <= plant.heel_off)
     return inside if plant.rest == 0.0 else np.zeros_like(inside)
 
 
-def _ball_contact(plant: Plant, t: Floats) -> Bools:
+def _ball_contact(plant: FootPlant, t: Floats) -> Bools:
     inside: Bools = t >= (plant.flat if plant.pitch_on < 0.0 else plant.strike)
     return inside
 
 
-def _fly(a: Plant, b: Plant, t: Floats, build: BodyLengths) -> tuple[Floats, Floats, Floats, Floats]:
+def _swing_foot(a: FootPlant, b: FootPlant, t: Floats, build: BodyLengths) -> tuple[Floats, Floats, Floats, Floats]:
     """Return ball position (F, 3), pitch, yaw and toe bend of a foot that swings from plant a to plant b."""
     length = b.strike - a.toe_off
     s = (t - a.toe_off) / length
@@ -172,7 +172,9 @@ def _carry(s: Floats) -> Floats:
 class _Ends:
     """A swing between two plants; `path` evaluates it at fractions s of its duration."""
 
-    def __init__(self, a: Plant, b: Plant, length: float, leave: float, land: float, build: BodyLengths) -> None:
+    def __init__(
+        self, a: FootPlant, b: FootPlant, length: float, leave: float, land: float, build: BodyLengths
+    ) -> None:
         self.a, self.b, self.length, self.leave, self.land, self.build = a, b, length, leave, land, build
         self.start = _find_sole(a, build.ball)
         # If the foot lands on its heel, the ball is still in the air and comes down by rotating about the heel.

@@ -14,9 +14,9 @@ from marey.core.arrays import Floats
 from marey.maths import filters
 from marey.samples.body import Controls, Plan
 from marey.samples.curves import Curve, far, integral, min_jerk, spline, wobble
-from marey.samples.feet import Plant, Swing
+from marey.samples.feet import FootPlant, Swing
 from marey.samples.skeleton import SIDES, sample_body
-from marey.samples.styles import Style, vary_style
+from marey.samples.styles import GaitStyle, vary_style
 
 GRAVITY = 9.81
 _GRID = 200.0  # Hz, time grid of the computation; independent of the frame rate
@@ -32,7 +32,7 @@ class Course:
     """Input of the gait generator; curves are functions of seconds.
 
     seconds : duration of the clip. speed : curve in m/s. turn : curve in rad/s, positive to the left.
-    style : function from times and speeds to a `Style`.
+    style : function from times and speeds to a `GaitStyle`.
     pauses : (time, duration) in seconds of pauses in mid-gait, with both feet down. The time is approximate and does
         not count earlier pauses.
     starts, stops : seconds at which a standing body takes its first step and comes to rest; None if the gait continues
@@ -44,7 +44,7 @@ class Course:
     seconds: float
     speed: Curve
     turn: Curve
-    style: Callable[[Floats, Floats], Style]
+    style: Callable[[Floats, Floats], GaitStyle]
     pauses: tuple[tuple[float, float], ...] = ()
     starts: float | None = None
     stops: float | None = None
@@ -52,7 +52,7 @@ class Course:
     first: float = 0.0
 
 
-class Gait:
+class GaitPlanner:
     """A course evaluated on a fine time grid of N points; `plan` returns the planned motion."""
 
     def __init__(self, course: Course, rng: np.random.Generator, variation: float) -> None:
@@ -108,15 +108,15 @@ class Gait:
     def _at(self, seconds: float, values: Floats) -> float:
         return float(np.interp(seconds, self.t, values))
 
-    def when(self, phase: float) -> float:
+    def find_time(self, phase: float) -> float:
         """Return the time in seconds at which the gait reaches a phase."""
         return float(np.interp(phase, self.phase, self.t))
 
     def stop_time(self) -> float:
         """Return the time in seconds at which the last foot is flat on the ground."""
-        return self.when(self.last_phase) + 0.12
+        return self.find_time(self.last_phase) + 0.12
 
-    def plants(self, side: str) -> list[Plant]:
+    def plants(self, side: str) -> list[FootPlant]:
         """Return the plants of one foot, from before the clip to after it."""
         sign, offset = (1.0, 0.0) if side == "left" else (-1.0, 0.5)
         course = self.course
@@ -135,12 +135,12 @@ class Gait:
             plants.append(self._plant(k + offset, sign, standing, closing))
         return plants
 
-    def _plant(self, phase: float, sign: float, standing: bool, closing: bool) -> Plant:
+    def _plant(self, phase: float, sign: float, standing: bool, closing: bool) -> FootPlant:
         course = self.course
-        strike = self.when(phase)
-        s = {f.name: self._at(strike, getattr(self.style, f.name)) for f in fields(Style)}
+        strike = self.find_time(phase)
+        s = {f.name: self._at(strike, getattr(self.style, f.name)) for f in fields(GaitStyle)}
         flat, passing, heel_off, toe_off = (
-            self.when(phase + s["duty"] * fraction) for fraction in (s["flat"], s["passing"], s["heel_off"], 1.0)
+            self.find_time(phase + s["duty"] * fraction) for fraction in (s["flat"], s["passing"], s["heel_off"], 1.0)
         )
         if standing and course.starts is not None:
             passing = course.starts - _MARGIN
@@ -165,7 +165,7 @@ class Gait:
             on = 0.12 if course.heights(index - 2) > position[1] else -0.06
         if closing:
             on *= 0.4
-        return Plant(
+        return FootPlant(
             position=position,
             yaw=yaw + sign * s["toe_out"] + 0.03 * noise[2],
             strike=far(-2.0) if standing else strike,
@@ -260,7 +260,7 @@ class Gait:
         first, last = int(np.ceil(2 * self.phase[0])), int(np.floor(2 * self.phase[-1]))
         steps = np.arange(first, min(last, 2 * self.last_phase) + 1)
         # A leg lifts the body onto its step between the toe-off of the other foot and its own midstance.
-        at = np.array([self.when(0.5 * n + 0.22) for n in steps])
+        at = np.array([self.find_time(0.5 * n + 0.22) for n in steps])
         levels = np.array([heights(int(n)) for n in steps])
         return filters.gaussian(np.interp(self.t, at, levels), 0.10 * _GRID)
 

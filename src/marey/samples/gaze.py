@@ -15,6 +15,7 @@ import numpy as np
 from marey.core.arrays import Floats, check_fps, set_readonly
 from marey.core.markers import Markers
 from marey.core.motion import Motion
+from marey.core.settings import Seed
 from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.maths import quat
@@ -82,9 +83,7 @@ class GazeTake:
     overshoot: float
     begin: float
 
-    def markers(
-        self, *, rng: int | np.random.Generator | None = 0, noise: float = 0.0001, gaps: float = 0.0
-    ) -> Markers:
+    def markers(self, *, rng: Seed = 0, noise: float = 0.0001, gaps: float = 0.0) -> Markers:
         """Return the take as markers: one at the base of the spine, sets of three along it, and a hat.
 
         See `GAZE_TRIADS` for the names.
@@ -115,7 +114,7 @@ def gaze_take(
     yaw: float,
     pitch: float,
     *,
-    rng: int | np.random.Generator | None = 0,
+    rng: Seed = 0,
     fps: float = 60.0,
     before: float = 0.8,
     after: float = 1.0,

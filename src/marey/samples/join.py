@@ -12,9 +12,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.samples.body import Controls, Plan, Target, Triple
+from marey.samples.body import Controls, Plan, SampleTarget, Triple
 from marey.samples.curves import min_jerk
-from marey.samples.feet import Plant
+from marey.samples.feet import FootPlant
 from marey.samples.skeleton import SIDES
 
 OVERLAP = 0.45  # seconds by which two plans overlap
@@ -42,7 +42,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class SamplePart:
     """A plan, the spot where it is performed, and its start time in seconds."""
 
     plan: Plan
@@ -62,11 +62,11 @@ class Part:
         place = np.stack([self.spot.x + c * x + s * z, y, self.spot.z - s * x + c * z], axis=1)
         return replace(own, place=place, heading=own.heading + self.spot.yaw)
 
-    def plants(self, side: str) -> list[Plant]:
+    def plants(self, side: str) -> list[FootPlant]:
         """Return the plants of one foot, in world coordinates and in the time of the joined plan."""
         return [self._move_plant(plant) for plant in self.plan.plants[side]]
 
-    def _move_plant(self, plant: Plant) -> Plant:
+    def _move_plant(self, plant: FootPlant) -> FootPlant:
         x, y, z = plant.position
         via = tuple((fraction, self.spot.place(ball), pitch) for fraction, ball, pitch in plant.swing.via)
         return replace(
@@ -85,9 +85,9 @@ class Chain:
     """A growing sequence of parts. `spot`, `feet` and `now` are the position, feet and time for the next part."""
 
     def __init__(self) -> None:
-        self.parts: list[Part] = []
+        self.parts: list[SamplePart] = []
         self.spot = Spot()
-        self._plants: dict[str, list[Plant]] = {side: [] for side, _ in SIDES}
+        self._plants: dict[str, list[FootPlant]] = {side: [] for side, _ in SIDES}
 
     @property
     def now(self) -> float:
@@ -103,9 +103,9 @@ class Chain:
                 out[side] = (self.spot.to_local((x, y, z)), plants[-1].yaw - self.spot.yaw)
         return out
 
-    def add(self, plan: Plan) -> Part:
+    def add(self, plan: Plan) -> SamplePart:
         """Append a plan, starting from the current plants of the feet; then move the spot between the feet."""
-        part = Part(plan, self.spot, self.now)
+        part = SamplePart(plan, self.spot, self.now)
         self.parts.append(part)
         for side, plants in self._plants.items():
             first, *rest = part.plants(side)
@@ -135,15 +135,15 @@ class Chain:
             window=max(part.plan.window for part in parts),
             phase=lambda t: _join_phase(parts, t),
             targets=tuple(
-                Target(one.name, one.joint, one.seconds + part.start, part.spot.place(one.position))
+                SampleTarget(one.name, one.joint, one.seconds + part.start, part.spot.place(one.position))
                 for part in parts
                 for one in part.plan.targets
             ),
-            aims=_aims(parts),
+            aims=_collect_aims(parts),
         )
 
 
-def _compute_weights(parts: Sequence[Part], t: Floats) -> list[tuple[slice, Floats]]:
+def _compute_weights(parts: Sequence[SamplePart], t: Floats) -> list[tuple[slice, Floats]]:
     """Return, for each part, the slice of the sorted times `t` in which it is active, and its weights there.
 
     The weights of all parts sum to 1 at every time.
@@ -163,7 +163,7 @@ def _compute_weights(parts: Sequence[Part], t: Floats) -> list[tuple[slice, Floa
     return out
 
 
-def _fade_parts(parts: Sequence[Part], t: Floats) -> Controls:
+def _fade_parts(parts: Sequence[SamplePart], t: Floats) -> Controls:
     n = len(t)
     sizes = {"place": (n, 3), "heading": (n,), "pelvis": (n, 3), "spine": (n, 3), "gaze": (n, 2)}
     total = {name: np.zeros(shape) for name, shape in sizes.items()}
@@ -182,7 +182,7 @@ def _fade_parts(parts: Sequence[Part], t: Floats) -> Controls:
     return Controls(**total, arms=arms)
 
 
-def _join_bob(parts: Sequence[Part], t: Floats) -> Floats:
+def _join_bob(parts: Sequence[SamplePart], t: Floats) -> Floats:
     out = np.zeros(len(t))
     for part, (now, weight) in zip(parts, _compute_weights(parts, t), strict=True):
         if part.plan.bob is not None and weight.size:
@@ -190,7 +190,7 @@ def _join_bob(parts: Sequence[Part], t: Floats) -> Floats:
     return out
 
 
-def _join_phase(parts: Sequence[Part], t: Floats) -> Floats:
+def _join_phase(parts: Sequence[SamplePart], t: Floats) -> Floats:
     out = np.full(len(t), np.nan)
     for part in parts:
         if part.plan.phase is not None:

@@ -57,7 +57,7 @@ def hop(values: Values, rng: np.random.Generator) -> Plan:
     aside = 0.0 if both else 0.092 * get_sign(values["leg"])
     ready = replace(rest, shift=(aside, rest.shift[1] - 0.02, 0.0), left=arms, right=arms)
     script.key(0.4)
-    script.key(script.about(0.5), ready)
+    script.key(script.vary(0.5), ready)
     marks = [(script.now - 0.1, script.pose.shift)]
     script.key(0.25)
     start = script.now
@@ -80,13 +80,13 @@ def hop(values: Values, rng: np.random.Generator) -> Plan:
             arms,
         )
         crouch = replace(script.pose, shift=(aside, low, script.pose.shift[2]), pelvis=(0, 0, 0.2), spine=(0, 0, 0.14))
-        script.key(script.about(0.30), crouch)
+        script.key(script.vary(0.30), crouch)
         marks += _jump(script, sides, height, values["distance"], how)
     script.label("hop", start)
-    script.key(script.about(0.4), replace(ready, shift=(aside, ready.shift[1], script.pose.shift[2])))
+    script.key(script.vary(0.4), replace(ready, shift=(aside, ready.shift[1], script.pose.shift[2])))
     if not both:
         _carry_other_foot(script, values["leg"], marks)
-    script.key(script.about(0.5), replace(rest, shift=(0.0, rest.shift[1], script.pose.shift[2])))
+    script.key(script.vary(0.5), replace(rest, shift=(0.0, rest.shift[1], script.pose.shift[2])))
     script.key(0.4)
     return script.plan(window=0.08, sway=0.5)
 
@@ -96,16 +96,17 @@ def leap(values: Values, rng: np.random.Generator) -> Plan:
     script = Script(rng, values["variation"])
     rest = script.pose
     distance = values["distance"]
-    script.key(script.about(0.4))
+    script.key(script.vary(0.4))
     start = script.now
     back: Arm = (-1.6, 0.2, 0.2, 0.25)
     script.key(
-        script.about(0.45), replace(rest, left=(0.7, 0.2, 0.3, 0.3), right=(0.7, 0.2, 0.3, 0.3), shift=(0, 0.0, 0))
+        script.vary(0.45),
+        replace(rest, left=(0.7, 0.2, 0.3, 0.3), right=(0.7, 0.2, 0.3, 0.3), shift=(0, 0.0, 0)),
     )
     crouch = replace(
         rest, shift=(0.0, -0.24, -0.06), pelvis=(0.0, 0.0, 0.55), spine=(0.0, 0.0, 0.35), left=back, right=back
     )
-    script.key(script.about(0.45), crouch)
+    script.key(script.vary(0.45), crouch)
     how = Jump(
         -0.26,
         -0.06 - 0.20 * values["height"],
@@ -122,7 +123,7 @@ def leap(values: Values, rng: np.random.Generator) -> Plan:
     )
     _jump(script, ("left", "right"), values["height"], distance, how)
     script.label("leap", start)
-    script.key(script.about(0.7), replace(rest, shift=(0.0, rest.shift[1], script.pose.shift[2])))
+    script.key(script.vary(0.7), replace(rest, shift=(0.0, rest.shift[1], script.pose.shift[2])))
     script.key(0.5)
     return script.plan(window=0.08, sway=0.5)
 

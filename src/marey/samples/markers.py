@@ -6,6 +6,7 @@ import numpy as np
 
 from marey.core.markers import Markers
 from marey.core.motion import Motion
+from marey.core.settings import Seed
 from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.maths import quat
@@ -41,7 +42,7 @@ _SIDE = [
 ]
 
 
-def record(motion: Motion, *, rng: int | np.random.Generator | None, noise: float, gaps: float) -> Markers:
+def record(motion: Motion, *, rng: Seed, noise: float, gaps: float) -> Markers:
     """Compute the 41 markers of a motion of the sample body.
 
     rng : seed or Generator. noise : standard deviation of each coordinate, meters. gaps : fraction of the time in which

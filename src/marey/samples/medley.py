@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from marey.samples import moves, strikes
-from marey.samples.body import Action, Plan, Triple
+from marey.samples.body import Plan, SampleAction, Triple
 from marey.samples.feet import Swing
-from marey.samples.join import Chain, Part
+from marey.samples.join import Chain, SamplePart
 from marey.samples.posture import Pose, Script, get_sign
 
 Values = dict[str, Any]
@@ -25,7 +25,7 @@ def medley(values: Values, rng: np.random.Generator) -> Plan:
     kinds = [kind for kind, many in _KINDS.items() for _ in range(int(values[many]))]
     order = [kinds[i] for i in rng.permutation(len(kinds))]
     labels: list[tuple[str, float, float]] = []
-    actions: list[Action] = []
+    actions: list[SampleAction] = []
     while order or not chain.parts:
         few = int(rng.integers(2, 5))
         now, order = order[:few], order[few:]
@@ -36,7 +36,7 @@ def medley(values: Values, rng: np.random.Generator) -> Plan:
     return replace(plan, labels=(*labels, *_label_standing(labels, plan.seconds)), actions=tuple(actions))
 
 
-def _note(part: Part, labels: list[tuple[str, float, float]], actions: list[Action]) -> None:
+def _note(part: SamplePart, labels: list[tuple[str, float, float]], actions: list[SampleAction]) -> None:
     """Append the labels and actions of a part, converted to the time and world coordinates of the whole clip."""
     named = []
     for name, start, stop in part.plan.labels:
@@ -48,7 +48,9 @@ def _note(part: Part, labels: list[tuple[str, float, float]], actions: list[Acti
     for (name, start, stop), goal in zip(named, part.plan.targets, strict=True):
         side = "left" if goal.joint.lower().startswith("left") else "right"
         where = part.spot.place(goal.position)
-        actions.append(Action(name, side, goal.joint, start, stop, goal.seconds + part.start, goal.position, where))
+        actions.append(
+            SampleAction(name, side, goal.joint, start, stop, goal.seconds + part.start, goal.position, where)
+        )
 
 
 def _label_standing(labels: list[tuple[str, float, float]], end: float) -> list[tuple[str, float, float]]:
@@ -67,7 +69,7 @@ def _stand_and_act(kinds: list[str], values: Values, rng: np.random.Generator, c
     script = Script(rng, values["variation"], feet=feet) if feet else Script(rng, values["variation"])
     home = dict(script.feet)
     side, reach = values["side"], values["spread"]
-    script.key(script.about(0.5, 0.1))
+    script.key(script.vary(0.5, 0.1))
     guarded: float | None = None
     for kind in kinds:
         if kind == "punch" and guarded is None:
@@ -88,10 +90,10 @@ def _stand_and_act(kinds: list[str], values: Values, rng: np.random.Generator, c
         if guarded is None:
             _wait(script, rng)
         else:
-            script.key(script.about(0.3, 0.4))
+            script.key(script.vary(0.3, 0.4))
     if guarded is not None:
         _leave_guard(script, home, guarded)
-    script.key(script.about(0.5, 0.1))
+    script.key(script.vary(0.5, 0.1))
     return script.plan()
 
 
@@ -103,7 +105,7 @@ def _sample_numbers(rng: np.random.Generator, spread: float, *ranges: tuple[floa
 def _wait(script: Script, rng: np.random.Generator) -> None:
     """Stand for a while; in half of the cases, shift the weight to one leg and back."""
     if rng.random() < 0.5:
-        script.key(script.about(0.5, 0.4))
+        script.key(script.vary(0.5, 0.4))
         return
     rest = script.pose
     amount = float(rng.choice([-1.0, 1.0]) * rng.uniform(0.02, 0.05))
@@ -114,10 +116,10 @@ def _wait(script: Script, rng: np.random.Generator) -> None:
         spine=(0.3 * amount, -1.2 * amount, 0.0),
         gaze=(0.25 * float(rng.normal()), -0.05),
     )
-    script.key(script.about(0.9, 0.2), shifted)
-    script.key(script.about(0.5, 0.4))
-    script.key(script.about(0.9, 0.2), rest)
-    script.key(script.about(0.3, 0.2))
+    script.key(script.vary(0.9, 0.2), shifted)
+    script.key(script.vary(0.5, 0.4))
+    script.key(script.vary(0.9, 0.2), rest)
+    script.key(script.vary(0.3, 0.2))
 
 
 def _take_guard(script: Script) -> None:
@@ -125,7 +127,7 @@ def _take_guard(script: Script) -> None:
     for side, rest in (("left", 0.0), ("right", strikes.REAR_HEEL)):
         place, yaw = strikes.GUARD_FEET[side]
         _small_step(script, side, place, yaw, rest, strikes.GUARD if side == "right" else None)
-    script.key(script.about(0.35, 0.2))
+    script.key(script.vary(0.35, 0.2))
 
 
 def _leave_guard(script: Script, home: dict[str, tuple[Triple, float]], since: float) -> None:
@@ -134,7 +136,7 @@ def _leave_guard(script: Script, home: dict[str, tuple[Triple, float]], since: f
         place, yaw = home[side]
         _small_step(script, side, place, yaw, 0.0, Pose() if side == "left" else None)
     script.label("guard", since)
-    script.key(script.about(0.4, 0.2))
+    script.key(script.vary(0.4, 0.2))
 
 
 def _small_step(script: Script, side: str, place: Triple, yaw: float, rest: float, into: Pose | None) -> None:
@@ -147,14 +149,14 @@ def _small_step(script: Script, side: str, place: Triple, yaw: float, rest: floa
     on = replace(
         pose, shift=(-0.07 * sign, 0.5 * (pose.shift[1] + base.shift[1]) - 0.01, 0.0), pelvis=(over[0], 0.0, over[2])
     )
-    script.key(script.about(0.30), on)
+    script.key(script.vary(0.30), on)
     swing = Swing(lift=0.03, peak=0.45)
     script.step(
         side, place, yaw, script.now, fly, push=push, land=land, pitch_on=0.12, pitch_off=0.4, rest=rest, swing=swing
     )
     script.key(push + fly + land, replace(on, shift=(0.0, on.shift[1], 0.0)))
     if into is not None:
-        script.key(script.about(0.35), into)
+        script.key(script.vary(0.35), into)
 
 
 def _walk_on(values: Values, rng: np.random.Generator, chain: Chain) -> Plan:

@@ -13,8 +13,8 @@ from marey.errors import InvalidValue
 from marey.samples.body import Controls, Plan
 from marey.samples.curves import Curve, ease_between, min_jerk
 from marey.samples.feet import TREAD_AHEAD, TREAD_BEHIND
-from marey.samples.gait import Course, Gait
-from marey.samples.styles import Style, make_style, mix_styles, running, sneaking, walking
+from marey.samples.gait import Course, GaitPlanner
+from marey.samples.styles import GaitStyle, make_style, mix_styles, running, sneaking, walking
 
 Values = dict[str, Any]
 _MAX_SIDEWAYS = 4.0  # m/s2: a lean of 22 degrees
@@ -31,11 +31,11 @@ def interpolate_keys(*keys: tuple[float, float]) -> Curve:
     return lambda t: ease_between(t, times, values)
 
 
-def _make_walking(t: Floats, speed: Floats) -> Style:
+def _make_walking(t: Floats, speed: Floats) -> GaitStyle:
     return walking(speed)
 
 
-def _make_running(t: Floats, speed: Floats) -> Style:
+def _make_running(t: Floats, speed: Floats) -> GaitStyle:
     return running(speed)
 
 
@@ -47,17 +47,17 @@ def _add_labels(plan: Plan, *names: str) -> Plan:
 def walk(values: Values, rng: np.random.Generator) -> Plan:
     """Plan a walk at a steady speed and turn rate."""
     course = _plan_steady(values, _make_walking, rng)
-    return _add_labels(Gait(course, rng, values["variation"]).plan(), "walk", *_label_turn(values["turn_rate"]))
+    return _add_labels(GaitPlanner(course, rng, values["variation"]).plan(), "walk", *_label_turn(values["turn_rate"]))
 
 
 def run(values: Values, rng: np.random.Generator) -> Plan:
     """Plan a run, with flight phases, at a steady speed and turn rate."""
     _check_turn(values["speed"], values["turn_rate"])
     course = _plan_steady(values, _make_running, rng)
-    return _add_labels(Gait(course, rng, values["variation"]).plan(), "run", *_label_turn(values["turn_rate"]))
+    return _add_labels(GaitPlanner(course, rng, values["variation"]).plan(), "run", *_label_turn(values["turn_rate"]))
 
 
-def _plan_steady(values: Values, style: Callable[[Floats, Floats], Style], rng: np.random.Generator) -> Course:
+def _plan_steady(values: Values, style: Callable[[Floats, Floats], GaitStyle], rng: np.random.Generator) -> Course:
     first = rng.random() * min(1.0, values["variation"])
     return Course(values["seconds"], constant(values["speed"]), constant(values["turn_rate"]), style, first=first)
 
@@ -84,12 +84,12 @@ def start_and_stop(values: Values, rng: np.random.Generator) -> Plan:
     rate = values["turn_rate"]
     turn = interpolate_keys((starts, 0.0), (starts + quicken, rate), (stops - slacken, rate), (stops, 0.0))
 
-    def style(t: Floats, speed: Floats) -> Style:
+    def style(t: Floats, speed: Floats) -> GaitStyle:
         # The cadence is nearly full from the first step, long before the speed is.
         return replace(walking(speed), rate=walking(np.maximum(speed, 0.9 * v)).rate)
 
     course = Course(stops + 1.1, speed, turn, style, starts=starts, stops=stops)
-    gait = Gait(course, rng, values["variation"])
+    gait = GaitPlanner(course, rng, values["variation"])
     return replace(gait.plan(), labels=_label_between("walk", starts, gait.stop_time()))
 
 
@@ -105,7 +105,7 @@ def turn_in_place(values: Values, rng: np.random.Generator) -> Plan:
     starts, stops = 0.7, 0.7 + length
     rate = _bump_rate(starts - 0.05, stops - 0.05, angle)
 
-    def style(t: Floats, speed: Floats) -> Style:
+    def style(t: Floats, speed: Floats) -> GaitStyle:
         base = walking(np.full_like(speed, 0.5))
         small = 0.35 * np.ones_like(speed)
         return replace(
@@ -121,7 +121,7 @@ def turn_in_place(values: Values, rng: np.random.Generator) -> Plan:
         )
 
     course = Course(stops + 0.9, constant(0.0), rate, style, starts=starts, stops=stops)
-    gait = Gait(course, rng, values["variation"])
+    gait = GaitPlanner(course, rng, values["variation"])
     return replace(gait.plan(), labels=_label_between("turn_in_place", starts, gait.stop_time()))
 
 
@@ -149,7 +149,7 @@ def turn_around(values: Values, rng: np.random.Generator) -> Plan:
     )
     rate = _bump_rate(middle - half, middle + half, angle)
     course = Course(2 * middle + 0.4, speed, rate, _make_walking)
-    plan = _add_labels(Gait(course, rng, values["variation"]).plan(), "walk")
+    plan = _add_labels(GaitPlanner(course, rng, values["variation"]).plan(), "walk")
     return replace(plan, labels=(*plan.labels, ("turn_around", middle - half, middle + half)))
 
 
@@ -164,11 +164,11 @@ def walk_to_run(values: Values, rng: np.random.Generator) -> Plan:
     fine = np.linspace(begin, begin + span, 200)
     middle = float(np.interp(min(max(2.2, slow + 0.2), fast - 0.1), speed(fine), fine))
 
-    def style(t: Floats, speed: Floats) -> Style:
+    def style(t: Floats, speed: Floats) -> GaitStyle:
         return mix_styles(walking(speed), running(speed), min_jerk((t - middle + 0.45) / 0.9))
 
     course = Course(length, speed, constant(values["turn_rate"]), style)
-    plan = Gait(course, rng, values["variation"]).plan()
+    plan = GaitPlanner(course, rng, values["variation"]).plan()
     return replace(plan, labels=(("walk", 0.0, middle), ("run", middle, np.inf)))
 
 
@@ -188,7 +188,7 @@ def sneak(values: Values, rng: np.random.Generator) -> Plan:
         lambda t, speed: sneaking(speed, values["crouch"]),
         pauses=tuple(zip(moments.tolist(), waits.tolist(), strict=True)),
     )
-    gait = Gait(course, rng, values["variation"])
+    gait = GaitPlanner(course, rng, values["variation"])
     plan = _add_labels(gait.plan(), "sneak")
     base = plan.controls
 
@@ -250,7 +250,7 @@ def stairs(values: Values, rng: np.random.Generator) -> Plan:
         done = min(max(step - before, 0), n)
         return float(rise * (done if up else n - done))
 
-    def style(t: Floats, speed: Floats) -> Style:
+    def style(t: Floats, speed: Floats) -> GaitStyle:
         base = walking(speed)
         return make_style(
             speed,
@@ -273,8 +273,8 @@ def stairs(values: Values, rng: np.random.Generator) -> Plan:
     speed = values["speed"]
     seconds = (before + n + 3.5) * tread / speed
     course = Course(seconds, constant(speed), constant(0.0), style, heights=heights)
-    gait = Gait(course, rng, 0.4 * values["variation"])
-    start, stop = gait.when(0.5 * before), gait.when(0.5 * (before + n))
+    gait = GaitPlanner(course, rng, 0.4 * values["variation"])
+    start, stop = gait.find_time(0.5 * before), gait.find_time(0.5 * (before + n))
     plan = gait.plan()
     return replace(
         plan, labels=(("walk", 0.0, start), (f"stairs_{values['way']}", start, stop), ("walk", stop, np.inf))

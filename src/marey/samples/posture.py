@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.samples.body import Controls, Plan, Target, Triple, Trunk, trunk_points
+from marey.samples.body import Controls, Plan, SampleTarget, Triple, Trunk, trunk_points
 from marey.samples.curves import Curve, far, wobble
-from marey.samples.feet import Plant, Swing
+from marey.samples.feet import FootPlant, Swing
 from marey.samples.skeleton import SIDES, sample_body
 
 Arm = tuple[float, float, float, float]
@@ -66,15 +66,15 @@ class Script:
 
     def __post_init__(self) -> None:
         self._keys: list[tuple[float, Pose, Triple | None]] = [(0.0, self.pose, (0.0, 0.0, 0.0))]
-        self._plants: dict[str, list[Plant]] = {}
+        self._plants: dict[str, list[FootPlant]] = {}
         self._aims: dict[str, list[tuple[float, Floats | None]]] = {}
         self.labels: list[tuple[str, float, float]] = []
-        self.targets: list[Target] = []
+        self.targets: list[SampleTarget] = []
         for side, (place, yaw) in self.feet.items():
-            first = Plant(np.array(place), yaw, far(-2.0), far(-1.0), far(1.0), far(2.0), rest=self.rests[side])
+            first = FootPlant(np.array(place), yaw, far(-2.0), far(-1.0), far(1.0), far(2.0), rest=self.rests[side])
             self._plants[side] = [first]
 
-    def about(self, seconds: float, spread: float = 0.06) -> float:
+    def vary(self, seconds: float, spread: float = 0.06) -> float:
         """Return a random duration near `seconds`; `spread` is the standard deviation of its logarithm."""
         deviation = float(np.clip(self.rng.normal(), -2.0, 2.0))
         return seconds * float(np.exp(self.variation * spread * deviation))
@@ -102,7 +102,7 @@ class Script:
         """Record as ground truth that the joint with a role is at a world position now."""
         skeleton, _ = sample_body()
         x, y, z = (float(value) for value in position)
-        self.targets.append(Target(name, skeleton.names[skeleton.roles[role]], self.now, (x, y, z)))
+        self.targets.append(SampleTarget(name, skeleton.names[skeleton.roles[role]], self.now, (x, y, z)))
 
     def step(
         self,
@@ -123,7 +123,7 @@ class Script:
 
         place : (3,) position of the next plant, meters. yaw : direction of the toes there, radians. start : time of
         heel-off. push : seconds from heel-off to toe-off. length : seconds in the air. land : seconds from strike to
-        flat. pitch_on, pitch_off, rest : radians, as in `Plant`. swing : a small lift by default.
+        flat. pitch_on, pitch_off, rest : radians, as in `FootPlant`. swing : a small lift by default.
         """
         last = self._plants[side][-1]
         leave = replace(
@@ -137,7 +137,7 @@ class Script:
         self._plants[side][-1] = leave
         on = rest if rest > 0.0 else pitch_on
         self._plants[side].append(
-            Plant(np.array(place), yaw, strike, strike + land, far(1.0), far(2.0), pitch_on=on, rest=rest)
+            FootPlant(np.array(place), yaw, strike, strike + land, far(1.0), far(2.0), pitch_on=on, rest=rest)
         )
         self.feet[side] = (place, yaw)
 

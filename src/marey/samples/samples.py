@@ -13,13 +13,13 @@ from marey.core.contacts import Contacts
 from marey.core.labels import Label, Labels
 from marey.core.markers import Markers
 from marey.core.motion import Motion
+from marey.core.settings import Seed
 from marey.core.source import Source
 from marey.errors import InvalidValue
-from marey.samples.body import Action, Plan, Target, perform
+from marey.samples.body import Plan, SampleAction, SampleTarget, perform
 from marey.samples.catalog import entry
 from marey.samples.skeleton import SIDES, palm_points, sample_body, sole_points
 
-Rng = int | np.random.Generator | None
 _RATES = (1.0, 1000.0)
 _EXACT = 1e-9  # meters by which a foot may miss its planned position: rounding error
 
@@ -49,10 +49,10 @@ class Sample:
     motion: Motion
     phase: Floats
     parameters: Mapping[str, Any]
-    targets: tuple[Target, ...] = ()
-    actions: tuple[Action, ...] = ()
+    targets: tuple[SampleTarget, ...] = ()
+    actions: tuple[SampleAction, ...] = ()
 
-    def markers(self, *, rng: Rng = 0, noise: float = 0.0005, gaps: float = 0.0) -> Markers:
+    def markers(self, *, rng: Seed = 0, noise: float = 0.0005, gaps: float = 0.0) -> Markers:
         """Return the motion as raw marker data, as a capture with 41 markers would record it.
 
         Parameters
@@ -71,7 +71,7 @@ class Sample:
         return record(self.motion, rng=rng, noise=noise, gaps=gaps)
 
 
-def sample(name: str, *, rng: Rng = 0, fps: float = 60.0, **parameters: Any) -> Sample:
+def sample(name: str, *, rng: Seed = 0, fps: float = 60.0, **parameters: Any) -> Sample:
     """Generate a motion with known ground truth. CC0: use it for anything.
 
     Parameters
@@ -107,7 +107,7 @@ def sample(name: str, *, rng: Rng = 0, fps: float = 60.0, **parameters: Any) -> 
     return _record(name, plan, rate, values, int(rng) if isinstance(rng, int | np.integer) else None)
 
 
-def _make_generator(rng: Rng) -> np.random.Generator:
+def _make_generator(rng: Seed) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
@@ -153,7 +153,7 @@ def _record(name: str, plan: Plan, fps: float, values: dict[str, Any], seed: int
     return Sample(motion, set_readonly(phase), dict(values), plan.targets, plan.actions)
 
 
-def _in_frames(action: Action, fps: float) -> dict[str, Any]:
+def _in_frames(action: SampleAction, fps: float) -> dict[str, Any]:
     """Convert an action for the provenance: half-open interval [start, stop) and apex in frames."""
     start, stop = (int(np.ceil(edge * fps - 1e-6)) for edge in (action.start, action.stop))
     frames = {"start": start, "stop": stop, "apex": round(action.apex * fps)}

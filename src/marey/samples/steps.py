@@ -33,7 +33,7 @@ def box_dance(values: Values, rng: np.random.Generator) -> Plan:
         place = aim
         # The foot on the side of the movement steps first, so the legs never cross.
         first = "left" if moved[1] + 0.5 * moved[0] > 0.0 else "right"
-        beat = script.about(0.21, 0.1)
+        beat = script.vary(0.21, 0.1)
         for side in (first, "right" if first == "left" else "left"):
             _box_step(script, side, place, heading)
             weight = 0.4 * get_sign(side)
@@ -63,15 +63,15 @@ def box_turn(values: Values, rng: np.random.Generator) -> Plan:
     # The front foot steps first for turns to either side, so all turns can be blended.
     for side, fraction in (("left", 0.55), ("right", 1.0)):
         _box_step(script, side, place, angle)
-        beat = script.about(0.2, 0.1)
+        beat = script.vary(0.2, 0.1)
         x, z = fraction * place[0], fraction * place[1]
         dip = replace(guard, shift=(x - 0.012 * get_sign(side), guard.shift[1] - 0.02, z), heading=fraction * angle)
         x, z = (fraction - 0.25) * place[0], (fraction - 0.25) * place[1]
         script.key(beat, replace(dip, shift=(x, guard.shift[1] + 0.012, z), heading=(fraction - 0.25) * angle))
         script.key(beat, dip)
-    script.key(script.about(0.15), replace(guard, shift=(place[0], guard.shift[1], place[1]), heading=angle))
+    script.key(script.vary(0.15), replace(guard, shift=(place[0], guard.shift[1], place[1]), heading=angle))
     script.label("box_turn", start)
-    script.key(script.about(0.3, 0.1))
+    script.key(script.vary(0.3, 0.1))
     return script.plan(window=0.2, sway=0.5)
 
 
@@ -112,7 +112,7 @@ def step_up_and_down(values: Values, rng: np.random.Generator) -> Plan:
     start = script.now
     _climb(script, rest, (lead, other), 0.0, rise, reach)
     script.label("step_up", start)
-    script.key(script.about(0.5))
+    script.key(script.vary(0.5))
     start = script.now
     _climb(script, rest, (lead, other), rise, 0.0, reach)
     script.label("step_down", start)
@@ -127,10 +127,10 @@ def _climb(script: Script, rest: Pose, order: tuple[str, str], low: float, high:
     z = script.pose.shift[2]
     lead, other = order
     sign = get_sign(lead)
-    first, second = script.about(0.62), script.about(0.62)
+    first, second = script.vary(0.62), script.vary(0.62)
     level = rest.shift[1] + low
     # Shift the weight to the supporting leg, then over the leading foot, then bring both feet together.
-    script.key(script.about(0.4), replace(rest, shift=(-0.085 * sign, level - 0.02, z)))
+    script.key(script.vary(0.4), replace(rest, shift=(-0.085 * sign, level - 0.02, z)))
     (x, _, foot), yaw = script.feet[lead]
     swing = Swing(lift=0.05, peak=0.36)
     script.step(
@@ -149,7 +149,7 @@ def _climb(script: Script, rest: Pose, order: tuple[str, str], low: float, high:
         ),
     )
     script.key(
-        script.about(0.40),
+        script.vary(0.40),
         replace(
             rest,
             shift=(0.075 * sign, level + (0.30 * rise if up else rise - 0.03), z + (0.86 if up else 0.9) * reach),
@@ -167,4 +167,4 @@ def _climb(script: Script, rest: Pose, order: tuple[str, str], low: float, high:
         replace(rest, shift=(0.085 * sign, rest.shift[1] + high - 0.02, z + reach), spine=(0.0, 0.0, 0.03)),
     )
     script.key(0.25 * second + 0.12)
-    script.key(script.about(0.35), replace(rest, shift=(0.0, rest.shift[1] + high, z + reach)))
+    script.key(script.vary(0.35), replace(rest, shift=(0.0, rest.shift[1] + high, z + reach)))

@@ -99,15 +99,15 @@ def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
     distance = float(np.linalg.norm(np.subtract(pose.shift, rest.shift))) + float(np.hypot(x, z)) + abs(y - 0.9)
     start = script.now
     script.aim(side, None)
-    script.key(script.about(0.30 + 0.45 * distance), pose)
+    script.key(script.vary(0.30 + 0.45 * distance), pose)
     script.aim(side, target)
-    script.meet(name, f"{side}_hand", target)
-    script.key(script.about(0.12, 0.2))
+    script.record_target(name, f"{side}_hand", target)
+    script.key(script.vary(0.12, 0.2))
     script.aim(side, target)
-    script.key(script.about(0.35 + 0.45 * distance), rest)
+    script.key(script.vary(0.35 + 0.45 * distance), rest)
     script.aim(side, None)
     script.label(name, start)
-    script.key(script.about(0.35, 0.2))
+    script.key(script.vary(0.35, 0.2))
 
 
 def _find_nearest(at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
@@ -194,15 +194,15 @@ def punch_at(script: Script, side: str, target: Triple) -> None:
         shift=(0.0, guard.shift[1] - 0.012, -0.025),
     )
     start = script.now
-    script.key(script.about(0.16), wind)
+    script.key(script.vary(0.16), wind)
     script.aim(side, None)
-    script.key(script.about(0.20), pose)
+    script.key(script.vary(0.20), pose)
     script.aim(side, target)
-    script.meet("punch", f"{side}_hand", target)
-    script.key(script.about(0.30), guard)
+    script.record_target("punch", f"{side}_hand", target)
+    script.key(script.vary(0.30), guard)
     script.aim(side, None)
     script.label("punch", start)
-    script.key(script.about(0.45, 0.15))
+    script.key(script.vary(0.45, 0.15))
 
 
 def kick(values: Values, rng: np.random.Generator) -> Plan:
@@ -255,9 +255,9 @@ def kick_at(script: Script, side: str, height: float, aside: float, stretch: flo
     chamber = (0.6 * sign * build.hip_side + 0.4 * aside, 0.28 + 0.26 * height, 0.24 + 0.12 * high)
     place, yaw = script.feet[side]
     start = script.now
-    script.key(script.about(0.45), ready)
+    script.key(script.vary(0.45), ready)
     lift_off = script.now - 0.14
-    fly = script.about(0.95)
+    fly = script.vary(0.95)
     # The shin swings out from under the knee and returns the same way.
     middle = (
         0.5 * (chamber[0] + apex[0]),
@@ -271,12 +271,12 @@ def kick_at(script: Script, side: str, height: float, aside: float, stretch: flo
     left_at = lift_off + 0.14
     script.key(left_at + 0.30 * fly - script.now, folded)
     script.key(left_at + 0.50 * fly - script.now, kicked)
-    script.meet("kick", f"{side}_ball", apex)
+    script.record_target("kick", f"{side}_ball", apex)
     script.key(0.22 * fly, folded)
     script.key(left_at + fly + 0.02 - script.now, ready)
-    script.key(script.about(0.45), rest)
+    script.key(script.vary(0.45), rest)
     script.label("kick", start)
-    script.key(script.about(0.35, 0.2))
+    script.key(script.vary(0.35, 0.2))
 
 
 def _kick_apex(pose: Pose, side: str, goal: Triple, high: float) -> tuple[Triple, float]:

@@ -13,7 +13,7 @@ from marey.core.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Style:
+class GaitStyle:
     """Gait style. Each field is an array over time. Angles are in radians, lengths in meters, fractions in [0, 1].
 
     rate : strides per second. duty : duty factor, the fraction of the stride in which a foot is in stance. It ends when
@@ -81,13 +81,13 @@ TRAITS = {
 }
 
 
-def make_style(speed: Floats, base: Style | None = None, /, **values: float | Floats) -> Style:
+def make_style(speed: Floats, base: GaitStyle | None = None, /, **values: float | Floats) -> GaitStyle:
     """Return `base` with values replaced, or a new style. Scalars are broadcast to the shape (F,) of `speed`."""
     full = {name: value * np.ones_like(speed) for name, value in values.items()}
-    return Style(**full) if base is None else replace(base, **full)
+    return GaitStyle(**full) if base is None else replace(base, **full)
 
 
-def walking(speed: Floats) -> Style:
+def walking(speed: Floats) -> GaitStyle:
     """Return the style of a walk at `speed` (F,) in m/s, valid from 0.6 to 2.0, and below for starts and stops."""
     v = np.clip(speed, 0.0, 2.2)
     quick = np.maximum(v, 0.6)
@@ -124,7 +124,7 @@ def walking(speed: Floats) -> Style:
     )
 
 
-def running(speed: Floats) -> Style:
+def running(speed: Floats) -> GaitStyle:
     """Return the style of a run at `speed` (F,) in m/s, valid from 2 to 5."""
     v = np.clip(speed, 1.6, 5.5)
     return make_style(
@@ -160,7 +160,7 @@ def running(speed: Floats) -> Style:
     )
 
 
-def sneaking(speed: Floats, crouch: float) -> Style:
+def sneaking(speed: Floats, crouch: float) -> GaitStyle:
     """Return the style of sneaking at `speed` (F,) in m/s: high steps, soft landings, trunk bent, arms ready.
 
     crouch : how much lower the pelvis is than in standing, meters.
@@ -196,13 +196,13 @@ def sneaking(speed: Floats, crouch: float) -> Style:
     )
 
 
-def mix_styles(a: Style, b: Style, alpha: Floats) -> Style:
+def mix_styles(a: GaitStyle, b: GaitStyle, alpha: Floats) -> GaitStyle:
     """Interpolate two styles with weights `alpha` (F,): `a` where it is 0, `b` where it is 1."""
-    pairs = {f.name: (getattr(a, f.name), getattr(b, f.name)) for f in fields(Style)}
-    return Style(**{name: x + alpha * (y - x) for name, (x, y) in pairs.items()})
+    pairs = {f.name: (getattr(a, f.name), getattr(b, f.name)) for f in fields(GaitStyle)}
+    return GaitStyle(**{name: x + alpha * (y - x) for name, (x, y) in pairs.items()})
 
 
-def vary_style(style: Style, rng: np.random.Generator, variation: float) -> Style:
+def vary_style(style: GaitStyle, rng: np.random.Generator, variation: float) -> GaitStyle:
     """Return a random variation of a style, like those between people or takes. `variation` scales its size."""
     deviations = {name: rng.normal() for name in TRAITS}
     changes = {

@@ -15,11 +15,11 @@ from marey.core.placement import find_skeleton_difference
 from marey.core.skeleton import Skeleton
 from marey.edit.common_skeleton import choose_target, describe_retargeted
 from marey.errors import ParseError, UnreadableFile, similar, warn_user
-from marey.io.files import readable_name
+from marey.io.files import make_readable
 from marey.store.arrays import sweep
 from marey.store.cache import Cache
 from marey.store.index import ClipRow
-from marey.store.labels import LabelRow, bare_name
+from marey.store.labels import LabelRow, strip_suffix
 from marey.store.prepare import (
     DerivedJob,
     Job,
@@ -161,7 +161,7 @@ def list_jobs(source: SetSource) -> tuple[list[ClipJob], list[SkippedFile]]:
     needed = {file: list_needed_files(path) for file, path in paths.items()}
     every = (*paths.values(), *(side for each in needed.values() for side in each))
     seen, wrong = look_at(source.cache.index, every)
-    shared = Counter(bare_name(file) for file in source.files)
+    shared = Counter(strip_suffix(file) for file in source.files)
     out: list[ClipJob] = []
     skipped: list[SkippedFile] = []
     taken: Counter[str] = Counter()
@@ -172,7 +172,7 @@ def list_jobs(source: SetSource) -> tuple[list[ClipJob], list[SkippedFile]]:
             continue
         needed_scans = {side: seen[side] for side in needed[file]}
         stamps = tuple(each.stamp for each in (seen[path], *needed_scans.values()))
-        own = readable_name(file if shared[bare_name(file)] > 1 else bare_name(file))
+        own = make_readable(file if shared[strip_suffix(file)] > 1 else strip_suffix(file))
         clips = seen[path].clips
         for k, clip in enumerate((None,) if clips is None else clips):
             which, name = (None, own) if clip is None else (k, f"{own}:{clip}")
@@ -192,7 +192,7 @@ def _check_rows(source: SetSource, names: set[str]) -> None:
     """Raise an error for labels of a clip that its file does not have."""
     for name, rows in source.rows.items():
         file, colon, _ = name.partition(":")
-        if colon and name not in names and any(file in (each, bare_name(each)) for each in source.files):
+        if colon and name not in names and any(file in (each, strip_suffix(each)) for each in source.files):
             raise ParseError(f"the set has no clip {name!r}{similar(name, names)}", path=rows[0].csv, line=rows[0].line)
 
 

@@ -94,7 +94,7 @@ class Index:
         rows = self._rows("SELECT key, reason, skeleton, n_frames FROM clips WHERE key", keys)
         return {row[0]: ClipRow(*row) for row in rows}
 
-    def about(self, key: str) -> dict[str, Any] | None:
+    def get_info(self, key: str) -> dict[str, Any] | None:
         """Return the data that `put_clip` stored with a clip in addition to its arrays; None if there is none."""
         rows = self._rows("SELECT about FROM clips WHERE key", [key])
         return json.loads(rows[0][0]) if rows else None

@@ -33,7 +33,7 @@ from marey.io.files import file_digest, read_bytes, split_name
 from marey.io.loading import clip_names, load_motion
 from marey.io.sidecar import FORMAT, VERSION, find_entry, own_sidecar_path, read_sidecar, sidecar_path
 
-__all__ = ["LabelRow", "add_label", "add_labels", "bare_name", "folder_labels", "label_rows", "read_label_csv"]
+__all__ = ["LabelRow", "add_label", "add_labels", "folder_labels", "label_rows", "read_label_csv", "strip_suffix"]
 
 _HEADING = ("file", "label", "start", "stop")
 Moment = int | float | None
@@ -235,7 +235,7 @@ def _match_files(rows: tuple[LabelRow, ...], folder: Path, files: tuple[str, ...
     by_name: dict[str, list[str]] = {}
     for file in files:
         by_name.setdefault(file, []).append(file)
-        by_name.setdefault(bare_name(file), []).append(file)
+        by_name.setdefault(strip_suffix(file), []).append(file)
     out = []
     for row in rows:
         # Clips of a file are named FILE:CLIP; only reading the file shows which exist.
@@ -253,6 +253,6 @@ def _match_files(rows: tuple[LabelRow, ...], folder: Path, files: tuple[str, ...
     return tuple(out)
 
 
-def bare_name(file: str) -> str:
+def strip_suffix(file: str) -> str:
     """Return a file name without its suffix."""
     return file[: len(file) - len(split_name(file)[1])]

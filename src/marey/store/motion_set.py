@@ -20,7 +20,7 @@ from marey.find import IndexSettings, MotionIndex
 from marey.io.loading import read_roles
 from marey.store.building import PreparedSet, Progress, SetClip, SetSource, SkippedFile, prepare_clips, remake
 from marey.store.cache import Cache
-from marey.store.labels import bare_name, label_rows
+from marey.store.labels import label_rows, strip_suffix
 from marey.store.prepare import read_clip
 from marey.store.scan import find_common_folder, list_files
 from marey.store.settings import OpenSettings
@@ -109,7 +109,7 @@ class MotionSet:
         store = find_common_folder(places[:1]) / CACHE_NAME if settings.cache is None else Path(settings.cache)
         place, files, everything = list_files(places, settings.pattern, store)
         rows = label_rows(place, settings.label_sources, everything)
-        twice = [base for base, n in Counter(map(bare_name, files)).items() if n > 1]
+        twice = [base for base, n in Counter(map(strip_suffix, files)).items() if n > 1]
         if twice:
             warn_user(
                 f"{place}: {format_list(twice, 4)} exist in several formats, and all of them are used; select with "

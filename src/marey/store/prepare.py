@@ -260,7 +260,7 @@ def read_clip(cache: Cache, key: str, skeleton: Skeleton | None = None, name: st
     skeleton : skeleton of the clip, if already read. name, path : name and source path of the returned motion.
     """
     folder = cache.clip_folder(key)
-    about = cache.index.about(key)
+    about = cache.index.get_info(key)
     if about is None:
         raise ParseError("the clip was removed from the cache; open the motion set again", path=folder)
     arrays = read_arrays(folder, {**_ARRAYS, "contact_mask": about["points"] is not None})

@@ -28,7 +28,7 @@ from marey.measure.subject import Subject
 from marey.store.building import TRIES, ClipJob, Progress, SetSource, SkippedFile, list_jobs
 from marey.store.cache import BatchWriter, Cache, close_results
 from marey.store.index import Index
-from marey.store.labels import bare_name
+from marey.store.labels import strip_suffix
 from marey.store.prepare import Job, has_changed, load_clip, run_job
 from marey.store.settings import OpenSettings
 
@@ -375,7 +375,7 @@ def _matches(clip: ClipSummary, settings: ClipSearchSettings) -> bool:
 
 def _keys_of(clip: ClipSummary) -> tuple[str, ...]:
     """Return the keys under which a table may describe a clip."""
-    return clip.file, clip.name, bare_name(clip.file)
+    return clip.file, clip.name, strip_suffix(clip.file)
 
 
 def _text_of(clip: ClipSummary, descriptions: Mapping[str, str]) -> str:
