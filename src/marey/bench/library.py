@@ -20,7 +20,7 @@ from marey.core.arrays import Ints
 from marey.core.labels import Label
 from marey.errors import NoResult
 from marey.find import MotionIndex, SearchSettings
-from marey.find.match_graph import Candidates, Interval, MatchGraph
+from marey.find.match_graph import Candidates
 from marey.find.region import make_rules
 from marey.find.search import Query, find_candidates
 from marey.find.tiles import GridTile, Work, join_tiles, split_into_tiles
@@ -91,7 +91,8 @@ def bench_queries(clips: list[LibraryClip]) -> Iterator[BenchResult]:
         firsts.append(_time(partial(once.grow, THRESHOLD), 2))
         if len(everything) < DEEP:
             everything.append(_time(partial(deep.grow, THRESHOLD)))
-        ours, theirs = (_list_intervals(query.grow(THRESHOLD)) for query in (once, reference))
+        graphs = (once.grow(THRESHOLD), reference.grow(THRESHOLD))
+        ours, theirs = ({graph.interval(node) for node in range(1, graph.n)} for graph in graphs)
         n_found += len(ours & theirs)
         n_all += len(theirs)
     if not firsts or not n_all:
@@ -104,10 +105,6 @@ def bench_queries(clips: list[LibraryClip]) -> Iterator[BenchResult]:
     yield at_most("library", f"all tiers in {n:,} frames, median", float(np.median(everything)), "s", 1)
     what = f"matches found, of {n_all} in a web of all clips"
     yield at_least("library", what, 100.0 * n_found / n_all, "%", 99)
-
-
-def _list_intervals(graph: MatchGraph) -> set[Interval]:
-    return {graph.interval(node) for node in range(1, graph.n)}
 
 
 class ExhaustiveIndex(MotionIndex):

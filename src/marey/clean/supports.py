@@ -99,7 +99,7 @@ def mark_bearing_hands(
         shortest=max(track.frames(_SHORTEST), 2),
     )
     for side in SIDES:
-        columns = [k for k, point in enumerate(track.points) if point.name in _name_hand_points(side)]
+        columns = [k for k, point in enumerate(track.points) if point.name in (f"{side}_wrist", f"{side}_fingertips")]
         if columns:
             # Fingers twitch in recordings, so use the slower of the hand's points.
             speed = track.speed[:, columns].min(axis=1)
@@ -107,10 +107,6 @@ def mark_bearing_hands(
             planted = np.zeros(len(speed), dtype=bool)
             support_kernels.mark_bearing_hand(heights, speed, aloft, track.hips, rules, planted)
             mask[:, columns] |= planted[:, None]
-
-
-def _name_hand_points(side: str) -> tuple[str, str]:
-    return f"{side}_wrist", f"{side}_fingertips"
 
 
 def _find_standing(track: PointTrack, still: Bools, rest: Floats, clearance: Floats, on_floor: float) -> Floats:

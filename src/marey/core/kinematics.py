@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -60,7 +61,7 @@ class WorldCache:
         others = (skeleton.parents, skeleton.offsets, root, bone_offsets)
         with self._lock:
             entry = self._entries.get(key)
-            if entry is not None and entry.rotations() is rotations and _are_same(entry.others, others):
+            if entry is not None and entry.rotations() is rotations and all(map(operator.is_, entry.others, others)):
                 self._entries.move_to_end(key)
                 return entry.world
         world = forward_kinematics(skeleton, root, rotations, bone_offsets)
@@ -86,10 +87,6 @@ class _Entry(NamedTuple):
     others: tuple[Any, ...]
     world: World
     size: int
-
-
-def _are_same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    return all(a is b for a, b in zip(one, other, strict=True))
 
 
 def forward_kinematics(

@@ -61,7 +61,7 @@ def connect(first: Motion, second: Motion, settings: ConnectSettings) -> Motion:
         rigid = _find_alignment(one, two, seconds)
         two = two.moved(rigid)
     start = _pose_at_end(one)
-    end = _pose_at_start(two)
+    end = pose_at(two, 0, 0, min(1, len(two) - 1))
     between = _fill_gap(start, end, offset_between(_drop_rates(start), end), np.arange(1, steps) / one.fps, seconds)
     stretched = one.bone_offsets is not None or two.bone_offsets is not None
     n_first, n_second = len(one), len(two)
@@ -97,10 +97,6 @@ def connect(first: Motion, second: Motion, settings: ConnectSettings) -> Motion:
 def _pose_at_end(motion: Motion) -> RatedPose:
     n = len(motion)
     return pose_at(motion, n - 1, max(n - 2, 0), n - 1)
-
-
-def _pose_at_start(motion: Motion) -> RatedPose:
-    return pose_at(motion, 0, 0, min(1, len(motion) - 1))
 
 
 def _drop_rates(pose: RatedPose) -> RatedPose:

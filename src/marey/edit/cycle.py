@@ -9,7 +9,6 @@ import numpy as np
 
 from marey.core.annotations import add_provenance, check_frames, join_contacts, shift_labels
 from marey.core.arrays import Floats, check_frame_count, set_readonly
-from marey.core.contacts import Contacts
 from marey.core.feet import feet_from_flag
 from marey.core.labels import Labels
 from marey.core.motion import Motion, check_motion
@@ -108,7 +107,7 @@ def _chain_cycles(closed: Motion, carries: Sequence[Floats]) -> Motion:
         bone_offsets=None
         if closed.bone_offsets is None
         else set_readonly(np.concatenate([closed.bone_offsets] * times)),
-        contacts=_repeat_contacts(closed.contacts, n, times),
+        contacts=join_contacts([(closed.contacts, n)] * times),
         labels=Labels(tuple(x for k in range(times) for x in shift_labels(closed.labels, k * n))),
     )
 
@@ -165,7 +164,3 @@ def _spread_seam(seam: PoseOffset, n: int, fps: float, travel: Floats) -> tuple[
     root = line(rotated[0], seam.root, rotated[1], seam.root_rate)
     vectors = line(seam.rotations, seam.rotations, seam.rotations_rate, seam.rotations_rate)
     return root, vectors, line(seam.offsets, seam.offsets, seam.offsets_rate, seam.offsets_rate)
-
-
-def _repeat_contacts(contacts: Contacts | None, n_frames: int, times: int) -> Contacts | None:
-    return join_contacts([(contacts, n_frames)] * times)

@@ -201,18 +201,13 @@ def _is_root_wrong(motion: Motion, glitch: Glitch) -> bool:
     return most > _MIN_DISTANCE and most > _UNUSUAL * float(usual_level(steps)[0])
 
 
-def _make_times(start: int, stop: int) -> Floats:
-    """Return the times of frames `start` to `stop` from 0, at the frame before, to 1, at the frame after."""
-    return np.arange(1, stop - start + 1) / (stop - start + 1.0)
-
-
 def _interpolate(values: Floats, start: int, stop: int) -> Floats:
     """Return values for frames `start` to `stop`: a cubic that continues the values (F, 3) on both sides."""
     length = stop - start + 1
     a, b = values[start - 1], values[stop]
     before = (a - values[start - 2]) * length if start >= 2 else b - a
     after = (values[stop + 1] - b) * length if stop + 1 < len(values) else b - a
-    t = _make_times(start, stop)[:, None]
+    t = np.arange(1, stop - start + 1)[:, None] / (stop - start + 1.0)
     return np.asarray(
         (1 + 2 * t) * (1 - t) ** 2 * a + t * (1 - t) ** 2 * before + t**2 * (3 - 2 * t) * b + t**2 * (t - 1) * after
     )

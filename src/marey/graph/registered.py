@@ -136,14 +136,10 @@ def _make_bridge(
     part = full[start - before : min(stop + round(_AROUND * fps), len(full))]
     named = (f"{one.name} to {other.name}", f"{one.name} to {other.name}, seen from there")
     motions = tuple(
-        _set_name(motion, name) for motion, name in zip((part, part.moved(rigid2d.invert(move))), named, strict=True)
+        replace(motion, name=name) for motion, name in zip((part, part.moved(rigid2d.invert(move))), named, strict=True)
     )
     apart = max(distance, float(record["path_distance"]))
     return Bridge(clips, leave, enter, (motions[0], motions[1]), before, stop - start, apart, move)
-
-
-def _set_name(motion: Motion, name: str) -> Motion:
-    return replace(motion, name=name)
 
 
 def _move(b: Motion, frame: int, full: Motion, at: int) -> Floats:

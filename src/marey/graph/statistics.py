@@ -183,7 +183,9 @@ def connectivity(graph: MotionGraph) -> Connectivity:
     >>> table.limits.shape, table.seconds.shape
     ((41,), (41, 3))
     """
-    limits, nodes, edges = _find_beyond(graph) or _list_within(graph)
+    limits, nodes, edges = _find_beyond(graph) or (
+        np.linspace(0.0, float(graph.edges.distances.max()), _N_LIMITS), graph.nodes, graph.edges
+    )  # fmt: skip
     seconds = np.zeros((len(limits), len(graph.label_names)))
     counts, ways = np.zeros((2, len(limits)), dtype=np.int64)
     for row, limit in enumerate(limits):
@@ -202,10 +204,6 @@ def own_threshold(graph: MotionGraph) -> float:
         return graph.build_info.threshold
     blends = graph.edges.blends & plays_own_clips(graph)
     return float(graph.edges.distances[blends if blends.any() else graph.edges.blends].max(initial=0.0))
-
-
-def _list_within(graph: MotionGraph) -> tuple[Floats, Ints, Edges]:
-    return np.linspace(0.0, float(graph.edges.distances.max()), _N_LIMITS), graph.nodes, graph.edges
 
 
 def _find_beyond(graph: MotionGraph) -> tuple[Floats, Ints, Edges] | None:

@@ -218,7 +218,11 @@ def _read_vrm_bones(gltf: Gltf, n_nodes: int) -> dict[str, int]:
         where = f"extensions.{name}.humanoid"
         humanoid = gltf.child(gltf.child(extensions, name, "extensions"), "humanoid", f"extensions.{name}")
         bones = humanoid.get("humanBones", {})
-        pairs = bones.items() if isinstance(bones, dict) else ((b.get("bone"), b) for b in _list_objects(gltf, bones))
+        pairs = (
+            bones.items()
+            if isinstance(bones, dict)
+            else ((b.get("bone"), b) for b in gltf.objects("humanBones", {"humanBones": bones}, "humanoid"))
+        )
         for bone, entry in pairs:
             if isinstance(bone, str) and isinstance(entry, dict) and "node" in entry:
                 found.setdefault(bone, gltf.index(entry, "node", where, n_nodes))
@@ -228,10 +232,6 @@ def _read_vrm_bones(gltf: Gltf, n_nodes: int) -> dict[str, int]:
     if "upperChest" in found:
         roles["chest"] = found["upperChest"]
     return {role: node for role, node in roles.items() if role in ROLE_NAMES}
-
-
-def _list_objects(gltf: Gltf, bones: object) -> list[Json]:
-    return gltf.objects("humanBones", {"humanBones": bones}, "humanoid")
 
 
 def _vrm_role(bone: str) -> str:

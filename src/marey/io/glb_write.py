@@ -74,7 +74,8 @@ def write_glb(motions: Sequence[Motion], *, body: bool = True, compact: bool = F
         }
         if compact:
             channels = {
-                key: _round_values(values) if key[1] == "rotation" else values for key, values in channels.items()
+                key: np.rint(_INT16 * values).astype(np.int16) if key[1] == "rotation" else values
+                for key, values in channels.items()
             }
         file.add_animation(name, motion, channels)
     return file.pack()
@@ -83,10 +84,6 @@ def write_glb(motions: Sequence[Motion], *, body: bool = True, compact: bool = F
 def round_rotations(rotations: Floats) -> Floats:
     """Return rotations (..., 4) as a reader gets them from a compact file."""
     return np.asarray(quat.normalize(np.rint(_INT16 * quat.normalize(rotations)) / _INT16))
-
-
-def _round_values(values: NDArray[Any]) -> NDArray[np.int16]:
-    return np.asarray(np.rint(_INT16 * values), dtype=np.int16)
 
 
 def check_float32(motion: Motion) -> None:

@@ -183,7 +183,8 @@ def find_marker_landmarks(markers: Markers, triads: Mapping[str, Any]) -> Landma
     toward = None
     if "front" in named:
         ends = [np.mean([fill_gaps(markers, name) for name in named[end]], axis=0) for end in ("front", "back")]
-        toward = _find_level_yaw((ends[0] - ends[1])[: max(1, round(0.2 * markers.fps))].mean(axis=0))
+        x, _, z = (ends[0] - ends[1])[: max(1, round(0.2 * markers.fps))].mean(axis=0)
+        toward = float(np.arctan2(x, z))
     return Landmarks(tuple(clouds), toward, markers.fps, markers.name)
 
 
@@ -230,10 +231,6 @@ def find_still_runs(marks: Landmarks) -> tuple[list[tuple[int, int]], int]:
         if a > 0 and b < len(slow) and b - a < _JOIN * marks.fps and speed[a:b].max() < 0.2 * speed.max():
             joined[a:b] = True
     return find_runs(joined), int(speed.argmax())
-
-
-def _find_level_yaw(toward: Floats) -> float:
-    return float(np.arctan2(toward[0], toward[2]))
 
 
 def _fit_rotations(cloud: Floats, rest: Floats) -> Floats:

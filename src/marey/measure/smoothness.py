@@ -31,7 +31,7 @@ def jitter(subject: Subject) -> Reading:
     subject.need_frames(4)
     third = np.diff(subject.bends, axis=0)
     scale = subject.motion.fps**3 / 100.0
-    return float(_lengths(third).mean()) * scale, f"at {subject.motion.fps:.6g} Hz"
+    return float(np.linalg.norm(third, axis=-1).mean()) * scale, f"at {subject.motion.fps:.6g} Hz"
 
 
 @measures(
@@ -80,7 +80,3 @@ def _get_angular_speeds(subject: Subject) -> Floats:
     """Return the angular velocities (F - 1, n) of the body's joints, rad/s."""
     subject.need_frames(2)
     return subject.turning
-
-
-def _lengths(vectors: Floats) -> Floats:
-    return np.asarray(np.sqrt(np.einsum("...k,...k->...", vectors, vectors)))

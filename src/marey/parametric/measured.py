@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -204,11 +203,7 @@ def check_finite(values: Floats, features: Sequence[Feature], name: str) -> None
     if np.isfinite(values).all():
         return
     names = [label for feature in features for label in feature.names]
-    wrong = names[int(np.flatnonzero(~np.isfinite(values))[0])]
+    k = int(np.flatnonzero(~np.isfinite(values))[0])
     raise InvalidValue(
-        f"{wrong} of {name} is {_find_bad(values)}, not a finite number; check the feature, or omit this motion"
+        f"{names[k]} of {name} is {values[k]}, not a finite number; check the feature, or omit this motion"
     )
-
-
-def _find_bad(values: Floats) -> Any:
-    return values[~np.isfinite(values)][0]

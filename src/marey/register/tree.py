@@ -229,14 +229,11 @@ def _check_root(reference: Any, tree: Ints | None, n: int) -> int | None:
 
 def _sample_few(cloud: Clouds, marks: Ints) -> Clouds:
     """Sample a motion a few times, equally often between landmarks."""
-    stops = [0, *_list_inner_landmarks(marks, len(cloud)), len(cloud) - 1] if len(marks) else [0, len(cloud) - 1]
+    last = len(cloud) - 1
+    stops = [0, *np.clip(marks, 1, last - 1).tolist(), last]
     each = max(2, _FEW // (len(stops) - 1))
     at = [np.linspace(a, b, each, endpoint=False) for a, b in itertools.pairwise(stops)]
     return sample_clouds(cloud, np.concatenate([*at, [len(cloud) - 1.0]]), 1.0)
-
-
-def _list_inner_landmarks(marks: Ints, n_frames: int) -> list[int]:
-    return [int(np.clip(mark, 1, n_frames - 2)) for mark in marks]
 
 
 def _find_unfit(motions: Sequence[Motion], root: int | None) -> dict[int, str]:

@@ -35,10 +35,6 @@ def _make_walking(t: Floats, speed: Floats) -> GaitStyle:
     return walking(speed)
 
 
-def _make_running(t: Floats, speed: Floats) -> GaitStyle:
-    return running(speed)
-
-
 def _add_labels(plan: Plan, *names: str) -> Plan:
     """Return the plan with labels over its entire duration."""
     return replace(plan, labels=tuple((name, 0.0, np.inf) for name in names))
@@ -53,7 +49,7 @@ def walk(values: Values, rng: np.random.Generator) -> Plan:
 def run(values: Values, rng: np.random.Generator) -> Plan:
     """Plan a run, with flight phases, at a steady speed and turn rate."""
     _check_turn(values["speed"], values["turn_rate"])
-    course = _plan_steady(values, _make_running, rng)
+    course = _plan_steady(values, lambda t, speed: running(speed), rng)
     return _add_labels(GaitPlanner(course, rng, values["variation"]).plan(), "run", *_label_turn(values["turn_rate"]))
 
 

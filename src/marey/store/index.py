@@ -81,7 +81,7 @@ class Index:
         """Return the stored rows of files, by path; unknown files are left out."""
         rows = self._rows("SELECT path, size, mtime, ctime, hashed, digest, clips FROM files WHERE path", paths)
         found = (FileRow(*row) for row in rows)
-        return {row.path: row._replace(clips=_unpack_names(row.clips)) for row in found}
+        return {row.path: row._replace(clips=row.clips and tuple(json.loads(str(row.clips)))) for row in found}
 
     def put_files(self, rows: Iterable[FileRow]) -> None:
         """Store rows of files."""
@@ -228,10 +228,6 @@ class Index:
 def _pack_array(array: NDArray[Any]) -> bytes:
     data = array.tobytes()
     return data + compute_checksum(data)
-
-
-def _unpack_names(clips: Any) -> tuple[str, ...] | None:
-    return None if clips is None else tuple(json.loads(clips))
 
 
 def _start(db: sqlite3.Connection) -> None:

@@ -214,7 +214,11 @@ def _measure_turn(motion: Motion) -> float:
 
 def _pack_digest(digest: ClipDigest) -> dict[str, Any]:
     out = {each.name: getattr(digest, each.name) for each in fields(digest)}
-    return out | {"poses": _pack_array(digest.poses), "key_poses": [_pack_array(x) for x in _key_arrays(digest)]}
+    keys = digest.key_poses
+    return out | {
+        "poses": _pack_array(digest.poses),
+        "key_poses": [_pack_array(keys.times), _pack_array(keys.rotations)],
+    }
 
 
 def _unpack_digest(content: Mapping[str, Any], name: str) -> ClipDigest:
@@ -223,10 +227,6 @@ def _unpack_digest(content: Mapping[str, Any], name: str) -> ClipDigest:
         "key_poses": KeyPoses(*map(_unpack_array, content["key_poses"])),
     }
     return ClipDigest(**{**content, **arrays, "name": name})
-
-
-def _key_arrays(digest: ClipDigest) -> tuple[Floats, Floats]:
-    return digest.key_poses.times, digest.key_poses.rotations
 
 
 def _pack_array(values: Floats) -> dict[str, Any]:

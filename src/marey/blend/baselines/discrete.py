@@ -106,7 +106,7 @@ def discrete_blend(
     """
     one, two, cells = align_along_path(a, b, path, "discrete_blend", align=align)
     pairs = match_frames(cells)
-    poses = [_take_frames(one, pairs.frames), _interpolate_frames(two, pairs)]
+    poses = [one[int(pairs.frames[0]) : int(pairs.frames[-1]) + 1], _interpolate_frames(two, pairs)]
     result = blend_poses(poses, evaluate_weights(weights, 2, np.arange(len(pairs)) / one.fps), angles=angles)
     return finish_result(
         result, name or "discrete timewarp", "discrete_blend", [a, b], weights,
@@ -170,10 +170,6 @@ def _find_anchor(cells: Ints, end: int, direction: int, middle: Floats, first: i
     if cells[beyond, 0] == row:
         return row, float(middle[row - first])
     return int(cells[beyond, 0]), float(cells[beyond, 1])
-
-
-def _take_frames(motion: Motion, frames: Ints) -> Motion:
-    return motion[int(frames[0]) : int(frames[-1]) + 1]
 
 
 def _interpolate_frames(motion: Motion, pairs: Correspondence) -> Motion:
