@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from marey.errors import InvalidValue, JointNotFound
 from marey.layer import SpliceSettings, time_alignment_kernels, trunk_kernels
-from marey.layer.halves import get_bone_offsets, split_body
+from marey.layer.halves import split_body
 from marey.layer.posture import find_posture_rotation, measure_posture, steady_hips
 from marey.layer.splicing import UpperFrames, align_trunk_frames
 from marey.maths import quat
@@ -42,7 +42,7 @@ def test_a_turned_cloud_is_turned_back_exactly(angle):
 def test_alignment_is_that_of_the_slow_twin(pair):
     lower, upper = pair
     halves = split_body(lower.skeleton)
-    got = align_trunk_frames(halves, lower, UpperFrames(upper.rotations, get_bone_offsets(upper)))
+    got = align_trunk_frames(halves, lower, UpperFrames(upper.rotations, upper.shared_offsets))
     stands, shoulders = twin.trunk(lower, upper)
     assert quat.angle_between(quat.mul(got.carrier, got.local), stands).max() < 1e-7
     np.testing.assert_allclose(got.shoulders, shoulders, atol=1e-8)
@@ -55,7 +55,7 @@ def test_alignment_is_that_of_the_slow_twin(pair):
 def test_a_clip_aligned_with_itself_stays(pair):
     lower, _ = pair
     halves = split_body(lower.skeleton)
-    got = align_trunk_frames(halves, lower, UpperFrames(lower.rotations, get_bone_offsets(lower)))
+    got = align_trunk_frames(halves, lower, UpperFrames(lower.rotations, lower.shared_offsets))
     assert quat.angle_between(got.local, lower.rotations[:, halves.attachment]).max() < 1e-7
     np.testing.assert_allclose(got.shoulders.mean(axis=0), measure_posture(lower, halves), atol=1e-12)
 
@@ -81,7 +81,7 @@ def test_pitch_rotates_about_the_hip_line_alone_and_full_about_all_axes():
 def test_posture_is_rotated_in_the_hip_frame(pair):
     lower, upper = pair
     halves = split_body(lower.skeleton)
-    trunk = align_trunk_frames(halves, lower, UpperFrames(upper.rotations, get_bone_offsets(upper)))
+    trunk = align_trunk_frames(halves, lower, UpperFrames(upper.rotations, upper.shared_offsets))
     turn = quat.from_axis_angle([1.0, 0.0, 0.0], 0.2)
     local = trunk.with_turn(turn)
     before, after = (quat.mul(trunk.carrier, each) for each in (trunk.local, local))

@@ -81,7 +81,7 @@ def make_strips(motions: Sequence[Motion], seconds: Floats, loops: Floats | None
 
 
 def _make_strip(motion: Motion, low: int, high: int, loop: Floats | None) -> Strip:
-    offsets = motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets
+    offsets = motion.shared_offsets
     n, given = len(motion), _with_hips_in_world(motion)
     if loop is None or (low == 0 and high == n):
         return Strip(motion.travel, given, offsets, 0, motion.fps)

@@ -144,8 +144,7 @@ class _Holder:
         self.size, n = scale, len(motion)
         self.stretch = _STRETCH * options.stretch
         self.root, self.rotations = motion.root_positions.copy(), motion.rotations.copy()
-        bones = motion.skeleton.offsets if motion.bone_offsets is None else motion.bone_offsets
-        self.bones = np.broadcast_to(bones, (n, len(motion.skeleton), 3)).copy()
+        self.bones = motion.frame_offsets.copy()
         self.before = motion.world()
         self.heights = point_paths(motion, contacts.points)[:, :, 1]
         self.scale, self.residue = np.ones((n, len(parts))), np.zeros((n, len(parts)))

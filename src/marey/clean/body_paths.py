@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, find_runs
+from marey.core.limb import damp_angle
 from marey.maths import ease
 
 _UP = np.array([0.0, 1.0, 0.0])
@@ -66,13 +67,8 @@ def damp_reach(distance: Floats, now: Floats, upper: Floats, lower: Floats, star
     """
     square, product = upper**2 + lower**2, 2.0 * upper * lower
     wanted, given = (np.arccos(np.clip((square - each**2) / product, -1.0, 1.0)) for each in (distance, now))
-    angle = np.clip(given + _damp(wanted, start) - _damp(given, start), 0.0, np.pi)
+    angle = np.clip(given + damp_angle(wanted, start) - damp_angle(given, start), 0.0, np.pi)
     return np.asarray(np.sqrt(np.maximum(square - product * np.cos(angle), 0.0)))
-
-
-def _damp(angle: Floats, start: float) -> Floats:
-    u = np.clip((angle - start) / max(np.pi - start, _ROUNDING), 0.0, 1.0)
-    return np.asarray(np.minimum(angle, start) + (np.pi - start) * (0.5 * u**4 - u**3 + u))
 
 
 def swivel_up(pole: Floats, line: Floats, out: Floats, rise: Floats, half: int, step: float, near: Floats) -> Floats:

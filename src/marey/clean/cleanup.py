@@ -98,8 +98,7 @@ def clean_with_report(motion: Motion, settings: CleanSettings) -> CleanResult:
     _check_within(len(motion), wanted, targets)
     options = find_options(motion.skeleton, motion.fps, limbs, settings, motion.source.floor)
     pipeline = Pipeline(motion.skeleton, limbs, options, capacity=len(motion))
-    offsets = motion.skeleton.offsets if motion.bone_offsets is None else motion.bone_offsets
-    rows = pipeline.put(motion.root_positions, motion.rotations, offsets, held.mask)
+    rows = pipeline.put(motion.root_positions, motion.rotations, motion.frame_offsets, held.mask)
     pipeline.set_targets(rows, 0, slots, targets)
     pipeline.run(ended=True)
     _check_floor(pipeline, motion)

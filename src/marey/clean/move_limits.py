@@ -136,8 +136,7 @@ def _rotate_back(motion: Motion, source: Motion, limb: Limb, weight: Floats) -> 
     draft.rotations[:, below] = quat.slerp(motion.rotations[:, below], source.rotations[:, below], weight[:, None])
     if draft.offsets is not None:
         below[limb.hip] = False
-        given = source.skeleton.offsets if source.bone_offsets is None else source.bone_offsets
-        difference = np.broadcast_to(given, draft.offsets.shape)[:, below] - draft.offsets[:, below]
+        difference = source.frame_offsets[:, below] - draft.offsets[:, below]
         draft.offsets[:, below] += weight[:, None, None] * difference
     return draft.apply_to(motion)
 

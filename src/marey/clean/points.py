@@ -132,9 +132,8 @@ def place_joints(motion: Motion, joints: Sequence[int]) -> tuple[World, list[int
     order = sorted(needed)  # parents come first, as they do in the skeleton
     slot = {joint: i for i, joint in enumerate(order)}
     above = np.array([slot.get(parents[joint], -1) for joint in order], dtype=np.int64)
-    offsets = motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets
     positions, rotations = np.empty((len(motion), len(order), 3)), np.empty((len(motion), len(order), 4))
-    offsets, local = np.take(offsets, order, axis=1), np.take(motion.rotations, order, axis=1)
+    offsets, local = np.take(motion.shared_offsets, order, axis=1), np.take(motion.rotations, order, axis=1)
     kinematics_kernels.forward(above, offsets, motion.root_positions, local, positions, rotations)
     return World(set_readonly(positions), set_readonly(rotations)), [slot[joint] for joint in joints]
 

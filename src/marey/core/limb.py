@@ -270,7 +270,7 @@ def _rotate_knee(
     if damping_from is not None:
         # Replace a backward bend by the forward bend of the same limb length.
         forward = np.minimum(before, 2 * np.pi - before)
-        after = forward + _damp(after, damping_from) - _damp(forward, damping_from)
+        after = forward + damp_angle(after, damping_from) - damp_angle(forward, damping_from)
     return quat.mul(quat.from_axis_angle(hinge, after - before), knee)
 
 
@@ -290,9 +290,9 @@ def _angle_for(up: Floats, down: Floats, hinge: Floats, distance: Floats) -> Flo
     return angle
 
 
-def _damp(angle: Floats, start: float) -> Floats:
+def damp_angle(angle: Floats, start: float) -> Floats:
     """Evaluate the integral of Kovar's f (3.14): the angle itself up to `start`, then leveling off toward pi."""
-    u = np.clip((angle - start) / (np.pi - start), 0.0, 1.0)
+    u = np.clip((angle - start) / max(np.pi - start, 1e-12), 0.0, 1.0)
     damped: Floats = np.minimum(angle, start) + (np.pi - start) * (0.5 * u**4 - u**3 + u)
     return damped
 

@@ -174,6 +174,11 @@ class Motion(FrozenRecord):
         return np.broadcast_to(self.skeleton.offsets, (len(self), *self.skeleton.offsets.shape))
 
     @property
+    def shared_offsets(self) -> Floats:
+        """Bone offsets in meters, (1, J, 3), or (F, J, 3) if they change."""
+        return self.skeleton.offsets[None] if self.bone_offsets is None else self.bone_offsets
+
+    @property
     def travel(self) -> Floats:
         """Position of the character: world path of the joint with the role hips, (F, 3) meters."""
         hips = self.skeleton.roles["hips"]

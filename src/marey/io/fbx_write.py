@@ -20,6 +20,7 @@ from marey.io.fbx_scene import CUSTOM_TIME_MODE, LEGACY_TICKS, TIME_MODES
 from marey.io.files import GENERATOR
 from marey.io.glb_body import build_body_mesh
 from marey.io.glb_write import SAME_OFFSETS
+from marey.io.limits import check_single_precision
 from marey.io.node_tree import unique_names
 from marey.maths import euler
 
@@ -46,10 +47,7 @@ def write_fbx(motions: Sequence[Motion], *, body: bool = True) -> bytes:
     """
     first = motions[0]
     for motion in motions:
-        if np.abs(motion.root_positions).max() * _CENTIMETERS > np.finfo(np.float32).max / 4:
-            raise InvalidValue(
-                f"positions of {motion.name!r} are too large for FBX, which stores float32; check their unit"
-            )
+        check_single_precision(motion, "FBX", _CENTIMETERS)
         own, other = motion.skeleton, first.skeleton
         if not own.fits(other) or np.abs(own.offsets[1:] - other.offsets[1:]).max(initial=0.0) > SAME_OFFSETS:
             raise DifferentSkeletons(

@@ -197,17 +197,12 @@ def _make_channels(
         flip = quat.inv_mul(here.rotation, _own_rotation(document["nodes"][node]))
         rotation = quat.unroll(quat.normalize(quat.mul(rotation, flip)))
         channels[node, "rotation"] = rotation[:, [1, 2, 3, 0]].astype(np.float32)
-        offsets: Floats = motion.root_positions - last if j == 0 else _get_offsets(motion, j)
+        offsets: Floats = motion.root_positions - last if j == 0 else motion.shared_offsets[:, j]
         moves = j == 0 or bool(np.abs(offsets - linears[parent] @ here.translation).max() > STILL * size)
         if moves:
             paths = np.broadcast_to(offsets @ back.T, (len(motion), 3))
             channels[node, "translation"] = np.ascontiguousarray(paths, dtype=np.float32)
     return channels
-
-
-def _get_offsets(motion: Motion, joint: int) -> Floats:
-    """Return the offsets (F, 3) or (1, 3) of a joint from its parent."""
-    return motion.skeleton.offsets[None, joint] if motion.bone_offsets is None else motion.bone_offsets[:, joint]
 
 
 def _own_rotation(node: dict[str, Any]) -> Floats:

@@ -20,6 +20,7 @@ from marey.io import limits
 from marey.io.files import GENERATOR
 from marey.io.glb_body import build_body_mesh
 from marey.io.gltf_chunks import pack_glb
+from marey.io.limits import check_single_precision
 from marey.io.node_tree import unique_names
 from marey.maths import quat
 
@@ -93,11 +94,7 @@ def check_float32(motion: Motion) -> None:
             f"a GLB file can hold at most {MAX_SKIN_JOINTS} joints, but {motion.name!r} has {len(motion.skeleton)}; "
             "save it as .bvh or .npz"
         )
-    arrays = (motion.skeleton.offsets, motion.root_positions, motion.bone_offsets)
-    if any(array is not None and np.abs(array).max() > np.finfo(np.float32).max / 4 for array in arrays):
-        raise InvalidValue(
-            f"positions of {motion.name!r} are too large for GLB, which stores float32; check their unit"
-        )
+    check_single_precision(motion, "GLB")
     last = np.array([len(motion) - 2, len(motion) - 1]) / motion.fps
     if len(motion) > 1 and not np.diff(last.astype(np.float32))[0] > 0.0:
         raise InvalidValue(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from marey.errors import InvalidValue, LimitExceeded
 
 if TYPE_CHECKING:
@@ -53,6 +55,15 @@ def check_frames(n_frames: int, path: object) -> None:
 def check_markers(n_markers: int, path: object) -> None:
     if n_markers > MAX_MARKERS:
         raise LimitExceeded(f"the recording has {n_markers} markers (maximum {MAX_MARKERS})", path=path)
+
+
+def check_single_precision(motion: Motion, kind: str, scale: float = 1.0) -> None:
+    """Raise InvalidValue if positions in a file's unit, `scale` per meter, would overflow float32."""
+    arrays = (motion.skeleton.offsets, motion.root_positions, motion.bone_offsets)
+    if any(array is not None and np.abs(array).max() * scale > np.finfo(np.float32).max / 4 for array in arrays):
+        raise InvalidValue(
+            f"positions of {motion.name!r} are too large for {kind}, which stores float32; check their unit"
+        )
 
 
 def check_size(n_frames: int, n_joints: int, file_bytes: int, path: object) -> None:

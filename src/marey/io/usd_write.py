@@ -15,9 +15,9 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
-from marey.errors import InvalidValue
 from marey.io.files import GENERATOR
 from marey.io.glb_body import build_body_mesh
+from marey.io.limits import check_single_precision
 from marey.io.node_tree import unique_names
 from marey.maths import quat
 
@@ -30,11 +30,7 @@ def write_usda(motion: Motion, *, body: bool = True) -> Iterator[bytes]:
 
     body : add a simple body mesh; without it, programs show bare joints.
     """
-    arrays = (motion.skeleton.offsets, motion.root_positions, motion.bone_offsets)
-    if any(array is not None and np.abs(array).max() > np.finfo(np.float32).max / 4 for array in arrays):
-        raise InvalidValue(
-            f"positions of {motion.name!r} are too large for USD, which stores float32; check their unit"
-        )
+    check_single_precision(motion, "USD")
     return _write_parts(motion, body)
 
 
@@ -63,19 +59,13 @@ def _write_parts(motion: Motion, body: bool) -> Iterator[bytes]:
     ).encode()
     rotations = quat.unroll(quat.normalize(motion.rotations))
     yield from _write_samples("quatf[] rotations", rotations)
-    yield from _write_samples("float3[] translations", _list_translations(motion))
+    translations = motion.frame_offsets.copy()
+    translations[:, 0] = motion.root_positions
+    yield from _write_samples("float3[] translations", translations)
     yield b"        }\n    }\n"
     if body:
         yield _write_body(motion, name).encode()
     yield b"}\n"
-
-
-def _list_translations(motion: Motion) -> Floats:
-    """Return the translations (F, J, 3) of all joints in their parents."""
-    offsets = motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets
-    out = np.broadcast_to(offsets, (len(motion), len(motion.skeleton), 3)).copy()
-    out[:, 0] = motion.root_positions
-    return out
 
 
 def _find_extent(motion: Motion) -> Floats:

@@ -49,7 +49,6 @@ from marey.layer.gaze_model import (
 )
 from marey.layer.gaze_region import project_into_region
 from marey.layer.gaze_track import GazeTrack, Look
-from marey.layer.halves import get_bone_offsets
 from marey.layer.settings import GazeSettings
 from marey.layer.smoothing import smooth_series
 from marey.maths import quat
@@ -104,7 +103,7 @@ def trace_gaze(gaze: GazeMap, motion: Motion, goals: Sequence[object], settings:
     poses = GazeMotion(
         world=world.rotations,
         positions=world.positions,
-        offsets=get_bone_offsets(motion),
+        offsets=motion.shared_offsets,
         parents=motion.skeleton.parents,
         chain=body.chain,
         weights=body.fractions,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marey.core.arrays import Bools, Floats, Ints, set_readonly
+from marey.core.arrays import Bools, Ints, set_readonly
 from marey.core.motion import Motion, check_motion
 from marey.core.placement import check_same_skeleton
 from marey.core.skeleton import Skeleton
@@ -72,8 +72,3 @@ def check_bodies(first: Motion, second: Motion, where: str) -> None:
         check_motion(given, f"each motion of {where}")
     remedy = "retarget them onto one skeleton with `retarget=True`"
     check_same_skeleton(first.skeleton, second.skeleton, where, remedy)
-
-
-def get_bone_offsets(motion: Motion) -> Floats:
-    """Return the bone offsets in meters, (1, J, 3), or (F, J, 3) if they vary over time."""
-    return motion.skeleton.offsets[None] if motion.bone_offsets is None else motion.bone_offsets

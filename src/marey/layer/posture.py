@@ -8,7 +8,7 @@ import numpy as np
 
 from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.layer.halves import BodySplit, get_bone_offsets
+from marey.layer.halves import BodySplit
 from marey.layer.smoothing import smooth_series
 from marey.layer.trunk_kernels import ClipArrays, best_rotation, find_shoulders, pitch_between
 from marey.maths import quat
@@ -30,7 +30,7 @@ def measure_shoulders(halves: BodySplit, offsets: Floats, rotations: Floats) -> 
 
 def measure_posture(motion: Motion, halves: BodySplit) -> Floats:
     """Return the posture (2, 3) of a clip: mean positions of its shoulders in hip coordinates, in meters."""
-    return set_readonly(measure_shoulders(halves, get_bone_offsets(motion), motion.rotations).mean(axis=0))
+    return set_readonly(measure_shoulders(halves, motion.shared_offsets, motion.rotations).mean(axis=0))
 
 
 def find_posture_rotation(mean: Floats, wanted: Floats, transfer: Transfer) -> Floats:

@@ -18,7 +18,7 @@ from marey.errors import InvalidValue, NotBlendable, UnknownName, similar
 from marey.io.stored import FileFormat, Part, Stored
 from marey.layer.alignment_path import CELL_RATE, GaitGrid, find_best_path
 from marey.layer.gait import Gait, find_gait
-from marey.layer.halves import BodySplit, get_bone_offsets, split_body
+from marey.layer.halves import BodySplit, split_body
 from marey.layer.player import Splicer
 from marey.layer.posture import measure_posture, steady_hips
 from marey.layer.settings import SlopeSettings, SplicerSettings
@@ -264,7 +264,7 @@ def find_hip_frames(halves: BodySplit, motion: Motion) -> Floats:
     """Return the rotations (F, 4) of a clip's hip frame."""
     from marey.layer.splicing import align_trunk_frames
 
-    return align_trunk_frames(halves, motion, UpperFrames(motion.rotations, get_bone_offsets(motion))).hip
+    return align_trunk_frames(halves, motion, UpperFrames(motion.rotations, motion.shared_offsets)).hip
 
 
 def _plan_by_base(below: PreparedClip, above: PreparedClip) -> tuple[Floats, Timeline, Floats, Floats]:

@@ -18,7 +18,7 @@ from marey.core.settings import operation
 from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue
 from marey.layer.gait import track_legs
-from marey.layer.halves import SIDES, BodySplit, check_pair, get_bone_offsets
+from marey.layer.halves import SIDES, BodySplit, check_pair
 from marey.layer.posture import find_posture_rotation, measure_shoulders, steady_hips
 from marey.layer.settings import AlignSettings, NaiveSpliceSettings, SpliceSettings
 from marey.layer.time_alignment import TimeMap, align_times
@@ -167,7 +167,7 @@ def take_frames(upper: Motion, found: TimeMap) -> UpperFrames:
     """Sample the upper clip at the aligned times; in seams, blend from one pass of the loop to the next."""
     first, second, alpha = found.frames()
     rotations = _sample_rotations(upper, first)
-    offsets = get_bone_offsets(upper)
+    offsets = upper.shared_offsets
     if upper.bone_offsets is not None:
         offsets = _sample_values(upper.bone_offsets, first)
     seam = alpha > 0.0
@@ -185,7 +185,7 @@ def align_trunk_frames(halves: BodySplit, lower: Motion, taken: UpperFrames) -> 
     out = TrunkArrays(np.empty((n, 4)), np.empty((n, 4)), np.empty((n, 4)), np.empty((n, 2, 3)))
     align_trunks(
         halves.cut,
-        ClipArrays(get_bone_offsets(lower), lower.rotations),
+        ClipArrays(lower.shared_offsets, lower.rotations),
         ClipArrays(np.ascontiguousarray(taken.offsets), taken.rotations),
         out,
     )
@@ -201,7 +201,7 @@ def join_halves(
     rotations[:, halves.attachment] = local
     bones = None
     if lower.bone_offsets is not None or upper.bone_offsets is not None:
-        bones = np.broadcast_to(get_bone_offsets(lower), (*rotations.shape[:2], 3)).copy()
+        bones = np.broadcast_to(lower.shared_offsets, (*rotations.shape[:2], 3)).copy()
         bones[:, halves.upper] = taken.offsets[:, halves.upper]
     return replace(
         lower,

@@ -18,7 +18,7 @@ from marey.core.settings import operation
 from marey.core.skeleton import Skeleton
 from marey.edit.common_skeleton import share_skeleton
 from marey.errors import InvalidValue, JointNotFound, similar
-from marey.layer.halves import check_bodies, get_bone_offsets
+from marey.layer.halves import check_bodies
 from marey.layer.settings import TransplantSettings
 from marey.maths import quat
 from marey.maths.ease import ease_in
@@ -200,8 +200,8 @@ def _make_notes(base: Motion, donor: Motion, weights: Floats, begin: float) -> l
 def _mix_offsets(base: Motion, donor: Motion, taken: Motion, frames: np.ndarray, amount: Floats) -> Floats | None:
     if base.bone_offsets is None and donor.bone_offsets is None:
         return None
-    bones = np.broadcast_to(get_bone_offsets(base), (*base.rotations.shape[:2], 3)).copy()
-    bones[frames] += amount[..., None] * (get_bone_offsets(taken) - bones[frames])
+    bones = np.broadcast_to(base.shared_offsets, (*base.rotations.shape[:2], 3)).copy()
+    bones[frames] += amount[..., None] * (taken.shared_offsets - bones[frames])
     return set_readonly(bones)
 
 
