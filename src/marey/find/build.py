@@ -95,7 +95,7 @@ def make_work(motions: Sequence[Motion], options: WebSettings, clouds: Sequence[
     return Work(seen, weights, rules, find_label_masks(motions, options.labels))
 
 
-def web_clouds(motion: Motion, options: ComparisonSettings) -> Clouds:
+def web_clouds(motion: Motion, options: FrameComparisonSettings) -> Clouds:
     """Return the point cloud of a clip, as a web or an index with these `options` compares it."""
     clouds = point_clouds(motion, options.markers)
     if options.remove_height:

@@ -414,7 +414,7 @@ def _hide_x_axis(axes: Axes) -> None:
     axes.spines["bottom"].set_visible(False)
 
 
-def _draw_touching(axes: Axes, strip: _Strip, frame: int, view: View, shift: tuple[float, float]) -> None:
+def _draw_touching(axes: Axes, strip: _Strip, frame: int, view: PoseView, shift: tuple[float, float]) -> None:
     """Draw dots at the points that are in contact in a frame."""
     if strip.touching is None:
         return

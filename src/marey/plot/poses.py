@@ -33,7 +33,7 @@ class PoseView:
         return cls(direction, UP)
 
     @classmethod
-    def front(cls, direction: Floats) -> View:
+    def front(cls, direction: Floats) -> PoseView:
         """View from the front: a character that faces `direction` faces the reader."""
         return cls(np.cross(UP, direction), UP)
 

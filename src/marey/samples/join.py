@@ -199,7 +199,7 @@ def _join_phase(parts: Sequence[SamplePart], t: Floats) -> Floats:
     return out
 
 
-def _aims(parts: Sequence[Part]) -> dict[str, list[tuple[float, Floats | None]]]:
+def _collect_aims(parts: Sequence[SamplePart]) -> dict[str, list[tuple[float, Floats | None]]]:
     """Return the hand targets of all parts by side, sorted by time."""
     out: dict[str, list[tuple[float, Floats | None]]] = {}
     for part in parts:

@@ -98,7 +98,7 @@ class Script:
         goal = None if target is None else np.asarray(target, dtype=float)
         self._aims.setdefault(side, []).append((self.now, goal))
 
-    def meet(self, name: str, role: str, position: Sequence[float]) -> None:
+    def record_target(self, name: str, role: str, position: Sequence[float]) -> None:
         """Record as ground truth that the joint with a role is at a world position now."""
         skeleton, _ = sample_body()
         x, y, z = (float(value) for value in position)
