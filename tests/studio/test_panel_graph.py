@@ -18,7 +18,7 @@ from marey.samples import sample
 from marey.studio.panels.drive_controllers import GraphDriver
 from marey.studio.panels.graph_links import start_node, suggest_threshold
 from marey.studio.panels.graph_messages import LimitPoint
-from marey.studio.panels.graph_work import smoothed_path, turn_angles
+from marey.studio.panels.graph_work import smooth_path, turn_angles
 from tests.graph.clips import one_label, sneaks, walks
 from tests.studio.client import Failed, FakePage, Server, unpack
 
@@ -245,12 +245,12 @@ def test_smoothing_keeps_ends_and_takes_the_tremble() -> None:
     z = np.linspace(0.0, 4.0, 81)
     drawn = np.stack([rng.normal(0.0, 0.02, 81), z], axis=1)
     drawn[[0, 40, 80], 0] = 0.0
-    path, ends = smoothed_path([drawn[:41].tolist(), drawn[41:].tolist()])
+    path, ends = smooth_path([drawn[:41].tolist(), drawn[41:].tolist()])
     assert np.array_equal(path[[0, -1]], drawn[[0, -1]])
     assert np.hypot(*np.diff(path, axis=0).T).sum() == pytest.approx(4.0, abs=0.03)
     assert ends == pytest.approx([2.0, 4.0], abs=0.05)
     with pytest.raises(InvalidValue, match="no path was drawn"):
-        smoothed_path([[]])
+        smooth_path([[]])
 
 
 def test_suggested_is_the_least_that_will_do() -> None:

@@ -10,7 +10,7 @@ import click
 
 from marey.cli.blend import Clock, describe_saved, describe_written, save_as
 from marey.cli.files import check_output, make_plot_folder, print_report, warn_of_rate, write_report
-from marey.cli.gaze_params import Forward, Look, Point, Take, read_takes
+from marey.cli.gaze_params import Forward, LookValue, Point, Take, read_takes
 from marey.cli.options import add_reading_options, output_argument, read_motion, take_reading_options
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
 from marey.cli.values import Moment, to_seconds
@@ -46,7 +46,7 @@ def command() -> None:
     """
 
 
-def _goal_option(flag: str, name: str, kind: Look | Point, text: str) -> Callable[[Any], Any]:
+def _goal_option(flag: str, name: str, kind: LookValue | Point, text: str) -> Callable[[Any], Any]:
     """Add an option for a goal, which may be repeated."""
     return click.option(flag, name, type=kind, multiple=True, metavar=kind.example.partition(" ")[0], help=text)
 
@@ -57,7 +57,7 @@ def _goal_option(flag: str, name: str, kind: Look | Point, text: str) -> Callabl
 @_goal_option(
     "--look",
     "looks",
-    Look(),
+    LookValue(),
     "From time T (seconds, or a frame as 36f), look this many degrees left and up from the body's heading.",
 )
 @_goal_option(

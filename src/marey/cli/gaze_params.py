@@ -39,7 +39,7 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg]
         return (Moment().convert(first, param, ctx), *numbers)
 
 
-class Look(_Numbers):
+class LookValue(_Numbers):
     """A look such as ``1.2:60:10``: a time, and degrees to the left and up."""
 
     name, count, example = "look", 2, "T:YAW:PITCH in seconds and degrees, such as 1.2:60:10"

@@ -71,7 +71,7 @@ class Style(click.ParamType):  # type: ignore[type-arg]
         return meters, label
 
 
-class Command(click.ParamType):  # type: ignore[type-arg]
+class TimedCommand(click.ParamType):  # type: ignore[type-arg]
     """A timed command: ``5:direction=90`` turns left at 5 s. Directions are converted to radians.
 
     text : names of commands whose value is text; direction and speed, which are numbers, are always allowed.

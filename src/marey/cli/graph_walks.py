@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_crowd, check_output, check_plot, print_json, save_crowd
-from marey.cli.graph_params import START, Command, Style, place_and_heading, schedule
+from marey.cli.graph_params import START, Style, TimedCommand, place_and_heading, schedule
 from marey.cli.graph_report import JSON, Landing, write
 from marey.cli.options import feet_option, renamed_option
 from marey.cli.settings import SettingsCommand, add_settings, read_settings
@@ -334,7 +334,7 @@ def _make_objective(graph: MotionGraph, options: dict[str, Any]) -> Any:
 @_add_writing_options
 @click.option("--seconds", type=float, default=20.0, show_default=True, help="Length in seconds.")
 @click.option(
-    "--command", type=Command("label"), multiple=True, help="A timed command; see the examples. May be repeated."
+    "--command", type=TimedCommand("label"), multiple=True, help="A timed command; see the examples. May be repeated."
 )
 @renamed_option("--wish", "--command", multiple=True)
 @add_settings(f"{_SETTINGS}GraphStreamSettings", skip=("feet",))

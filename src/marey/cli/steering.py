@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_crowd, check_output, save_crowd
-from marey.cli.graph_params import Command, schedule
+from marey.cli.graph_params import TimedCommand, schedule
 from marey.cli.options import read_motion
 from marey.cli.values import Finite
 from marey.errors import plural
@@ -41,7 +41,7 @@ def steering_options(*commands: str) -> Callable[[Any], Any]:
         click.option("--keys", metavar="TEXT",
                      help='Keys and seconds: "w:3 a:4" walks ahead for 3 s, then to the left for 4 s. Also s, d, two '
                      "keys together (wa), and - for no key: the character stops if it can."),
-        click.option("--command", type=Command(*commands), multiple=True,
+        click.option("--command", type=TimedCommand(*commands), multiple=True,
                      help="A timed command; see the examples. May be repeated."),
         click.option("--seconds", type=Finite(min=0.1),
                      help="Length in seconds.  [default: that of the keys or the sequence, else 20]"),

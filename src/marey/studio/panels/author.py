@@ -16,9 +16,9 @@ from marey.studio.panels.author_files import (
     copy_into_folder,
     find_authored,
     find_recipe,
+    get_open_folder,
     list_authored,
     list_recipes,
-    opened_folder,
 )
 from marey.studio.panels.author_state import (
     WORK,
@@ -165,7 +165,7 @@ def save_recipe(session: Session, message: messages.SaveRecipe) -> messages.Save
     if not text:
         raise NoResult("this character was not built from a recipe; start from a built-in character or a .toml file")
     name = f"{check_name(message.name)}.toml"
-    path = opened_folder(session.places).inside(f"{place}/{name}" if place else name)
+    path = get_open_folder(session.places).inside(f"{place}/{name}" if place else name)
     with draft.file("recipe") as temporary:
         temporary.write_text(text, encoding="utf-8")
         try:
@@ -220,7 +220,7 @@ async def compare_nodes(session: Session, message: messages.CompareNodes) -> mes
     if max(settings.n_source, settings.n_target) > _MAX_SAMPLES:
         raise InvalidValue(f"expected at most {_MAX_SAMPLES} samples of each node")
     source, target = draft.graph[message.source], draft.graph[message.target]
-    async with draft.shared_file() as character:
+    async with draft.share_file() as character:
         found = await session.jobs.run(
             f"{WORK}:compare", character=character, ends=(source.name, target.name), settings=settings.to_dict()
         )
@@ -272,7 +272,7 @@ async def walk_character(session: Session, message: messages.WalkCharacter) -> M
     """Generate a random walk of the character."""
     if not 1.0 <= message.seconds <= _MAX_LENGTH:
         raise InvalidValue(f"expected 1 to {_MAX_LENGTH:g} s, got {message.seconds:g}")
-    async with get_draft(session).shared_file() as character:
+    async with get_draft(session).share_file() as character:
         done = await session.jobs.run(
             f"{WORK}:walk", character=character, seconds=message.seconds, seed=message.seed,
             settings=message.settings.to_dict(),
@@ -287,7 +287,7 @@ async def walk_character(session: Session, message: messages.WalkCharacter) -> M
 def save_authored(session: Session, message: messages.SaveAuthored) -> messages.SavedAuthored:
     """Save the character or the gaze map to the folder."""
     draft = get_draft(session)
-    opened_folder(session.places)
+    get_open_folder(session.places)
     name = check_name(message.name)
     with draft.file(name) as path, draft.lock:
         before = draft.graph.name
@@ -313,7 +313,7 @@ async def export_character(session: Session, message: messages.ExportCharacter) 
     """Prepare the files of an exported character for download."""
     places = session.places
     path = places.exports / f"{check_name(message.name)}.{message.format}"
-    async with get_draft(session).shared_file() as character:
+    async with get_draft(session).share_file() as character:
         done = await session.jobs.run(
             f"{WORK}:export",
             character=character,

@@ -25,7 +25,7 @@ Kind = TypeVar("Kind", bound=str)
 _NAME = re.compile(r"[\w][\w .-]{0,79}")
 
 
-def opened_folder(places: Places) -> Folder:
+def get_open_folder(places: Places) -> Folder:
     """Return the open folder. Raise an error if none is open."""
     if places.folder is None:
         raise InvalidValue("no folder is open to save to or load from; start with `marey studio FOLDER`")
@@ -59,7 +59,7 @@ def find_files(places: Places, suffix: str, kinds: Mapping[str, Kind]) -> Iterat
 
 def find_result(places: Places, path: str, kind: Kind, kinds: Mapping[str, Kind], max_bytes: int) -> Path:
     """Return the path of a result of one kind in the folder. Raise an error if it is too large or of another kind."""
-    found = opened_folder(places).inside(path)
+    found = get_open_folder(places).inside(path)
     if not found.is_file():
         raise UnreadableFile("no such file in the open folder", path=path)
     if found.stat().st_size > max_bytes:
@@ -90,7 +90,7 @@ def find_recipe(places: Places, path: str) -> Path:
     """Return the path of a recipe in the folder. Raise an error if it is too large or uses files outside of it."""
     from marey.pmg import read_recipe
 
-    folder = opened_folder(places)
+    folder = get_open_folder(places)
     found = folder.inside(path)
     if not found.is_file() or found.suffix.lower() != ".toml":
         raise UnreadableFile("no such recipe in the open folder", path=path)
@@ -112,8 +112,8 @@ def find_authored(places: Places, path: str, kind: FileKind) -> Path:
     Raise an error if it is too large, or if it or a file it refers to is outside the folder.
     """
     found = find_result(places, path, kind, _KINDS, _MAX_BYTES)
-    for name in _referenced_files(found):
-        opened_folder(places).inside((Path(path).parent / name).as_posix().removeprefix("./"))
+    for name in _list_referenced_files(found):
+        get_open_folder(places).inside((Path(path).parent / name).as_posix().removeprefix("./"))
     return found
 
 
@@ -123,8 +123,8 @@ def copy_into_folder(places: Places, file: Path, *, kind: FileKind, replace: boo
     A file of that kind and name is overwritten if `replace` is True, otherwise `InvalidValue` is raised. Files of other
     kinds are never overwritten: they always raise `InvalidValue`.
     """
-    folder = opened_folder(places)
-    names = _referenced_files(file)
+    folder = get_open_folder(places)
+    names = _list_referenced_files(file)
     for name in names:
         folder.inside(name)
     target = folder.inside(file.name)
@@ -146,6 +146,6 @@ def check_name(name: str) -> str:
     return name
 
 
-def _referenced_files(path: Path) -> list[str]:
+def _list_referenced_files(path: Path) -> list[str]:
     """Return the unique names of the files that a character refers to."""
     return sorted({name for name, _ in named_files(path)})

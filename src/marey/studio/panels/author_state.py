@@ -85,7 +85,7 @@ class Draft:
             shutil.rmtree(path.parent, ignore_errors=True)
 
     @asynccontextmanager
-    async def shared_file(self) -> AsyncIterator[str]:
+    async def share_file(self) -> AsyncIterator[str]:
         """Yield the path of the current character's file for the worker. It is reused until the character changes."""
         given = await to_thread(self._write_shared_file)
         try:

@@ -336,7 +336,7 @@ async def _load_character(session: Session, state: DriveState, message: messages
 
     if message.source == "draft":
         # A copy, because the character must not change while it plays.
-        async with get_draft(session).shared_file() as given:
+        async with get_draft(session).share_file() as given:
             return LoadedCharacter(await to_thread(ParametricMotionGraph.load, given))
     # Cached characters include their plans, which take longest to build.
     if message.source == "clips":

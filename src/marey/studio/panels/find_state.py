@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from marey.errors import FileError, InvalidValue
 from marey.io.folder import copy_file
-from marey.studio.panels.author_files import check_name, find_files, find_result, kind_in_folder, opened_folder
+from marey.studio.panels.author_files import check_name, find_files, find_result, get_open_folder, kind_in_folder
 from marey.studio.panels.find_messages import ClipStatus, SavedFile, SavedKind
 from marey.studio.places import Places
 
@@ -248,7 +248,7 @@ def save_into(places: Places, file: str, name: str, kind: SavedKind, *, replace:
     Only files of the same kind are overwritten, and only with `replace`.
     """
     called = f"{check_name(name.removesuffix(_SUFFIX))}{_SUFFIX}"
-    target = opened_folder(places).inside(called)
+    target = get_open_folder(places).inside(called)
     if target.exists() and kind_in_folder(target, _KINDS) != kind:
         raise InvalidValue(f"{called} already exists and is a different kind of file; choose another name")
     try:

@@ -18,7 +18,7 @@ from marey.studio.threads import to_thread
 from marey.studio.wire import fill
 
 if TYPE_CHECKING:
-    from marey.studio.panels.graph_links import Candidates
+    from marey.studio.panels.graph_links import LinkCandidates
     from marey.studio.recipes import Recipe
     from marey.studio.session import Session
 
@@ -41,7 +41,7 @@ class GraphState:
     """
 
     folder: Path
-    candidates: Candidates
+    candidates: LinkCandidates
     asked: messages.BuildGraph
     built: messages.GraphBuilt
     wanted: tuple[float, tuple[messages.PairLimit, ...]]
@@ -214,9 +214,9 @@ def _max_threshold() -> float:
 
 
 def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph, clips: list[Recipe]) -> GraphState:
-    from marey.studio.panels.graph_links import Candidates, curve, links, suggest_threshold
+    from marey.studio.panels.graph_links import LinkCandidates, curve, links, suggest_threshold
 
-    candidates = Candidates.of(found)
+    candidates = LinkCandidates.of(found)
     points = curve(candidates)
     threshold = suggest_threshold(points)
     reply = messages.GraphBuilt(

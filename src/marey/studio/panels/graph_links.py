@@ -28,7 +28,7 @@ _DEFAULT = float(GraphSettings().threshold)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Candidates:
+class LinkCandidates:
     """The compared clips, with all transitions up to `MAX_THRESHOLD` in both directions.
 
     names : the K labels.
@@ -45,7 +45,7 @@ class Candidates:
     edges: Edges
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Candidates:
+    def of(cls, found: Mapping[str, Any]) -> LinkCandidates:
         """Create the candidates from the result of `graph_work.find_candidates`."""
         masks = np.split(found["frame_labels"], np.cumsum(found["lengths"])[:-1])
         edges = Edges(**found["edges"])
@@ -57,7 +57,7 @@ class Candidates:
         return sum(len(mask) for mask in self.frame_labels)
 
 
-def links(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> GraphLinks:
+def links(candidates: LinkCandidates, threshold: float, pairs: Sequence[PairLimit]) -> GraphLinks:
     """Return the connectivity of the graph within a threshold (m) and the limits for pairs of labels."""
     edges = candidates.edges
     taken = edges.select(_select_edges(candidates, threshold, pairs))
@@ -81,7 +81,7 @@ def links(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) 
     )
 
 
-def curve(candidates: Candidates) -> tuple[LimitPoint, ...]:
+def curve(candidates: LinkCandidates) -> tuple[LimitPoint, ...]:
     """Return the connectivity for thresholds from 0 to `MAX_THRESHOLD`."""
     edges = candidates.edges
     out = []
@@ -108,7 +108,7 @@ def as_thresholds(pairs: Sequence[PairLimit]) -> dict[tuple[str, str], float]:
     return {(pair.before, pair.after): pair.meters for pair in pairs}
 
 
-def _select_edges(candidates: Candidates, threshold: float, pairs: Sequence[PairLimit]) -> Bools:
+def _select_edges(candidates: LinkCandidates, threshold: float, pairs: Sequence[PairLimit]) -> Bools:
     """Return a mask (E,) of the E edges: those inside clips, and the transitions within their threshold."""
     edges = candidates.edges
     out = ~edges.blends
@@ -125,7 +125,7 @@ def _make_transitions(jumps: Edges, half: int) -> Transitions:
     return Transitions(jumps.clips, jumps.starts + half, jumps.distances, jumps.moves)
 
 
-def _counts(candidates: Candidates, blends: Edges) -> Ints:
+def _counts(candidates: LinkCandidates, blends: Edges) -> Ints:
     """Return the numbers of transitions (K, K) from each of K labels to each."""
     firsts = np.concatenate([[0], np.cumsum([len(mask) for mask in candidates.frame_labels])])
     labels = np.concatenate(candidates.frame_labels).astype(np.int64)
@@ -133,7 +133,7 @@ def _counts(candidates: Candidates, blends: Edges) -> Ints:
     return np.asarray(before.T @ after)
 
 
-def _largest_fraction(candidates: Candidates, taken: Edges) -> float:
+def _largest_fraction(candidates: LinkCandidates, taken: Edges) -> float:
     """Return the fraction of all frames in the largest strongly connected component.
 
     taken : edges after pruning. Each label is pruned separately, which may remove entire clips.

@@ -125,7 +125,7 @@ def follow_path(
     """Generate a walk along a drawn path."""
     progress(0.3, "searching")
     graph = _load_graph(folder)
-    path, ends = smoothed_path([each["points"] for each in stretches])
+    path, ends = smooth_path([each["points"] for each in stretches])
     styles = _list_styles([each["label"] for each in stretches], ends, graph.label_names)
     chosen = GraphPathSettings(**settings, styles=styles)
     found, beam_width = graph.follow(path, settings=chosen), chosen.beam_width
@@ -161,7 +161,7 @@ def follow_path(
     }
 
 
-def smoothed_path(strokes: Sequence[Sequence[Sequence[float]]]) -> tuple[Floats, Floats]:
+def smooth_path(strokes: Sequence[Sequence[Sequence[float]]]) -> tuple[Floats, Floats]:
     """Join and smooth S drawn segments. Return the path (N, 2) and the arc lengths (S,), in meters, of their ends."""
     from marey.maths.filters import gaussian
 
