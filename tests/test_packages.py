@@ -25,6 +25,9 @@ ORDER = (
 # A package imports only from packages before it. Packages in braces share a layer and do not import each other.
 LAYER = {package: layer for layer, part in enumerate(ORDER.split(">")) for package in part.strip("{} ").split(", ")}
 MAX_LINES = 500
+MAX_PARAMETERS = 12
+# Names of classes that still mean two things.
+AMBIGUOUS = {"Block", "Factors", "Recipe", "Report", "Side", "Transitions"}
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 
@@ -247,6 +250,26 @@ def test_no_file_is_too_long():
         return [n_lines] if n_lines > MAX_LINES else []
 
     assert find_violations(FILES, too_many) == {}
+
+
+def test_no_function_has_too_many_parameters():
+    def too_many(path: Path) -> Iterator[str]:
+        for node in ast.walk(parse_file(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                names = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+                if len(names) - ("self" in names or "cls" in names) > MAX_PARAMETERS:
+                    yield node.name
+
+    assert find_violations(FILES, too_many) == {}
+
+
+def test_a_class_name_has_one_meaning():
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in parse_file(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(short(path))
+    assert {name for name, paths in places.items() if len(paths) > 1} <= AMBIGUOUS
 
 
 def find_prints(tree: ast.Module) -> Iterator[str]:
