@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marey.errors import NoResult, ParseError, UnreadableFile
+from marey.errors import MareyWarning, NoResult, ParseError, UnreadableFile
 from marey.io import save
 from marey.parametric import ParametricMotion
 from marey.pmg import REQUESTS, ActionSpace, GaitSpace, build_recipe, read_recipe, shipped_recipes
@@ -205,6 +205,16 @@ def test_each_mistake_is_reported_with_file_and_key(tmp_path, old, new, report):
     assert report in str(caught.value)
     assert "me.toml: " in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_thresholds_in_centimeters_cause_a_warning(tmp_path):
+    for old, new in (
+        ("good = 0.05\nbad = 0.08", "good = 5\nbad = 8"),
+        ("[[edges]]", "[auto]\ngood = 5\nbad = 8\n[[edges]]"),
+    ):
+        assert old in DUCK
+        with pytest.warns(MareyWarning, match=r"me.toml: .*good is in meters, .*; for 5 cm write 0.05"):
+            read_recipe(written(tmp_path, DUCK.replace(old, new, 1)))
 
 
 def test_mistakes_that_only_building_finds(tmp_path):
