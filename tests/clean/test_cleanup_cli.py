@@ -32,6 +32,7 @@ def test_cleans_with_the_contacts_of_the_sidecar(clip: Path, capsys: pytest.Capt
     assert slide["after"] < 1e-6
     assert report["limb_scaling"]["p99"] < 0.05
     motion = marey.load(out)
+    assert marey.measure(motion)["limb_change_max"].value == pytest.approx(report["limb_scaling"]["max"], abs=1e-4)
     assert motion.source.provenance[-1]["op"] == "clean"
     assert motion.contacts.intervals("left_ball") == marey.load(clip).contacts.intervals("left_ball")
 

@@ -166,6 +166,11 @@ def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFi
         (["info", "--fps", "x", "{clip}"], "marey: --fps must be a number, not 'x'"),
         (["samples", "--seed", "x"], "marey: --seed must be an integer, not 'x'"),
         (["edit", "crop", "{clip}", "out.bvh", "--from", "x"], "marey: --from must be seconds such as 1.2, or a frame"),
+        (
+            ["render", "{clip}", "-o", "x.png", "--at", "99"],
+            "--at must be from 0 to 1.00 s (frame 60) of 'walk', not 99 s",
+        ),
+        (["render", "{clip}", "-o", "x.png", "--at", "99f"], "of 'walk', not 99f"),
         (["edit", "crp"], "marey: unknown command 'crp'; similar: 'crop'"),
         (
             ["blend", "{clip}", "{clip}", "-o", "x.bvh", "--slop", "3"],
