@@ -1,8 +1,8 @@
-"""Smoothing where the whole window is inside the signal."""
+"""Smoothing by weighted means."""
 
 from __future__ import annotations
 
-from marey.compiled import Floats1D, Floats2D, Out, kernel
+from marey.compiled import Floats1D, Floats2D, Floats3D, Out, kernel
 
 
 @kernel
@@ -18,3 +18,20 @@ def smooth_middle(x: Floats2D, taps: Floats1D, total: float, out: Out[Floats2D])
             for k in range(1, radius + 1):
                 value += taps[k] * (x[i - k, c] + x[i + k, c])
             out[i, c] = value / total
+
+
+@kernel
+def smooth_ends(x: Floats2D, weights: Floats3D, out: Out[Floats2D]) -> None:
+    """Write the weighted means of the first and last r rows of x (n, m), n >= 2 r, whose window is cut.
+
+    weights : (2, r, 2 r) those of the rows from the first on, for row k in columns 0 to k + r; and those of the rows
+    from the last on, where columns count rows from the last on.
+    """
+    n, radius = x.shape[0], weights.shape[1]
+    for k in range(radius):
+        for c in range(x.shape[1]):
+            first, last = 0.0, 0.0
+            for i in range(k + radius + 1):
+                first += weights[0, k, i] * x[i, c]
+                last += weights[1, k, i] * x[n - 1 - i, c]
+            out[k, c], out[n - 1 - k, c] = first, last

@@ -18,7 +18,7 @@ __all__ = ["gaussian", "median"]
 
 _TRUNCATE = 4.0
 _MEDIAN_BLOCK_VALUES = 1 << 20
-# Weights of wider windows would take more than 4 MB.
+# The weights of wider windows would take more than 2 MB.
 _MAX_CACHED_RADIUS = 256
 
 
@@ -87,12 +87,14 @@ def _as_columns(x: npt.ArrayLike, axis: int, where: str) -> tuple[FloatArray, tu
     given = as_floats(x, where, "x")
     if given.ndim == 0:
         raise InvalidValue(f"{where}: x must be an array with a time axis, not a single number")
-    moved = np.moveaxis(given, axis_index(axis, given.ndim, where), 0)
+    index = axis_index(axis, given.ndim, where)
+    moved = given if index == 0 else np.moveaxis(given, index, 0)
     return moved.reshape(len(moved), math.prod(moved.shape[1:])), moved.shape
 
 
 def _restore_axes(columns: FloatArray, shape: tuple[int, ...], axis: int) -> FloatArray:
-    return np.ascontiguousarray(np.moveaxis(columns.reshape(shape), 0, axis))
+    given = columns.reshape(shape)
+    return given if axis == 0 else np.ascontiguousarray(np.moveaxis(given, 0, axis))
 
 
 def _gaussian_kernel(x: FloatArray, sigma: float, radius: int) -> FloatArray:
@@ -102,6 +104,9 @@ def _gaussian_kernel(x: FloatArray, sigma: float, radius: int) -> FloatArray:
     first, stop = min(radius, n), max(n - radius, min(radius, n))
     if first < stop:
         filter_kernels.smooth_middle(np.ascontiguousarray(x), taps, taps[0] + 2.0 * taps[1:].sum(), out)
+    if n > 2 * radius and radius <= _MAX_CACHED_RADIUS:
+        filter_kernels.smooth_ends(np.ascontiguousarray(x), _end_weights(sigma, radius), out)
+        return out
     line_weights: Callable[..., FloatArray] = (
         _line_weights if radius <= _MAX_CACHED_RADIUS else _line_weights.__wrapped__
     )
@@ -111,11 +116,22 @@ def _gaussian_kernel(x: FloatArray, sigma: float, radius: int) -> FloatArray:
     return out
 
 
+@lru_cache(64)
 def _make_taps(sigma: float, radius: int) -> FloatArray:
     return np.asarray(np.exp(-0.5 * (np.arange(radius + 1) / sigma) ** 2))
 
 
 # Cached, because motions are filtered with few different widths, and the weights near the ends take most of the time.
+@lru_cache(16)
+def _end_weights(sigma: float, radius: int) -> FloatArray:
+    """Return the weights (2, r, 2 r) of the first rows and, counted from the last row on, of the last ones."""
+    out = np.zeros((2, radius, 2 * radius))
+    for k in range(radius):
+        out[0, k, : k + radius + 1] = _line_weights(sigma, radius, -k, radius + 1)
+        out[1, k, : k + radius + 1] = _line_weights(sigma, radius, -radius, k + 1)[::-1]
+    return out
+
+
 @lru_cache(1024)
 def _line_weights(sigma: float, radius: int, start: int, stop: int) -> FloatArray:
     """Return weights of the offsets from `start` to `stop` for the value at offset 0 of a fitted line."""
