@@ -8,7 +8,7 @@ import numpy as np
 
 from marey.clean import point_paths
 from marey.core import ContactPoint, Contacts
-from marey.core.placement import find_left_axis, make_hips_root
+from marey.core.placement import find_facing, find_left_axis, make_hips_root
 from marey.samples import sample
 from tests.control.clips import below_a_stand
 
@@ -47,3 +47,16 @@ def test_left_is_the_mean_direction_of_hips_and_shoulders() -> None:
     np.testing.assert_allclose(found[1:], mean / np.linalg.norm(mean, axis=1, keepdims=True), atol=1e-12)
     np.testing.assert_array_equal(found[0], [1.0, 0.0, 0.0])
     np.testing.assert_array_equal(find_left_axis(walk.skeleton, positions[3]), found[3])
+
+
+def test_facing_is_continuous_and_follows_the_left_side() -> None:
+    walk = sample("walk", seconds=8.0, turn_rate=1.2).motion
+    positions = walk.world().positions
+    facing, left = find_facing(walk.skeleton, positions), find_left_axis(walk.skeleton, positions)
+    np.testing.assert_allclose(facing, np.unwrap(np.arctan2(-left[:, 2], left[:, 0])), atol=1e-12)
+    assert facing[-1] - facing[0] > 6.5
+    fallen = positions.copy()
+    fallen[50:60, :, 1] *= -1.0
+    kept = find_facing(walk.skeleton, fallen)
+    np.testing.assert_allclose(kept[:40], facing[:40], atol=1e-12)
+    assert np.abs(np.diff(kept)).max() < 0.5

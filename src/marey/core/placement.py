@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from marey.core import placement_kernels
-from marey.core.arrays import Bools, Floats, set_readonly
+from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.kinematics import chain_rotations, joint_path
 from marey.core.motion import Motion
@@ -28,13 +28,18 @@ def find_left_axis(skeleton: Skeleton, positions: Floats) -> Floats:
 
     Hips and shoulders are averaged, because they rotate against each other in every step.
     """
-    roles = skeleton.roles
-    pairs = [pair for pair in _ACROSS if pair[0] in roles and pair[1] in roles] or _ACROSS[:1]
-    joints = np.array([(roles[left], roles[right]) for left, right in pairs])
+    joints = pair_joints(skeleton)
     flat = np.ascontiguousarray(positions).reshape(-1, *positions.shape[-2:])
     out = np.empty((len(flat), 3))
     placement_kernels.find_left_axes(flat, joints, out)
     return out.reshape(*positions.shape[:-2], 3)
+
+
+def pair_joints(skeleton: Skeleton) -> Ints:
+    """Return the joints (P, 2) on the left side that show its direction, and their counterparts on the right side."""
+    roles = skeleton.roles
+    pairs = [pair for pair in _ACROSS if pair[0] in roles and pair[1] in roles] or _ACROSS[:1]
+    return np.array([(roles[left], roles[right]) for left, right in pairs])
 
 
 def find_facing(skeleton: Skeleton, positions: Floats) -> Floats:
@@ -43,31 +48,39 @@ def find_facing(skeleton: Skeleton, positions: Floats) -> Floats:
     While the body is upside down, as in a cartwheel, its left side points right, so the direction is interpolated from
     the last upright frame to the next one.
     """
+    top, hips = _find_trunk(skeleton)
+    facing = np.empty(len(positions))
+    joints = pair_joints(skeleton)
+    if placement_kernels.find_yaws(np.ascontiguousarray(positions), joints, hips, top, facing):
+        return facing
     left = find_left_axis(skeleton, positions)
     yaw = np.arctan2(-left[..., 2], left[..., 0])
-    upright = _find_upright(skeleton, positions)
+    upright = _find_upright(positions[:, top] - positions[:, hips])
     if upright.all():
         return np.unwrap(yaw)
     frames = np.flatnonzero(upright)
     return np.interp(np.arange(len(yaw)), frames, np.unwrap(yaw[frames]))
 
 
-def _find_upright(skeleton: Skeleton, positions: Floats) -> Bools:
-    """Return a mask (F,) that is True where the body is upright, and False where it is upside down or tilts into or out
-    of that pose."""
+def _find_trunk(skeleton: Skeleton) -> tuple[int, int]:
+    """Return the joints at the top of the trunk and at its bottom; twice the same one if they are unknown."""
     roles = skeleton.roles
     top = next((roles[name] for name in ("neck", "head", "chest") if name in roles), None)
-    if top is None or "hips" not in roles:
-        return np.ones(len(positions), dtype=bool)
-    trunk = positions[:, top] - positions[:, roles["hips"]]
+    return (0, 0) if top is None or "hips" not in roles else (top, roles["hips"])
+
+
+def _find_upright(trunk: Floats) -> Bools:
+    """Return a mask (F,) that is True where the body is upright, and False where it is upside down or tilts into or out
+    of that pose.
+
+    trunk : (F, 3) from the hips to the top of the trunk.
+    """
     height = trunk[:, 1] / np.maximum(np.linalg.norm(trunk, axis=1), 1e-9)
-    if not (height < 0.0).any():
-        return np.ones(len(positions), dtype=bool)
     steep = height < _STEEP
     runs = np.cumsum(np.diff(steep, prepend=False))
     upside_down = np.unique(runs[height < 0.0])
     found = ~np.isin(runs, upside_down)
-    return found if found.any() else np.ones(len(positions), dtype=bool)
+    return found if found.any() else np.ones(len(trunk), dtype=bool)
 
 
 def bake_hips_into_root(motion: Motion, skeleton: Skeleton | None = None) -> Motion:

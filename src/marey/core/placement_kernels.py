@@ -1,10 +1,12 @@
-"""The direction to a body's left, frame by frame."""
+"""The direction to a body's left, and the one that it faces, frame by frame."""
 
 from __future__ import annotations
 
 import math
 
-from marey.compiled import Floats2D, Floats3D, Ints2D, Out, helper, kernel
+import numpy as np
+
+from marey.compiled import Floats1D, Floats2D, Floats3D, Ints2D, Out, helper, kernel
 
 
 @kernel
@@ -24,6 +26,27 @@ def find_left_axes(positions: Floats3D, pairs: Ints2D, left: Out[Floats2D]) -> N
         if x == 0.0 and z == 0.0:
             x = 1.0
         left[f, 0], left[f, 1], left[f, 2] = x, 0.0, z
+
+
+@kernel
+def find_yaws(positions: Floats3D, pairs: Ints2D, hips: int, top: int, yaw: Out[Floats1D]) -> bool:
+    """Write the facing direction as yaw (F,) in radians, continuous over the frames, if no frame is upside down.
+
+    pairs : like those of `find_left_axes`. hips, top : joints; in frames that are upside down, the top is below the
+    hips. Returns False if there are any.
+    """
+    left, before, turns = np.empty((1, 3)), 0.0, 0.0
+    for f in range(positions.shape[0]):
+        if positions[f, top, 1] < positions[f, hips, 1]:
+            return False
+        find_left_axes(positions[f : f + 1], pairs, left)
+        here = math.atan2(-left[0, 2], left[0, 0])
+        if f > 0 and here - before > math.pi:
+            turns -= 1.0
+        elif f > 0 and here - before < -math.pi:
+            turns += 1.0
+        before, yaw[f] = here, here + 2.0 * math.pi * turns
+    return True
 
 
 @helper
