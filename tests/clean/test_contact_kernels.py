@@ -209,3 +209,41 @@ def test_stands_are_the_long_still_runs():
     expected = [[*paths[start:stop, k].mean(axis=0), 0.5 * (start + stop), k] for k, start, stop in runs]
     assert n > 5
     np.testing.assert_array_equal(table[:n], expected)
+
+
+@pytest.mark.parametrize("feet", [[0, 0, 1, 1, -1], [1, 1, 1, 1, -1]])
+def test_clearance_above_the_floor(feet):
+    rng = np.random.default_rng(11)
+    above, deepest, feet = rng.normal(0.0, 0.1, (40, 5)), np.array([0.06, 0.06, 0.06, 0.06, 0.25]), np.array(feet)
+    clearance = np.empty(above.shape)
+    contact_kernels.measure_clearance(above, deepest, feet, 0.12, clearance)
+    np.testing.assert_array_equal(clearance, twin.clearance_above_floor(above, deepest, feet, 0.12))
+
+
+def test_feet_in_the_air_do_not_stand():
+    rng = np.random.default_rng(12)
+    still, paths = rng.random((60, 5)) < 0.7, rng.normal(0.0, 0.1, (60, 5, 3))
+    mains, feet = np.array([1, 3]), np.array([0, 0, 1, 1, -1])
+    expected = twin.raised_in_air(still, paths, mains, feet, 0.03, 0.36)
+    floor_kernels.drop_raised(still, paths, mains, feet, 0.03, 0.36)
+    np.testing.assert_array_equal(still, expected)
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.05])
+@pytest.mark.parametrize("is_line", [False, True])
+def test_plane_through_stands(slope, is_line):
+    rng = np.random.default_rng(13)
+    places, own = rng.uniform(-2.0, 2.0, (40, 2)), np.eye(4)[np.arange(40) % 4]
+    places[:, 1] = 0.0 if is_line else places[:, 1]
+    heights = slope * places[:, 0] + own @ [0.0, 0.01, 0.02, 0.9] + rng.normal(0.0, 0.004, 40)
+    terms, weights = np.hstack([places, own]), np.empty(40)
+    heights[::7] += 0.3  # on a step
+    assert floor_kernels.weigh_stands(terms, heights, 0.06, 8, 1e-4, weights)
+    np.testing.assert_allclose(weights, twin.robust_weights(terms, heights, 0.06, 8, 1e-4), atol=1e-6)
+    weights[own[:, 3] > 0.0] = 0.0  # so its term is unknown
+    prior, values, spread = np.array([400.0, 400.0, 0.0, 0.0, 0.0, 0.0]), np.empty(6), np.empty((6, 6))
+    residue = floor_kernels.fit_stands(terms, heights, weights, 0.004, prior, values, spread)
+    expected = twin.fitted(terms, heights, weights, 0.004, prior)
+    for ours, theirs in zip((values, spread, residue), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-12)
+    assert not floor_kernels.weigh_stands(np.ones((2, 1)), np.array([-1.0, 1.0]), 0.06, 8, 1e-4, weights[:2])

@@ -116,3 +116,52 @@ def level_shares(heights, low, high, width, needed):
         return None
     about = [h for h in near if level - width <= h < level + width]
     return [about[len(about) * percent // 100] for percent in (10, 25, 50)]
+
+
+def raised_in_air(still, paths, mains, feet, raised, slope):
+    """Which points stand, without those of a foot in the air while the other one stands."""
+    still = still.copy()
+    for side, (k, other) in enumerate((mains, mains[::-1])):
+        above = paths[:, k, 1] - paths[:, other, 1]
+        apart = np.linalg.norm((paths[:, k] - paths[:, other])[:, [0, 2]], axis=1)
+        in_air = still[:, other] & (above > raised + slope * apart)
+        still[:, feet == side] &= ~in_air[:, None]
+    return still
+
+
+def robust_weights(terms, heights, outlier, rounds, converged):
+    """Weights of a robust fit: least absolute values, then Tukey; None if nothing is left."""
+    weights = np.ones(len(heights))
+    for i in range(2 * rounds):
+        square = terms.T @ np.diag(weights) @ terms
+        square += 1e-9 * np.trace(square) * np.eye(len(square))
+        off = heights - terms @ np.linalg.solve(square, terms.T @ (weights * heights))
+        before, weights = weights, 1.0 / np.maximum(np.abs(off), 1e-3)
+        if i >= rounds:
+            weights = np.maximum(1.0 - (off / outlier) ** 2, 0.0) ** 2
+        if not weights.any():
+            return None
+        if i > rounds and np.abs(weights - before).max() < converged:
+            break
+    return weights
+
+
+def fitted(terms, heights, weights, noise, prior):
+    """Coefficients, their covariance and the residue; terms without any weight are 0."""
+    scatter = noise
+    for _ in range(2):
+        inverse = np.linalg.pinv(terms.T @ np.diag(weights) @ terms / scatter**2 + np.diag(prior))
+        values = inverse @ (terms.T @ (weights * heights)) / scatter**2
+        residue = np.sqrt(np.average((heights - terms @ values) ** 2, weights=weights))
+        scatter = max(residue, noise)
+    return values, inverse, residue
+
+
+def clearance_above_floor(above, deepest, feet, deepest_foot):
+    out = np.maximum(np.maximum(above, -above - deepest), 0.0)
+    for side in (0, 1):
+        columns = feet == side
+        if columns.any():
+            lowest = above[:, columns].min(axis=1, keepdims=True)
+            out[:, columns] = np.maximum(out[:, columns], -lowest - deepest_foot)
+    return out

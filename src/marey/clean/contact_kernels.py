@@ -139,6 +139,29 @@ def measure_speeds(paths: Floats3D, fps: float, speed: Out[Floats2D]) -> None:
 
 
 @kernel
+def measure_clearance(
+    above: Floats2D, deepest: Floats1D, feet: Ints1D, deepest_foot: float, clearance: Out[Floats2D]
+) -> None:
+    """Write the distance (F, K) of points from the floor, from their heights (F, K) above it.
+
+    Points up to `deepest` (K,) below the floor are on it. But a foot with a point that is deeper than `deepest_foot`
+    stands on none of its points. feet : (K,) foot of each point: 0, 1, or -1.
+    """
+    for f in range(above.shape[0]):
+        left, right = np.inf, np.inf
+        for k in range(above.shape[1]):
+            if feet[k] == 0:
+                left = min(left, above[f, k])
+            elif feet[k] == 1:
+                right = min(right, above[f, k])
+        for k in range(above.shape[1]):
+            value = max(max(above[f, k], -above[f, k] - deepest[k]), 0.0)
+            if feet[k] >= 0:
+                value = max(value, -(left if feet[k] == 0 else right) - deepest_foot)
+            clearance[f, k] = value
+
+
+@kernel
 def measure_paces(
     hips: Floats2D, lag: int, travel: float, min_pace: float, max_pace: float, pace: Out[Floats1D]
 ) -> None:

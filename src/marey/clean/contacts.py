@@ -166,11 +166,8 @@ def find_contacts_of(motion: Motion, track: PointTrack, settings: ContactSetting
     above = track.heights - rest
     _lower_local_floors(motion.skeleton, track, above)
     deepest = np.where([side is None for side in track.sides], _DEEPEST_BODY, _DEEPEST) * track.scale.length
-    clearance = np.maximum(np.maximum(above, -above - deepest), 0.0)
-    for side in SIDES:  # a foot with a point that far below the floor stands on none of its points
-        columns = [k for k, its in enumerate(track.sides) if its == side]
-        lowest = above[:, columns].min(axis=1, keepdims=True, initial=np.inf)
-        clearance[:, columns] = np.maximum(clearance[:, columns], -lowest - _DEEPEST_FOOT * track.scale.length)
+    clearance = np.empty(above.shape)
+    contact_kernels.measure_clearance(above, deepest, track.feet, _DEEPEST_FOOT * track.scale.length, clearance)
     raised: tuple[float, ...] = ()
     if surfaces is None:
         clearance, raised = measure_clearance(track, rest, slow, clearance, settings.enter_height * track.scale.length)

@@ -1,6 +1,8 @@
-"""Floor detection kernels: levels among sorted heights, and where feet stand."""
+"""Floor detection kernels: levels among sorted heights, where feet stand, and planes through these places."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -88,3 +90,154 @@ def find_stands(still: Bools2D, paths: Floats3D, columns: Ints1D, shortest: int,
                 n += 1
             start = -1
     return n
+
+
+@kernel
+def drop_raised(still: Out[Bools2D], paths: Floats3D, mains: Ints1D, feet: Ints1D, raised: float, slope: float) -> None:
+    """Clear the frames in which a foot is `still` (F, K) in the air while the other one stands.
+
+    mains : (2,) the point that shows whether a foot stands, left and right.
+    feet : (K,) foot of each point: 0, 1, or -1.
+    raised, slope : a foot is in the air if it is higher than the other by `raised` meters plus `slope` times their
+    horizontal distance.
+    """
+    for f in range(still.shape[0]):
+        for side in range(2):
+            k, other = mains[side], mains[1 - side]
+            if not still[f, other]:
+                continue
+            apart = np.hypot(paths[f, k, 0] - paths[f, other, 0], paths[f, k, 2] - paths[f, other, 2])
+            if paths[f, k, 1] - paths[f, other, 1] > raised + slope * apart:
+                for point in range(still.shape[1]):
+                    if feet[point] == side:
+                        still[f, point] = False
+
+
+@helper
+def _sum_products(terms: Floats2D, heights: Floats1D, weights: Floats1D, square: Floats2D, right: Floats1D) -> None:
+    """Write the normal equations (m, m) and (m,) of a weighted fit of heights (n,) to terms (n, m)."""
+    m = terms.shape[1]
+    square[:] = 0.0
+    right[:] = 0.0
+    for i in range(terms.shape[0]):
+        for a in range(m):
+            weighted = weights[i] * terms[i, a]
+            if weighted != 0.0:
+                right[a] += weighted * heights[i]
+                for b in range(a + 1):
+                    square[a, b] += weighted * terms[i, b]
+
+
+@helper
+def _factorize(square: Floats2D) -> None:
+    """Replace the lower triangle (m, m) of a positive definite matrix by its Cholesky factor.
+
+    Rows that are zero, of terms without any weight, stay zero.
+    """
+    for a in range(square.shape[0]):
+        for b in range(a + 1):
+            total = square[a, b]
+            for c in range(b):
+                total -= square[a, c] * square[b, c]
+            if a == b:
+                square[a, a] = math.sqrt(max(total, 0.0))
+            else:
+                square[a, b] = total / square[b, b] if square[b, b] > 0.0 else 0.0
+
+
+@helper
+def _solve(factor: Floats2D, values: Floats1D) -> None:
+    """Replace the right side (m,) by the solution, for a factor of `_factorize`; 0 for rows that are zero."""
+    m = factor.shape[0]
+    for a in range(m):
+        for b in range(a):
+            values[a] -= factor[a, b] * values[b]
+        values[a] = values[a] / factor[a, a] if factor[a, a] > 0.0 else 0.0
+    for a in range(m - 1, -1, -1):
+        for b in range(a + 1, m):
+            values[a] -= factor[b, a] * values[b]
+        values[a] = values[a] / factor[a, a] if factor[a, a] > 0.0 else 0.0
+
+
+@kernel
+def weigh_stands(
+    terms: Floats2D, heights: Floats1D, outlier: float, rounds: int, converged: float, weights: Out[Floats1D]
+) -> bool:
+    """Write weights (n,) for a robust fit of heights (n,) to terms (n, m): least absolute values, then Tukey.
+
+    outlier : distance from the fit at which Tukey's weight is 0. rounds : number of rounds of each. converged : largest
+    change of a weight that ends the second ones. Returns False if all weights are 0.
+    """
+    n, m = terms.shape
+    square, values = np.empty((m, m)), np.empty(m)
+    weights[:] = 1.0
+    for i in range(2 * rounds):
+        _sum_products(terms, heights, weights, square, values)
+        trace = 0.0
+        for a in range(m):
+            trace += square[a, a]
+        for a in range(m):
+            # Stands in one line do not determine the slope across it, which this keeps near 0.
+            square[a, a] += 1e-9 * trace
+        _factorize(square)
+        _solve(square, values)
+        change, largest = 0.0, 0.0
+        for k in range(n):
+            off = heights[k]
+            for a in range(m):
+                off -= terms[k, a] * values[a]
+            weight = 1.0 / max(abs(off), 1e-3)
+            if i >= rounds:
+                share = max(1.0 - (off / outlier) * (off / outlier), 0.0)
+                weight = share * share
+            change, largest = max(change, abs(weight - weights[k])), max(largest, weight)
+            weights[k] = weight
+        if not largest > 0.0:
+            return False
+        if i > rounds and change < converged:
+            break
+    return True
+
+
+@kernel
+def fit_stands(
+    terms: Floats2D,
+    heights: Floats1D,
+    weights: Floats1D,
+    noise: float,
+    prior: Floats1D,
+    values: Out[Floats1D],
+    spread: Out[Floats2D],
+) -> float:
+    """Fit heights (n,) to terms (n, m): write the coefficients (m,) and their covariance (m, m); return the residue.
+
+    noise : minimum scatter of the heights. prior : (m,) added to the diagonal of the normal equations.
+    """
+    n, m = terms.shape
+    square, right, scatter, residue = np.empty((m, m)), np.empty(m), noise, 0.0
+    for _ in range(2):
+        _sum_products(terms, heights, weights, square, right)
+        for a in range(m):
+            right[a] /= scatter * scatter
+            for b in range(a + 1):
+                square[a, b] /= scatter * scatter
+            square[a, a] += prior[a]
+        _factorize(square)
+        for a in range(m):
+            values[a] = right[a]
+        _solve(square, values)
+        spread[:] = 0.0
+        for a in range(m):
+            if square[a, a] > 0.0:
+                spread[a, a] = 1.0
+                _solve(square, spread[a])
+        total, sum_weights = 0.0, 0.0
+        for k in range(n):
+            off = heights[k]
+            for a in range(m):
+                off -= terms[k, a] * values[a]
+            total += weights[k] * off * off
+            sum_weights += weights[k]
+        residue = math.sqrt(total / sum_weights)
+        scatter = max(residue, noise)
+    return residue

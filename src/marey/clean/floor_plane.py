@@ -113,7 +113,7 @@ def find_floor_plane(motion: Motion, track: PointTrack | None = None) -> FloorPl
         )
     # np.unique would import numpy.ma, which takes longer than all of this.
     own = (points[:, None] == sorted(set(points.tolist()))).astype(np.float64)
-    terms, heights, noise = np.hstack([flat, own]), places[:, 1], _NOISE * scale
+    terms, heights, noise = np.hstack([flat, own]), np.ascontiguousarray(places[:, 1]), _NOISE * scale
     clock = (times - times.mean()) / max(float(np.ptp(times)), 1e-9)
     drifting = np.column_stack([clock, terms])
     weights = _weigh_stands(drifting, heights, _OUTLIER * scale)
@@ -130,7 +130,8 @@ def find_floor_plane(motion: Motion, track: PointTrack | None = None) -> FloorPl
         raise NoResult("the feet do not stand on one plane")
     uphill = slopes[:2] / steepness if steepness > 0.0 else np.array([1.0, 0.0])
     a, b = slopes[:2].tolist()
-    level = float(np.average(slopes[2:], weights=own[weights > 0.0].sum(axis=0)))
+    counts = own[weights > 0.0].sum(axis=0)
+    level = float((slopes[2:] * counts).sum() / counts.sum())
     return FloorPlane(
         height=level - a * float(middle[0]) - b * float(middle[1]), slope_x=a, slope_z=b, tilt=math.atan(steepness),
         error=math.sqrt(float(uphill @ spread[:2, :2] @ uphill)) / (1.0 + steepness**2), residue=residue,
@@ -147,41 +148,20 @@ def _find_stands(track: PointTrack, contacts: Contacts | None) -> tuple[Floats, 
         for k, point in enumerate(track.points):
             if point.name in contacts.names:
                 still[:, k] = contacts.mask[:, contacts.index(point.name)]
-    else:
-        _drop_raised(track, still)
+    elif None not in (mains := [track.main_column(side) for side in SIDES]):
+        raised = _RAISED * track.scale.length
+        floor_kernels.drop_raised(still, track.paths, np.array(mains), track.feet, raised, _MAX_SLOPE)
     columns = np.array(track.foot_columns, dtype=np.int64)
     table = np.empty((len(columns) * (len(still) // shortest + 1), 5))
     table = table[: floor_kernels.find_stands(still, track.paths, columns, shortest, table)]
     return table[:, :3], table[:, 3], table[:, 4]
 
 
-def _drop_raised(track: PointTrack, still: Bools) -> None:
-    """Clear, in place, the frames in which a foot is still in the air while the other one stands."""
-    mains = [k for k in map(track.main_column, SIDES) if k is not None]
-    if len(mains) < 2:
-        return
-    for side, k, other in zip(SIDES, mains, mains[::-1], strict=True):
-        above = track.heights[:, k] - track.heights[:, other]
-        apart = np.hypot(*(track.paths[:, k, c] - track.paths[:, other, c] for c in (0, 2)))
-        raised = still[:, other] & (above > _RAISED * track.scale.length + _MAX_SLOPE * apart)
-        still[:, [its == side for its in track.sides]] &= ~raised[:, None]
-
-
 def _weigh_stands(terms: Floats, heights: Floats, outlier: float) -> Floats:
     """Return weights (n,) for a robust fit of heights (n,) to terms (n, m): least absolute values, then Tukey."""
-    weights, ridge = np.ones(len(heights)), np.eye(terms.shape[1])
-    for i in range(2 * _N_ROUNDS):
-        weighted = (terms * weights[:, None]).T
-        square = weighted @ terms
-        # Stands in one line do not determine the slope across it, which the ridge keeps near 0.
-        off = heights - terms @ np.linalg.solve(square + 1e-9 * square.trace() * ridge, weighted @ heights)
-        before, weights = weights, 1.0 / np.maximum(np.abs(off), 1e-3)
-        if i >= _N_ROUNDS:
-            weights = np.square(np.maximum(1.0 - np.square(off / outlier), 0.0))
-        if not weights.any():
-            raise NoResult("the feet do not stand on one plane")
-        if i > _N_ROUNDS and np.abs(weights - before).max() < _CONVERGED:
-            break
+    weights = np.empty(len(heights))
+    if not floor_kernels.weigh_stands(terms, heights, outlier, _N_ROUNDS, _CONVERGED, weights):
+        raise NoResult("the feet do not stand on one plane")
     return weights
 
 
@@ -194,16 +174,11 @@ def _fit(
     usual : usual size of the first coefficients. They stay near 0 if the stands do not determine them, such as the
         slope across a straight walk.
     """
-    prior = np.zeros(terms.shape[1])
+    m = terms.shape[1]
+    prior, values, spread = np.zeros(m), np.empty(m), np.empty((m, m))
     prior[: len(usual)] = 1.0 / np.square(usual)
-    scatter = noise
-    for _ in range(2):
-        inverse = np.linalg.pinv((terms * weights[:, None]).T @ terms / scatter**2 + np.diag(prior))
-        values = inverse @ (terms.T @ (weights * heights)) / scatter**2
-        off = heights - terms @ values
-        residue = math.sqrt(float((weights * off**2).sum() / weights.sum()))
-        scatter = max(residue, noise)
-    return values, inverse.astype(np.float64), residue
+    residue = floor_kernels.fit_stands(terms, heights, weights, noise, prior, values, spread)
+    return values, spread, float(residue)
 
 
 def estimate_floor_plane(motion: Motion, track: PointTrack | None = None) -> FloorPlane | None:

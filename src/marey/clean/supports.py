@@ -65,9 +65,8 @@ def measure_clearance(
     if not len(standing):
         return clearance, ()
     clearance = clearance.copy()
-    sides = np.array([SIDES.index(side) if side is not None else -1 for side in track.sides], dtype=np.int64)
     feet, margin = np.array(track.foot_columns, dtype=np.int64), track.frames(_REACH)
-    support_kernels.lower_clearance(track.paths, rest, feet, sides, standing, margin, clearance)
+    support_kernels.lower_clearance(track.paths, rest, feet, track.feet, standing, margin, clearance)
     return clearance, _group_levels(_measure_above_floor(standing, rest), _LEVEL * track.scale.length)
 
 

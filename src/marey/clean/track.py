@@ -10,9 +10,10 @@ import numpy as np
 
 from marey.clean import contact_kernels
 from marey.clean.body import subtract_rolling
-from marey.clean.points import check_points, contact_points, find_side, leg_length, place_joints
-from marey.core.arrays import Bools, Floats
+from marey.clean.points import SIDES, check_points, contact_points, find_side, leg_length, place_joints
+from marey.core.arrays import Bools, Floats, Ints
 from marey.core.contacts import ContactPoint
+from marey.core.kinematics import World
 from marey.core.motion import Motion, check_motion
 from marey.errors import InvalidValue
 
@@ -88,6 +89,11 @@ class PointTrack:
         return self.paths[:, :, 1]
 
     @property
+    def feet(self) -> Ints:
+        """Foot (K,) of each point: 0 left, 1 right, -1 neither."""
+        return np.array([-1 if side is None else SIDES.index(side) for side in self.sides], dtype=np.int64)
+
+    @property
     def foot_columns(self) -> tuple[int, ...]:
         """Columns of points on feet."""
         return tuple(k for k, side in enumerate(self.sides) if side is not None)
@@ -122,8 +128,8 @@ def choose_points(motion: Motion, hands: bool = False, body: bool = False) -> tu
     return (*(given.get(point.name, point) for point in usual), *own)
 
 
-def track_points(motion: Motion, points: Sequence[ContactPoint]) -> PointTrack:
-    """Track `points` through `motion`."""
+def track_points(motion: Motion, points: Sequence[ContactPoint], world: World | None = None) -> PointTrack:
+    """Track `points` through `motion`; `world` is the result of `motion.world()`, if it is known."""
     if len(motion) < MIN_FRAMES:
         raise InvalidValue(
             f"{motion.name!r} must have at least {MIN_FRAMES} frames for contacts to be detected, not {len(motion)}"
@@ -133,7 +139,7 @@ def track_points(motion: Motion, points: Sequence[ContactPoint]) -> PointTrack:
     sides = tuple(find_side(motion.skeleton, point) for point in points)
     if not any(sides):
         raise InvalidValue("at least one contact point must be on a foot to find the floor")
-    raw, hips, head = _find_paths(motion, points, scale.length, with_head=not all(sides))
+    raw, hips, head = _find_paths(motion, points, scale.length, not all(sides), world)
     noise = _estimate_noise(
         raw if all(sides) else np.take(raw, [k for k, side in enumerate(sides) if side is not None], axis=1)
     )
@@ -149,7 +155,7 @@ def track_points(motion: Motion, points: Sequence[ContactPoint]) -> PointTrack:
 
 
 def _find_paths(
-    motion: Motion, points: Sequence[ContactPoint], scale: float, with_head: bool
+    motion: Motion, points: Sequence[ContactPoint], scale: float, with_head: bool, world: World | None
 ) -> tuple[Floats, Floats, Floats | None]:
     """Compute the world paths of points (F, K, 3), hips (F, 3) and, on request, head (F, 3).
 
@@ -158,7 +164,9 @@ def _find_paths(
     roles = motion.skeleton.roles
     head = roles.get("head") if with_head else None
     others = [roles["hips"]] if head is None else [roles["hips"], head]
-    world, slots = place_joints(motion, [*(point.joint for point in points), *others])
+    slots = [*(point.joint for point in points), *others]
+    if world is None:
+        world, slots = place_joints(motion, slots)
     n = len(points)
     raw = np.empty((len(motion), n, 3))
     offsets = np.array([point.offset for point in points], dtype=np.float64)
