@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from marey.maths import quat
@@ -23,6 +25,42 @@ def twist(rotations, joint, axis):
     """The range of the angle by which a joint rotates about an axis, summed over the frames."""
     steps = quat.log(quat.inv_mul(rotations[:-1, joint], rotations[1:, joint]))
     return np.ptp(np.cumsum([0.0, *(steps @ axis)]))
+
+
+def lowest_heights(positions, joints):
+    return positions[:, joints, 1].min(axis=1)
+
+
+def mean_path(positions, joints, weights):
+    return np.einsum("fjk,j->fk", positions[:, joints], weights)
+
+
+def second_gradient(path):
+    return np.gradient(np.gradient(path, axis=0), axis=0)
+
+
+def gait_axis(hips, across):
+    """The unit vectors that the hips face, and whether the body travels sideways."""
+    left = across / np.linalg.norm(across, axis=1, keepdims=True)
+    facing = np.stack([-left[:, 1], left[:, 0]], axis=1)
+    steps = np.diff(hips, axis=0)
+    ahead, aside = (np.abs((steps * axis[1:]).sum(axis=1)).sum() for axis in (facing, left))
+    return facing, aside > ahead
+
+
+def passes(values, frames, swing):
+    """Where a signal crosses 0, or the middle of a swing on one side of 0, between its extremes."""
+    found = []
+    for i, (a, b) in enumerate(itertools.pairwise(frames)):
+        low, high = sorted((values[a], values[b]))
+        level = 0.0 if low <= -0.25 * swing and high >= 0.25 * swing else 0.5 * (low + high)
+        if level and i in (0, len(frames) - 2):
+            continue
+        part = values[a : b + 1] - level
+        crossings = np.flatnonzero((part[:-1] < 0.0) != (part[1:] < 0.0))
+        k = crossings[len(crossings) // 2]
+        found.append(a + k + part[k] / (part[k] - part[k + 1]))
+    return found
 
 
 def distance_outside(points, tops, point, directions):

@@ -72,7 +72,9 @@ def find_center_of_mass(skeleton: Skeleton, world: World) -> Floats:
         weights[a if b is None else b] += fraction * at
     if not weights.any():
         weights[roles["hips"]] = 1.0
-    return np.asarray(np.einsum("fjk,j->fk", world.positions, weights / weights.sum()))
+    joints, path = np.flatnonzero(weights), np.empty((len(world.positions), 3))
+    balance_kernels.average_joints(world.positions, joints, (weights / weights.sum())[joints], path)
+    return path
 
 
 def is_unsupported(subject: Subject) -> bool:
@@ -82,10 +84,9 @@ def is_unsupported(subject: Subject) -> bool:
     This indicates a wrong frame rate. No gait is needed, but the body must stand on its feet for a while.
     """
     try:
-        contacts, _ = subject.foot_contacts
+        standing = subject.is_standing.copy()
     except MareyError:
         return False
-    standing: Bools = np.array(contacts.mask.any(axis=1))
     fps, size = subject.motion.fps, (stature(subject.motion.skeleton) or STATURE) / STATURE
     for glitch in subject.glitches:
         standing[max(glitch.start - 1, 0) : glitch.stop + 1] = False
@@ -94,11 +95,12 @@ def is_unsupported(subject: Subject) -> bool:
     ):
         return False
     step = max(int(fps / _RATE), 1)
-    soles, fps, standing = subject.paths(contacts.points)[::step], fps / step, standing[::step]
-    lowest = soles[..., 1].min(axis=1)
+    soles = subject.paths(subject.foot_contacts[0].points)
+    fps, standing, lowest = fps / step, standing[::step], subject.lowest_sole[::step]
     center = filters.gaussian(subject.center_of_mass[::step], SMOOTHING * fps)
-    push = np.gradient(np.gradient(center, axis=0), axis=0)
-    body = _Body(soles, subject.world.positions[::step], subject.joints, lowest, center, push, standing, size)
+    push = np.empty(center.shape)
+    balance_kernels.differentiate_twice(center, push)
+    body = _Body(soles, subject.world.positions, subject.joints, step, lowest, center, push, standing, size)
     outside = _measure_outside(body, fps)
     if outside is None or outside <= _OUTSIDE * size:
         return False
@@ -108,9 +110,9 @@ def is_unsupported(subject: Subject) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Body:
-    """A body in F frames.
+    """A body in F frames, each of which is the first of `step` frames of a clip of N frames.
 
-    soles, positions : (F, K, 3) points of its feet, (F, J, 3) joints, meters; `joints` (n,) are those that count.
+    soles, positions : (N, K, 3) points of its feet, (N, J, 3) joints, meters; `joints` (n,) are those that count.
     lowest : (F,) height of the lowest sole.
     center, push : (F, 3) center of mass, and its second difference over the frames, meters.
     standing : (F,) whether a foot is in contact.
@@ -120,6 +122,7 @@ class _Body:
     soles: Floats
     positions: Floats
     joints: Ints
+    step: int
     lowest: Floats
     center: Floats
     push: Floats
@@ -137,13 +140,20 @@ def _measure_outside(body: _Body, fps: float) -> float | None:
     if len(frames) < _MIN_SECONDS * fps:
         return None
     frames = frames[:: max(len(frames) // _ENOUGH, 1)]
-    points = np.concatenate([body.soles[frames], body.positions[frames[:, None], body.joints]], axis=1)
-    reach = np.full(points.shape[1], _SUPPORT_BODY * body.size)
-    reach[: body.soles.shape[1]] = _SUPPORT * body.size
+    tops = body.lowest[frames, None] + (_SUPPORT * body.size, _SUPPORT_BODY * body.size)
     lever = (height[frames] / weight[frames])[:, None] * fps**2
     point = body.center[frames][:, ::2] - lever * body.push[frames][:, ::2]
     angles = np.linspace(0.0, 2.0 * np.pi, _N_DIRECTIONS, endpoint=False)
     directions, distance = np.stack([np.cos(angles), np.sin(angles)]), np.empty(len(frames))
-    balance_kernels.measure_outside(points, body.lowest[frames, None] + reach, point, directions, distance)
+    balance_kernels.measure_outside(
+        body.soles,
+        body.positions,
+        body.joints,
+        frames * body.step,
+        tops,
+        np.ascontiguousarray(point),
+        directions,
+        distance,
+    )
     ordered, n = np.sort(distance), len(distance)  # np.median would import numpy.ma, which takes longer
     return float(0.5 * (ordered[(n - 1) // 2] + ordered[n // 2]))

@@ -45,10 +45,7 @@ def penetration_max(subject: Subject) -> Reading:
 
 def depth_below_floor(subject: Subject) -> Floats:
     """Return the depth (F,) of the lowest point below the floor, meters."""
-    lowest = subject.positions[..., 1].min(axis=1)
-    points = subject.foot_points
-    if points:
-        lowest = np.minimum(lowest, subject.paths(points)[..., 1].min(axis=1))
+    lowest = np.minimum(subject.lowest, subject.lowest_of(subject.foot_points))
     return np.asarray(np.maximum(0.0, subject.floor - lowest))
 
 

@@ -15,6 +15,7 @@ from marey.core.arrays import Bools, Floats, find_runs
 from marey.errors import MareyError
 from marey.io.unit_detection import STATURE, stature
 from marey.maths import filters
+from marey.measure import balance_kernels
 from marey.measure.balance import GRAVITY, SMOOTHING
 from marey.measure.subject import Subject
 
@@ -47,7 +48,7 @@ def find_fall_rate(subject: Subject) -> tuple[float, float] | None:
     """
     motion = subject.motion
     try:
-        points = subject.foot_contacts[0].points
+        lowest = np.minimum(subject.lowest_sole, subject.lowest)
     except MareyError:
         return None
     step = max(int(motion.fps / _RATE), 1)
@@ -60,16 +61,15 @@ def find_fall_rate(subject: Subject) -> tuple[float, float] | None:
     if is_good.sum() < _MIN_SECONDS * fps:
         return None
     center = subject.center_of_mass[::step]
-    lowest = subject.paths(points)[::step, :, 1].min(axis=1)
-    lowest = np.minimum(lowest, subject.heights[::step].min(axis=1))
-    falls = _measure_flights(center, lowest, is_good, (stature(motion.skeleton) or STATURE) / STATURE) * fps**2
+    falls = _measure_flights(center, lowest[::step], is_good, (stature(motion.skeleton) or STATURE) / STATURE) * fps**2
     if len(falls) >= _N_FLIGHTS and falls.max() < _ALIKE * falls.min():
         fall = float(np.sort(falls)[len(falls) // 2])
         for factor in _FACTORS:
             if max(fall / (GRAVITY * factor**2), GRAVITY * factor**2 / fall) < _NEAR:
                 return factor, fall
-    smooth = filters.gaussian(center[:, 1], SMOOTHING * fps)
-    down = np.sort(-np.gradient(np.gradient(smooth))[is_good]) * fps**2
+    push = np.empty((len(center), 1))
+    balance_kernels.differentiate_twice(filters.gaussian(center[:, 1:2], SMOOTHING * fps), push)
+    down = np.sort(-push[is_good, 0]) * fps**2
     fastest = float(down[len(down) - 1 - math.ceil(_FEW * len(down))])
     if fastest > _TOO_FAST * GRAVITY:
         return (2.0 if fastest < 4.0 * _TOO_FAST * GRAVITY else 4.0), fastest

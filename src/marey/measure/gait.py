@@ -6,7 +6,6 @@ and duty factor are therefore correct even if a file's frame rate is wrong, and 
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -232,8 +231,14 @@ def ankle_passes(hips: Floats, across: Floats, ankles: Floats, leg: float) -> tu
     -------
     (F, 2) unit directions, and the fractional frame numbers at which the ankles pass.
     """
-    facing, axis = _gait_axis(across, hips)
-    return facing, _find_passes(((ankles[:, 0] - ankles[:, 1]) * axis).sum(axis=1), _SWING * leg)
+    facing = np.empty(hips.shape)
+    is_aside = gait_kernels.find_gait_axis(np.ascontiguousarray(hips), np.ascontiguousarray(across), facing)
+    apart = ankles[:, 0] - ankles[:, 1]
+    if is_aside:
+        separation = apart[:, 0] * facing[:, 1] - apart[:, 1] * facing[:, 0]  # along the left of the hips
+    else:
+        separation = apart[:, 0] * facing[:, 0] + apart[:, 1] * facing[:, 1]
+    return facing, _find_passes(separation, _SWING * leg)
 
 
 def find_passings(hips: Floats, across: Floats, ankles: Floats, leg: float, fps: float) -> tuple[Floats, Ints]:
@@ -248,44 +253,16 @@ def find_passings(hips: Floats, across: Floats, ankles: Floats, leg: float, fps:
     return frames, moving
 
 
-def _gait_axis(across: Floats, hips: Floats) -> tuple[Floats, Floats]:
-    """Return unit vectors on the floor, (F, 2) each: the facing of the hips, and the axis of the gait.
-
-    The axis is the facing, or the left of the hips if the body mostly travels sideways.
-    """
-    length = np.linalg.norm(across, axis=1, keepdims=True)
-    left = across / np.where(length > 0.0, length, 1.0)
-    facing = np.stack([-left[:, 1], left[:, 0]], axis=1)
-    step = np.diff(hips, axis=0)
-    ahead, aside = (np.abs((step * axis[1:]).sum(axis=1)).sum() for axis in (facing, left))
-    return facing, left if aside > ahead else facing
-
-
 def _find_passes(separation: Floats, swing: float) -> list[float]:
     """Find the frames at which `separation` (F,) crosses 0, or the middle of a swing that stays on one side of 0.
 
-    Only swings between extremes that differ by at least `swing` count. The clip may cut off the first and last swing,
-    so their middle is unknown; they count only if they cross 0.
+    Only swings between extremes that differ by at least `swing` count.
     """
-    extremes = _find_extremes(separation, swing)
-    frames = []
-    for i, (a, b) in enumerate(itertools.pairwise(extremes)):
-        low, high = sorted((float(separation[a]), float(separation[b])))
-        level = 0.0 if low <= -0.25 * swing and high >= 0.25 * swing else 0.5 * (low + high)
-        if level and i in (0, len(extremes) - 2):
-            continue
-        run = separation[a : b + 1] - level
-        crossings = np.flatnonzero((run[:-1] < 0.0) != (run[1:] < 0.0))
-        k = int(crossings[len(crossings) // 2])
-        frames.append(a + k + float(run[k] / (run[k] - run[k + 1])))
-    return frames
-
-
-def _find_extremes(values: Floats, swing: float) -> list[int]:
-    """Find the frames of alternating maxima and minima of `values` (F,), with neighbors at least `swing` apart."""
-    frames = np.empty(len(values) + 1, dtype=np.int64)
-    count = gait_kernels.find_extremes(np.ascontiguousarray(values), swing, frames)
-    return [int(frame) for frame in frames[:count]]
+    values = np.ascontiguousarray(separation)
+    extremes, passes = np.empty(len(values) + 1, dtype=np.int64), np.empty(len(values))
+    extremes = extremes[: gait_kernels.find_extremes(values, swing, extremes)]
+    count = gait_kernels.find_passes(values, extremes, swing, passes)
+    return [float(frame) for frame in passes[:count]]
 
 
 def _compute_median(values: Sequence[float]) -> float:

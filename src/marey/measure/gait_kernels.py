@@ -38,6 +38,54 @@ def find_extremes(values: Floats1D, swing: float, frames: Out[Ints1D]) -> int:
 
 
 @kernel
+def find_gait_axis(hips: Floats2D, across: Floats2D, facing: Out[Floats2D]) -> bool:
+    """Write the facing of the hips, unit vectors (F, 2); return whether the body mostly travels sideways.
+
+    hips, across : (F, 2) position of the hips, and vector from the right hip joint to the left one, x and z.
+    """
+    ahead, aside = 0.0, 0.0
+    for f in range(hips.shape[0]):
+        length = _distance(across[f, 0], across[f, 1])
+        x, z = (across[f, 0] / length, across[f, 1] / length) if length > 0.0 else (across[f, 0], across[f, 1])
+        facing[f, 0], facing[f, 1] = -z, x
+        if f > 0:
+            u, w = hips[f, 0] - hips[f - 1, 0], hips[f, 1] - hips[f - 1, 1]
+            ahead += math.fabs(w * x - u * z)
+            aside += math.fabs(u * x + w * z)
+    return aside > ahead
+
+
+@kernel
+def find_passes(separation: Floats1D, extremes: Ints1D, swing: float, frames: Out[Floats1D]) -> int:
+    """Find where `separation` (F,) passes 0, or the middle of a swing that stays on one side of 0, between `extremes`.
+
+    Writes fractional frame numbers, at most one per pair of extremes, and returns how many there are. The clip may cut
+    off the first and the last swing, so they count only if they pass 0.
+    """
+    count, n = 0, len(extremes)
+    for i in range(n - 1):
+        a, b = extremes[i], extremes[i + 1]
+        low, high = min(separation[a], separation[b]), max(separation[a], separation[b])
+        level = 0.0 if low <= -0.25 * swing and high >= 0.25 * swing else 0.5 * (low + high)
+        if level != 0.0 and (i == 0 or i == n - 2):
+            continue
+        n_crossings = 0
+        for f in range(a, b):
+            if (separation[f] - level < 0.0) != (separation[f + 1] - level < 0.0):
+                n_crossings += 1
+        middle = n_crossings // 2
+        for f in range(a, b):
+            before, after = separation[f] - level, separation[f + 1] - level
+            if (before < 0.0) != (after < 0.0):
+                if middle == 0:
+                    frames[count] = f + before / (before - after)
+                    count += 1
+                    break
+                middle -= 1
+    return count
+
+
+@kernel
 def measure_strides(
     spans: Ints2D, soles: Floats3D, hips: Floats2D, still: float, low: float, out: Out[Floats2D]
 ) -> None:

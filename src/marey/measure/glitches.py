@@ -96,7 +96,7 @@ class _Jumps:
     fps: float
 
 
-def find_glitches(motion: Motion) -> tuple[Glitch, ...]:
+def find_glitches(motion: Motion, may_flip: Bools | None = None) -> tuple[Glitch, ...]:
     """Find the frames in which joints make impossible jumps, in order.
 
     A joint jumps between two frames if its velocity changes abruptly before and after: faster than any body can
@@ -104,6 +104,8 @@ def find_glitches(motion: Motion) -> tuple[Glitch, ...]:
     jumps in this way by more than 60 degrees. Fingers and toes do not count; see `find_loose_joints`.
 
     Jumps close together, or close to an end of the clip, enclose broken frames.
+
+    may_flip : the result of `find_flipping_joints`, if it is known.
 
     Examples
     --------
@@ -114,15 +116,17 @@ def find_glitches(motion: Motion) -> tuple[Glitch, ...]:
     if len(check_motion(motion)) < 4:
         return ()
     joints, balls, nearest = _choose_joints(motion)
-    turning = joints[~np.isin(joints, balls)]
+    may_flip = find_flipping_joints(motion) if may_flip is None else may_flip
     spins = _find_spins(motion)
-    if not _any_jumps(motion, joints, nearest) and not _any_flips(motion, turning).any():
+    if not _any_jumps(motion, joints, nearest) and not may_flip[[j for j in joints.tolist() if j not in balls]].any():
         return tuple(spins)
     return _add_spins(_group_jumps(_find_jumps(motion), motion), spins, motion.skeleton)
 
 
-def find_loose_joints(motion: Motion) -> LooseJoints:
+def find_loose_joints(motion: Motion, may_flip: Bools | None = None) -> LooseJoints:
     """Find fingers and toes that flip by more than 60 degrees from one frame to the next.
+
+    may_flip : the result of `find_flipping_joints`, if it is known.
 
     Examples
     --------
@@ -133,7 +137,7 @@ def find_loose_joints(motion: Motion) -> LooseJoints:
     joints = np.flatnonzero(_find_extremities(motion.skeleton) & ~motion.skeleton.is_end_site)
     if len(check_motion(motion)) < 4 or not joints.size:
         return LooseJoints((), ())
-    joints = joints[_any_flips(motion, joints)]
+    joints = joints[(find_flipping_joints(motion) if may_flip is None else may_flip)[joints]]
     if not joints.size:
         return LooseJoints((), ())
     flips = _find_flips(motion, joints)[1]
@@ -181,12 +185,14 @@ def _any_jumps(motion: Motion, joints: Ints, smallest: float) -> bool:
     return bool(found.any())
 
 
-def _any_flips(motion: Motion, joints: Ints) -> Bools:
-    """Return (n,) whether joints rotate far enough between two frames to flip."""
-    found = np.zeros(len(joints), dtype=bool)
+def find_flipping_joints(motion: Motion) -> Bools:
+    """Return (J,) whether joints rotate far enough between two frames to flip; end sites do not."""
+    joints = np.flatnonzero(~motion.skeleton.is_end_site)
+    found, flips = np.zeros(len(joints), dtype=bool), np.zeros(len(motion.skeleton), dtype=bool)
     rotations = np.ascontiguousarray(motion.rotations)
     glitch_kernels.find_flipping_joints(rotations, joints, math.cos(0.5 * _FLIP), found)
-    return found
+    flips[joints] = found
+    return flips
 
 
 def _find_jumps(motion: Motion) -> _Jumps:

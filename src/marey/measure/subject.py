@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marey.core.arrays import Floats, Ints
+from marey.core.arrays import Bools, Floats, Ints
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.joint_limits import JointLimits
 from marey.core.kinematics import World
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, JointNotFound, MareyError, plural
 from marey.maths import quat
+from marey.measure import balance_kernels
 from marey.measure.gait import Stride, find_strides
-from marey.measure.glitches import Glitch, find_glitches
+from marey.measure.glitches import Glitch, find_flipping_joints, find_glitches
 
 if TYPE_CHECKING:
     from marey.clean.contacts import ContactResult
+    from marey.clean.settings import ContactSettings
     from marey.clean.track import PointTrack
 
 _SIDES = ("left", "right")
@@ -60,9 +62,19 @@ class Subject:
         return np.ascontiguousarray(self.world.positions[:, self.joints])
 
     @cached_property
-    def heights(self) -> Floats:
-        """(F, n) heights of `joints`, meters."""
-        return self.world.positions[:, self.joints, 1]
+    def lowest(self) -> Floats:
+        """(F,) height of the lowest of the `joints`, meters."""
+        return _find_lowest(self.world.positions, self.joints)
+
+    @cached_property
+    def lowest_sole(self) -> Floats:
+        """(F,) height of the lowest point in `foot_contacts`, meters."""
+        return self.lowest_of(self.foot_contacts[0].points)
+
+    @cached_property
+    def is_standing(self) -> Bools:
+        """(F,) whether a point on a foot is in contact."""
+        return np.asarray(self.foot_contacts[0].mask.any(axis=1))
 
     @cached_property
     def center_of_mass(self) -> Floats:
@@ -113,7 +125,12 @@ class Subject:
     @cached_property
     def glitches(self) -> tuple[Glitch, ...]:
         """Broken frames, flips and jumps."""
-        return find_glitches(self.motion)
+        return find_glitches(self.motion, self.may_flip)
+
+    @cached_property
+    def may_flip(self) -> Bools:
+        """(J,) whether joints rotate far enough between two frames to flip."""
+        return find_flipping_joints(self.motion)
 
     @cached_property
     def floor(self) -> float:
@@ -142,10 +159,9 @@ class Subject:
     def _detection(self) -> ContactResult | MareyError:
         # Cache a failure too: several metrics need contacts, and every attempt takes as long.
         from marey.clean.contacts import find_contacts_of
-        from marey.clean.settings import ContactSettings
 
         try:
-            return find_contacts_of(self.motion, self.foot_track, ContactSettings())
+            return find_contacts_of(self.motion, self.foot_track, _contact_settings())
         except MareyError as error:
             return error
 
@@ -154,7 +170,7 @@ class Subject:
         """Paths and speeds of the points of the feet."""
         from marey.clean.track import choose_points, track_points
 
-        return track_points(self.motion, choose_points(self.motion))
+        return track_points(self.motion, choose_points(self.motion), self.world)
 
     @cached_property
     def foot_points(self) -> tuple[ContactPoint, ...]:
@@ -188,6 +204,8 @@ class Subject:
         whose = "contacts found by detect_contacts" if self.motion.contacts is None else "the motion's own contacts"
         carried = self.contacts
         columns = self._on_feet(carried.points)
+        if len(columns) == len(carried.points):
+            return carried, whose
         points = tuple(carried.points[k] for k in columns)
         return Contacts(points, carried.mask[:, columns]), whose
 
@@ -195,11 +213,18 @@ class Subject:
         """Return the world positions (F, K, 3) of K contact points, meters. Those of the last points are cached."""
         if self._last_paths is not None and self._last_paths[0] == points:
             return self._last_paths[1]
+        track: PointTrack | None = self.__dict__.get("foot_track")
+        if track is not None and track.points == points:
+            return track.raw
         from marey.clean import point_paths
 
         paths = point_paths(self.motion, points)
         self._last_paths = (points, paths)
         return paths
+
+    def lowest_of(self, points: tuple[ContactPoint, ...]) -> Floats:
+        """Return the height (F,) of the lowest of the contact points, meters; infinity without points."""
+        return _find_lowest(self.paths(points), np.arange(len(points)))
 
     def above_floor(self, paths: Floats) -> Floats:
         """Return the paths with y measured from the floor."""
@@ -212,3 +237,18 @@ class Subject:
         if None in feet:
             return list(range(len(points)))
         return [k for k, point in enumerate(points) if any(foot in skeleton.chain(point.joint) for foot in feet)]
+
+
+@cache
+def _contact_settings() -> ContactSettings:
+    from marey.clean.settings import ContactSettings
+
+    return ContactSettings()
+
+
+def _find_lowest(positions: Floats, joints: Ints) -> Floats:
+    """Return the smallest height (F,) of joints (n,), from positions (F, J, 3) in meters; infinity without joints."""
+    lowest = np.full(len(positions), np.inf)
+    if len(joints):
+        balance_kernels.find_lowest(positions, joints, lowest)
+    return lowest
