@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from marey.check import body_kernels, feet_kernels
 from marey.check.report import Finding
 from marey.core.arrays import Bools, Floats, Ints
-from marey.core.placement import find_left_axis
+from marey.core.placement import pair_joints
 from marey.edit.in_place import is_in_place
 from marey.errors import InvalidValue, plural
 from marey.measure.body import describe_plant, length_changes
@@ -46,6 +47,8 @@ def check_bones(subject: Subject) -> Iterator[Finding]:
     is_cleaned = bool(scaled) or any(step.get("feet") for step in steps)  # recordings of streams have `feet`
     limit = _CLEANED_CHANGE if is_cleaned else _CHANGE
     if scaled and max(scaled) <= limit:
+        return
+    if subject.motion.bone_offsets is None:
         return
     try:
         bones, change = length_changes(subject)
@@ -102,18 +105,12 @@ def check_sides(subject: Subject) -> Iterator[Finding]:
         return
     if any(heel is None or toes is None or heel == toes for heel, toes in feet):
         return
-    positions = subject.world.positions[:: max(n // _N_FRAMES, 1)]
-    legs = positions[:, [subject.hips]] - positions[:, [heel for heel, _ in feet]]
-    is_upright = (legs[..., 1] > _UPRIGHT * np.linalg.norm(legs, axis=2)).all(axis=1)
-    positions = positions[is_upright]
-    if not len(positions):
+    positions, step = subject.world.positions, max(n // _N_FRAMES, 1)
+    cosines, pairs = np.empty((n // step + 1, 2)), pair_joints(skeleton)
+    upright = feet_kernels.measure_directions(positions, step, subject.hips, np.array(feet), pairs, _UPRIGHT, cosines)
+    if not upright:
         return
-    left = find_left_axis(skeleton, positions)
-    cosines = []
-    for heel, toes in feet:
-        x, _, z = (positions[:, toes] - positions[:, heel]).T
-        cosines.append((z * left[:, 0] - x * left[:, 2]) / np.maximum(np.sqrt(x * x + z * z), 1e-9))
-    worst = float(max(np.mean(each) for each in cosines))
+    worst = float(np.add.reduce(cosines[:upright]).max()) / upright
     if worst < _BACKWARD:
         yield Finding(
             "swapped_sides", "severe", 0, n, worst, "",
@@ -145,15 +142,33 @@ def check_jitter(subject: Subject) -> Iterator[Finding]:
     n = len(subject.motion)
     if n < 12:
         return
-    noise, is_white = _measure_noise(subject.world.positions, subject.joints)
+    positions, joints = subject.world.positions, _find_shaky(subject.world.positions, subject.joints)
+    if not joints.size:
+        return
+    noise, is_white = _measure_noise(positions, joints)
     columns = np.flatnonzero((noise > _NOISE) & is_white)
     if columns.size:
         worst = float(noise[columns].max())
-        names = tuple(subject.motion.skeleton.names[int(j)] for j in subject.joints[columns])
+        names = tuple(subject.motion.skeleton.names[int(j)] for j in joints[columns])
         yield Finding(
             "jitter", "severe" if worst > _LARGE_NOISE else "mild", 0, n, worst, "m",
             f"{plural(len(names), 'joint')} jitter by up to {1e3 * worst:.0f} mm", "smooth it", names, "edit smooth",
         )  # fmt: skip
+
+
+def _choose_windows(n: int) -> tuple[Ints, int]:
+    """Return the first frames, and the number of frames, of the windows in which the noise of n frames is measured."""
+    if n <= _N_WINDOWS * _WINDOW:
+        return np.zeros(1, dtype=np.int64), n
+    return np.linspace(0, n - _WINDOW, _N_WINDOWS).astype(np.int64), _WINDOW
+
+
+def _find_shaky(positions: Floats, joints: Ints) -> Ints:
+    """Return the joints whose noise may be above the limit."""
+    found = np.empty(len(joints), dtype=bool)
+    limit = 70.0 * ((1.0 - 1e-6) * _MEDIAN_LENGTH * _NOISE) ** 2
+    body_kernels.find_shaky_joints(positions, joints, *_choose_windows(len(positions)), limit, found)
+    return joints[found]
 
 
 def _measure_noise(positions: Floats, joints: Ints) -> tuple[Floats, Bools]:
@@ -161,11 +176,8 @@ def _measure_noise(positions: Floats, joints: Ints) -> tuple[Floats, Bools]:
 
     positions : (F, J, 3) of all joints, meters. joints : (n,) those to measure.
     """
-    n = len(positions)
-    windows = [positions]
-    if n > _N_WINDOWS * _WINDOW:
-        windows = [positions[s : s + _WINDOW] for s in np.linspace(0, n - _WINDOW, _N_WINDOWS).astype(int)]
-    windows = [np.take(window, joints, axis=1) for window in windows]
+    starts, length = _choose_windows(len(positions))
+    windows = [np.take(positions[start : start + length], joints, axis=1) for start in starts]
     third = [np.diff(window, n=3, axis=0) for window in windows]
     noise3 = _median_length(np.concatenate(third)) / np.sqrt(20.0)
     noise4 = _median_length(np.concatenate([np.diff(one, axis=0) for one in third])) / np.sqrt(70.0)

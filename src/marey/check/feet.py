@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from marey.check import feet_kernels
 from marey.check.report import Finding
 from marey.clean.floor_plane import estimate_floor_plane
-from marey.core.arrays import find_runs
 from marey.edit.in_place import is_in_place
 from marey.errors import MareyError
+from marey.measure.body import depth_below_floor
 from marey.measure.subject import Subject
 
 # Radians. Smaller tilts are within the error of a calibration.
@@ -65,33 +66,29 @@ def _check_slide(subject: Subject) -> Iterator[Finding]:
     if is_in_place(subject.motion):
         return
     contacts, _ = subject.foot_contacts
-    paths = subject.paths(contacts.points)[..., [0, 2]]
-    paths = np.concatenate([paths, paths[-1:]])  # for runs that end with the clip
-    slides, worst = list[float](), (0.0, 0, 0, "")
-    for k, point in enumerate(contacts.points):
-        runs = find_runs(contacts.mask[:, k])
-        if not runs:
-            continue
-        edges = np.ravel(runs)
-        low, high = (reduce.reduceat(paths[:, k], edges)[::2] for reduce in (np.minimum, np.maximum))
-        moves = np.hypot(*(high - low).T).tolist()
-        slides += moves
-        worst = max(worst, *((moved, *run, point.name) for moved, run in zip(moves, runs, strict=True)))
-    slides.sort()
-    usual = slides[len(slides) // 2] if slides else 0.0
+    n_frames, n_points = contacts.mask.shape
+    slides = np.empty((n_points * (n_frames // 2 + 1), 4))
+    slides = slides[: feet_kernels.measure_slides(contacts.mask, subject.paths(contacts.points), slides)]
+    if not len(slides):
+        return
+    usual = float(np.sort(slides[:, 0])[len(slides) // 2])
     if usual > _SLIDE:
+        moved, start, stop, k = slides[slides[:, 0].argmax()].tolist()
         yield Finding(
-            "foot_slide", "severe" if usual > _LARGE_SLIDE else "mild", worst[1], worst[2], usual, "m",
-            f"planted feet slide by {1e3 * usual:.0f} mm, and by up to {1e3 * worst[0]:.0f} mm", "hold planted feet",
-            (worst[3],), "clean",
+            "foot_slide", "severe" if usual > _LARGE_SLIDE else "mild", int(start), int(stop), usual, "m",
+            f"planted feet slide by {1e3 * usual:.0f} mm, and by up to {1e3 * moved:.0f} mm", "hold planted feet",
+            (contacts.points[int(k)].name,), "clean",
         )  # fmt: skip
 
 
 def _check_depth(subject: Subject) -> Iterator[Finding]:
     """Find the part of the body that is deepest below the floor. Cleanup moves parts other than feet only on
     request."""
+    if not (depth_below_floor(subject) > _DEPTH).any():
+        return
     skeleton, points = subject.motion.skeleton, subject.foot_points
-    depth = subject.floor - np.concatenate([subject.heights, subject.paths(points)[..., 1]], axis=1)
+    heights = subject.world.positions[:, subject.joints, 1]
+    depth = subject.floor - np.concatenate([heights, subject.paths(points)[..., 1]], axis=1)
     for glitch in subject.glitches:
         depth[glitch.start : glitch.stop] = 0.0
     deepest = float(depth.max())

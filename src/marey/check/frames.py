@@ -29,7 +29,7 @@ def check_glitches(subject: Subject) -> Iterator[Finding]:
     motion = subject.motion
     for glitch in subject.glitches:
         yield _describe(glitch, motion.skeleton)
-    loose = find_loose_joints(motion)
+    loose = find_loose_joints(motion, subject.may_flip)
     if loose.frames:
         yield Finding(
             "loose_joints", "mild", loose.frames[0], loose.frames[-1] + 1, float(len(loose.frames)), "",

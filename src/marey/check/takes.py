@@ -65,28 +65,18 @@ def find_key_poses(motion: Motion) -> KeyPoses:
     frames = np.arange(0.0, len(motion), step).astype(int)
     if len(frames) < 3 or any(name not in roles for name in (*_JOINTS, *_LEGS)):
         return none
-    joints = [roles[name] for name in (*_JOINTS, *_LEGS)]
-    coarse = motion.rotations[frames[:, None], joints[: len(_JOINTS)]]
-    cosines = np.abs(np.einsum("fjk,fjk->fj", coarse[1:], coarse[:-1])).clip(0.0, 1.0)
-    speeds = filters.gaussian(np.arccos(cosines) @ _GROUPS, _SMOOTH * motion.fps / step)
-    before, here, after = speeds[:-2], speeds[1:-1], speeds[2:]
-    rows, groups = np.nonzero((here < before) & (here <= after))
-    if not len(rows):
+    joints = np.array([roles[name] for name in (*_JOINTS, *_LEGS)])
+    rotations, angles = np.ascontiguousarray(motion.rotations), np.empty((len(frames) - 1, _GROUPS.shape[1]))
+    takes_kernels.measure_turning(rotations, frames, joints[: len(_JOINTS)], _GROUPS, angles)
+    speeds, at = filters.gaussian(angles, _SMOOTH * motion.fps / step), np.empty(angles.size)
+    at = np.sort(at[: takes_kernels.find_rests(speeds, frames, step, at)])[:_MAX_POSES]
+    if not len(at):
         return none
-    before, here, after = before[rows, groups], here[rows, groups], after[rows, groups]
-    # The vertex of the parabola through three speeds, which are between the frames.
-    vertex = 0.5 * (before - after) / np.maximum(before - 2.0 * here + after, 1e-12)
-    at = frames[rows + 1] + step * (0.5 + vertex.clip(-1.0, 1.0))
-    at = at[np.argsort(at, kind="stable")[:_MAX_POSES]]
-    low = np.minimum(at.astype(int), len(motion) - 2)
-    near, far = (motion.rotations[rows[:, None], joints] for rows in (low, low + 1))
-    far = np.where(np.einsum("njk,njk->nj", near, far)[..., None] < 0.0, -far, far)
-    poses = near + (at - low)[:, None, None] * (far - near)
-    poses /= np.linalg.norm(poses, axis=-1, keepdims=True)
-    largest = np.take_along_axis(poses, np.abs(poses).argmax(axis=-1)[..., None], axis=-1)
-    times, vectors = at / motion.fps, (poses * np.sign(largest) * _WEIGHTS[:, None]).reshape(len(at), 4 * len(_WEIGHTS))
+    vectors, sums = np.empty((len(at), 4 * len(_WEIGHTS))), np.empty(len(at))
+    takes_kernels.blend_poses(rotations, at, joints, _WEIGHTS, vectors, sums)
+    times = at / motion.fps
     # A pose that recurs, as at rest, does not identify a time.
-    sums = vectors.sum(axis=1) / vectors.shape[1] ** 0.5
+    sums /= vectors.shape[1] ** 0.5
     recurs = np.empty(len(times), dtype=bool)
     takes_kernels.find_recurring(vectors, times, sums, np.argsort(sums, kind="stable"), _RADIUS, _IN_TIME, recurs)
     return KeyPoses(set_readonly(times[~recurs]), set_readonly(vectors[~recurs]))
@@ -110,15 +100,17 @@ def find_same_takes(clips: Sequence[KeyPoses]) -> list[tuple[int, int, float, fl
     found: dict[int, tuple[int, int, float, float]] = {}
     keys = owners[pairs[:, 1]] * len(clips) + owners[pairs[:, 0]]
     order = np.argsort(keys, kind="stable")
-    for rows in np.split(pairs[order], np.flatnonzero(np.diff(keys[order])) + 1):
-        if len(rows) < _FEWEST:
-            continue
-        earlier, later = int(owners[rows[0, 0]]), int(owners[rows[0, 1]])
-        offsets = times[rows[:, 1]] - times[rows[:, 0]]
-        in_time = np.abs(offsets[:, None] - offsets[None]) < _IN_TIME
-        best = int(in_time.sum(axis=1).argmax())
-        shared, offset = int(in_time[best].sum()), float(np.median(offsets[in_time[best]]))
-        span = times[rows[in_time[best], 1]]
+    pairs = pairs[order]
+    offsets = times[pairs[:, 1]] - times[pairs[:, 0]]
+    edges = np.r_[0, np.flatnonzero(np.diff(keys[order])) + 1, len(pairs)]
+    best, counts = np.empty(len(edges) - 1, dtype=np.int64), np.empty(len(edges) - 1, dtype=np.int64)
+    takes_kernels.count_in_time(offsets, edges, _IN_TIME, best, counts)
+    for group in np.flatnonzero(counts >= _FEWEST).tolist():
+        rows = np.arange(edges[group], edges[group + 1])
+        rows = rows[np.abs(offsets[rows] - offsets[best[group]]) < _IN_TIME]
+        earlier, later = owners[pairs[rows[0]]].tolist()
+        shared, offset = len(rows), float(np.median(offsets[rows]))
+        span = times[pairs[rows, 1]]
         ours, theirs = clips[later].times, clips[earlier].times + offset
         low, high = max(ours[0], theirs[0]) - _IN_TIME, min(ours[-1], theirs[-1]) + _IN_TIME
         n_poses = min(int(((each >= low) & (each <= high)).sum()) for each in (ours, theirs))

@@ -1,8 +1,75 @@
-"""Find poses of a clip that recur."""
+"""Find key poses of a clip, and those that recur."""
 
 from __future__ import annotations
 
-from marey.compiled import Bools1D, Floats1D, Floats2D, Ints1D, Out, kernel
+import math
+
+from marey.compiled import Bools1D, Floats1D, Floats2D, Floats3D, Ints1D, Out, kernel
+
+
+@kernel
+def measure_turning(
+    rotations: Floats3D, frames: Ints1D, joints: Ints1D, groups: Floats2D, angles: Out[Floats2D]
+) -> None:
+    """Write half the angles by which joints (m,) rotate between n frames, summed for each group: (n - 1, g).
+
+    rotations : (F, J, 4). groups : (m, g) weights of the joints.
+    """
+    for i in range(len(frames) - 1):
+        angles[i] = 0.0
+        for k in range(len(joints)):
+            a, b, cosine = rotations[frames[i], joints[k]], rotations[frames[i + 1], joints[k]], 0.0
+            for c in range(4):
+                cosine += a[c] * b[c]
+            angle = math.acos(min(math.fabs(cosine), 1.0))
+            for g in range(groups.shape[1]):
+                angles[i, g] += groups[k, g] * angle
+
+
+@kernel
+def find_rests(speeds: Floats2D, frames: Ints1D, step: float, rests: Out[Floats1D]) -> int:
+    """Write the times, in frames, at which a column of `speeds` (n, g) is lowest, and return how many there are.
+
+    Speeds are those between `frames` (n + 1,), which are `step` apart. Times are those of the vertex of a parabola
+    through three speeds; there are at most n g.
+    """
+    count = 0
+    for i in range(1, speeds.shape[0] - 1):
+        for g in range(speeds.shape[1]):
+            before, here, after = speeds[i - 1, g], speeds[i, g], speeds[i + 1, g]
+            if here < before and here <= after:
+                vertex = 0.5 * (before - after) / max(before - 2.0 * here + after, 1e-12)
+                rests[count] = frames[i] + step * (0.5 + min(max(vertex, -1.0), 1.0))
+                count += 1
+    return count
+
+
+@kernel
+def blend_poses(
+    rotations: Floats3D, at: Floats1D, joints: Ints1D, weights: Floats1D, vectors: Out[Floats2D], sums: Out[Floats1D]
+) -> None:
+    """Write the rotations of joints (m,) at n times, in frames, as vectors (n, 4 m), and the sums of their components.
+
+    Rotations between frames are interpolated. Their largest component is positive. weights : (m,) factors.
+    """
+    for i in range(len(at)):
+        low = min(int(at[i]), rotations.shape[0] - 2)
+        part, sums[i] = at[i] - low, 0.0
+        for k in range(len(joints)):
+            near, far, cosine = rotations[low, joints[k]], rotations[low + 1, joints[k]], 0.0
+            for c in range(4):
+                cosine += near[c] * far[c]
+            sign, length, largest = -1.0 if cosine < 0.0 else 1.0, 0.0, 0.0
+            for c in range(4):
+                value = near[c] + part * (sign * far[c] - near[c])
+                vectors[i, 4 * k + c] = value
+                length += value * value
+                if math.fabs(value) > math.fabs(largest):
+                    largest = value
+            factor = weights[k] / math.sqrt(length) * (-1.0 if largest < 0.0 else 1.0)
+            for c in range(4):
+                vectors[i, 4 * k + c] *= factor
+                sums[i] += vectors[i, 4 * k + c]
 
 
 @kernel
@@ -38,3 +105,20 @@ def find_recurring(
                     break
             if total < limit:
                 recurs[i] = recurs[j] = True
+
+
+@kernel
+def count_in_time(offsets: Floats1D, edges: Ints1D, apart: float, best: Out[Ints1D], counts: Out[Ints1D]) -> None:
+    """Find the offset (n,) of each group, from one edge to the next, to which most others are nearer than `apart`.
+
+    Writes its index, and how many these are, itself included.
+    """
+    for group in range(len(edges) - 1):
+        best[group], counts[group] = edges[group], 0
+        for i in range(edges[group], edges[group + 1]):
+            n = 0
+            for j in range(edges[group], edges[group + 1]):
+                if math.fabs(offsets[i] - offsets[j]) < apart:
+                    n += 1
+            if n > counts[group]:
+                best[group], counts[group] = i, n
