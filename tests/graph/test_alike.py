@@ -8,8 +8,9 @@ import pytest
 from marey.compare import DistanceGrid, distance_grid, frame_distances, frame_weights, point_clouds
 from marey.compiled import python_form
 from marey.errors import InvalidValue
+from marey.graph.alignment import align_at_cells, center_clip
 from marey.graph.alike_kernels import align_cells
-from marey.graph.minima import align_at_cells, center_clip, find_transitions
+from marey.graph.minima import find_transitions
 from marey.store import Cache, processes, threads
 from tests.compare.clips import wandering
 from tests.graph.clips import sneaks, walks

@@ -33,12 +33,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey.compare.clouds import Clouds
+from marey.compare.pairing import PIECE
 from marey.core.arrays import Floats, set_readonly
 
 N_AXES = 15
 """Number of principal axes; with the length of the rest, the number of features is a multiple of 4."""
-# Frames whose features are computed at a time, and maximum number of frames that the axes are computed from.
-_CHUNK, _SAMPLED = 1024, 12_000
+# Maximum number of frames that the axes are computed from.
+_SAMPLED = 12_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,8 +78,10 @@ class Embedding:
     def apply(self, clouds: Clouds) -> NDArray[np.float32]:
         """Compute the features (F, K + 1) of each frame. Their distance never exceeds the aligned distance."""
         out = np.empty((len(clouds), self.n_features), dtype=np.float32)
-        for start in range(0, len(clouds), _CHUNK):
-            part = slice(start, start + _CHUNK)
+        # In small parts, which stay in the cache and are multiplied on one thread.
+        n = max(PIECE // self.axes.size, 8)
+        for start in range(0, len(clouds), n):
+            part = slice(start, start + n)
             away = embed_poses(clouds.points[part], clouds.weights) - self.mean
             inside = away @ self.axes.T
             rest = np.einsum("fp,fp->f", away, away) - np.einsum("fk,fk->f", inside, inside)

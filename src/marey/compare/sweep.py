@@ -122,6 +122,27 @@ def _swept(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int,
     return np.take(cells, cells[:, 0].argsort(kind="stable"), axis=0)
 
 
+def decide_minima(pairing: Pairing, cells: Ints, limit: float) -> Ints:
+    """Return which cells (M, 2) of (N, 3) cells with rivals are minima of D up to `limit` m^2, decided in double
+    precision; the cells are as in `SweepState.found`."""
+    is_open = cells[:, 2] != 0
+    if not is_open.any():
+        return cells[:, :2]
+    half = pairing.half
+    lows, highs = cells[is_open, :2].min(axis=0) - half - 1, cells[is_open, :2].max(axis=0) + half + 2
+    starts = np.maximum(lows, 0)
+    levels = np.zeros(pairing.a.n_markers)
+    ours, theirs = (
+        Side.of(clouds, (int(start) + half, int(stop) - half), pairing.frame_weights, levels).frames
+        for clouds, start, stop in zip((pairing.a, pairing.b), starts, highs, strict=True)
+    )
+    is_minimum, decided = ~is_open, np.empty(np.count_nonzero(is_open), dtype=bool)
+    begins = (int(starts[0]), int(starts[1]))
+    decide_cells(cells[is_open], ours, theirs, begins, pairing.frame_weights, limit, decided)
+    is_minimum[is_open] = decided
+    return cells[is_minimum, :2]
+
+
 def even_runs(start: int, stop: int, largest: int) -> list[tuple[int, int]]:
     """Split start .. stop into as few runs of at most `largest` as possible, of about equal length."""
     n = max(math.ceil((stop - start) / largest), 1)

@@ -8,7 +8,8 @@ needs the speed states which numbers are added independently::
         total = total + load_lanes(row, m) * load_lanes(other, m)
     return sum_lanes(total)
 
-Lanes can be added, subtracted and multiplied. Rows are float64, C-contiguous, and their length is a multiple of eight.
+Lanes can be added, subtracted and multiplied. Rows are float64 or float32, C-contiguous, and their length is a multiple
+of eight.
 """
 
 from __future__ import annotations
@@ -37,6 +38,16 @@ def load_lanes(row: Floats1D, start: int) -> Lanes:
     return row[start : start + WIDTH].copy()
 
 
+def spread_lanes(number: np.float32) -> Lanes:
+    """Return a number in single precision eight times."""
+    return np.full(WIDTH, number, dtype=np.float32)
+
+
+def compare_lanes(a: Lanes, b: Lanes) -> int:
+    """Return bits: bit k is set if the k-th number of a is at most the k-th of b."""
+    return sum(int(x <= y) << k for k, (x, y) in enumerate(zip(a, b, strict=True)))
+
+
 def sum_lanes(lanes: Lanes) -> float:
     """Return the sum of eight numbers: the last four are added to the first four, and so on by halves."""
     while len(lanes) > 1:
@@ -56,16 +67,18 @@ def register_lanes() -> None:
     intrinsic: Callable[[Any], Any] = extending.intrinsic
 
     class LanesType(types.Type):
-        def __init__(self) -> None:
-            super().__init__("Lanes")
+        def __init__(self, dtype: Any) -> None:
+            super().__init__(f"Lanes({dtype})")
+            self.dtype = dtype
 
-    lanes = LanesType()
-    vector = ir.VectorType(ir.DoubleType(), WIDTH)
+    lanes, singles = LanesType(types.float64), LanesType(types.float32)
+    vector, single_vector = ir.VectorType(ir.DoubleType(), WIDTH), ir.VectorType(ir.FloatType(), WIDTH)
+    vectors = {lanes: vector, singles: single_vector}
 
     @register_model(LanesType)
     class LanesModel(models.PrimitiveModel):
         def __init__(self, manager: Any, kind: Any) -> None:
-            super().__init__(manager, kind, vector)  # type: ignore[no-untyped-call]
+            super().__init__(manager, kind, vectors[kind])  # type: ignore[no-untyped-call]
 
     @intrinsic
     def make_zero(typing: Any) -> Any:
@@ -73,12 +86,32 @@ def register_lanes() -> None:
 
     @intrinsic
     def load(typing: Any, row: Any, start: Any) -> Any:
+        kind = lanes if row.dtype == types.float64 else singles
+
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array = context.make_array(signature.args[0])(context, builder, arguments[0])
-            place = builder.bitcast(builder.gep(array.data, [arguments[1]]), vector.as_pointer())
-            return builder.load(place, align=8)
+            place = builder.bitcast(builder.gep(array.data, [arguments[1]]), vectors[kind].as_pointer())
+            return builder.load(place, align=row.dtype.bitwidth // 8)
 
-        return lanes(row, types.intp), generate
+        return kind(row, types.intp), generate
+
+    @intrinsic
+    def spread(typing: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            index = ir.IntType(32)
+            one = builder.insert_element(ir.Constant(single_vector, ir.Undefined), arguments[0], index(0))
+            mask = ir.Constant(ir.VectorType(index, WIDTH), [0] * WIDTH)
+            return builder.shuffle_vector(one, one, mask)
+
+        return singles(types.float32), generate
+
+    @intrinsic
+    def compare(typing: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            bits = builder.bitcast(builder.fcmp_ordered("<=", *arguments), ir.IntType(WIDTH))
+            return builder.zext(bits, ir.IntType(64))
+
+        return types.int64(a, b), generate
 
     @intrinsic
     def add_by_halves(typing: Any, value: Any) -> Any:
@@ -104,11 +137,11 @@ def register_lanes() -> None:
             def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
                 return getattr(builder, name)(*arguments)
 
-            return lanes(lanes, lanes), generate
+            return a(a, a), generate
 
         @overload(operation, strict=False)
         def overload_operator(a: Any, b: Any) -> Any:
-            if a is lanes and b is lanes:
+            if a is b and a in vectors:
                 return lambda a, b: calculate(a, b)
             return None
 
@@ -121,9 +154,17 @@ def register_lanes() -> None:
 
     @overload(load_lanes, strict=False)
     def overload_load(row: Any, start: Any) -> Any:
-        if isinstance(row, types.Array) and (row.dtype, row.ndim, row.layout) == (types.float64, 1, "C"):
+        if isinstance(row, types.Array) and (row.ndim, row.layout) == (1, "C"):
             return lambda row, start: load(row, start)
         return None
+
+    @overload(spread_lanes, strict=False)
+    def overload_spread(number: Any) -> Any:
+        return lambda number: spread(number)
+
+    @overload(compare_lanes, strict=False)
+    def overload_compare(a: Any, b: Any) -> Any:
+        return lambda a, b: compare(a, b)
 
     @overload(sum_lanes, strict=False)
     def overload_sum(lanes: Any) -> Any:

@@ -20,8 +20,9 @@ from marey.compare.minima import check_limit
 from marey.compare.pairing import Pairing
 from marey.core.arrays import Floats, set_readonly
 from marey.errors import InvalidValue
+from marey.graph.alignment import align_at_cells, center_clip
 from marey.graph.coarse_kernels import CoarseGrid, SearchedCells, WindowedClip, find_fine_minima
-from marey.graph.minima import Block, align_at_cells, center_clip
+from marey.graph.minima import Block
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,10 +16,11 @@ from marey.compare.clouds import check_frame_weights, check_pair
 from marey.compare.minima import check_limit
 from marey.compare.pairing import Pairing, choose_runner
 from marey.compare.sweep import LastResults, Sides, even_runs, make_sides, span_minima
-from marey.core.arrays import Floats, Ints, set_readonly
+from marey.core.arrays import Floats, set_readonly
 from marey.core.protocols import ResultCache
-from marey.graph.alike_kernels import CenteredClip, align_cells, center_markers
-from marey.graph.far_blocks import find_near_blocks, search_parts
+from marey.graph.alignment import align_at_cells, align_centered, center_clip
+from marey.graph.alike_kernels import CenteredClip
+from marey.graph.near_cells import NearCells
 from marey.graph.transitions import Align, FramePairs, Transitions
 
 Progress = Callable[[float], None]
@@ -103,25 +104,37 @@ def search_minima(
         from marey.graph.coarse import make_coarse_search
 
         look = make_coarse_search(clouds, weights, limit, coarse_step)
-    skipped = 0.0
-    if limit is not None and coarse_step == 1:
-        near = find_near_blocks(blocks, clouds, weights, limit)
-        blocks, skipped = near.blocks, near.skipped
-        look = partial(search_parts, look, near.parts)
     pack, spread = partial(_pack_minima, look), choose_runner(run)
+    n_cells = sum(block.n_cells for block in blocks)
+    costs: Sequence[float] = [block.n_cells for block in blocks]
+    if limit is not None and coarse_step == 1:
+        near = NearCells.build(clouds, weights, limit)
+        counts = near.count_all(blocks)
+        blocks, costs = [block for block, n in zip(blocks, counts, strict=True) if n], [n for n in counts if n]
+        pack = partial(_pack_near_minima, near, pack)
+    else:
+        n_cells = 0
     if cache is None:
-        return Minima(clouds, weights, blocks, lambda: spread(pack, blocks), None, progress, penalize, skipped)
-    keys = [_block_key(cache, poses, weights, limit, block, coarse_step) for block in blocks]
-    return Minima(
-        clouds,
-        weights,
-        blocks,
-        lambda: cache.map(pack, blocks, keys, run=spread),
-        max_memory,
-        progress,
-        penalize,
-        skipped,
-    )
+        read, max_kept = partial(spread, pack, blocks), None
+    else:
+        keys = [_block_key(cache, poses, weights, limit, block, coarse_step) for block in blocks]
+        read, max_kept = partial(cache.map, pack, blocks, keys, run=spread), max_memory
+    return Minima(clouds, weights, Search(blocks, costs, read, n_cells), max_kept, progress, penalize)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """A search of blocks for minima.
+
+    blocks : the blocks that may have minima. costs : their costs, in any unit.
+    read : yields the packed minima of each block.
+    n_cells : number of cells of all blocks, if results begin with the number of cells that were compared; 0 if all are.
+    """
+
+    blocks: Sequence[Block]
+    costs: Sequence[float]
+    read: Callable[[], Iterator[NDArray[Any]]]
+    n_cells: int
 
 
 class Minima:
@@ -129,23 +142,22 @@ class Minima:
 
     Reading them for the first time searches the blocks. 12 bytes per minimum are kept; if they can be read from a cache
     and need more than `max_memory` bytes, nothing is kept, and every pass reads the cache.
+
+    skipped : fraction of the cells that were not compared, known after the first pass.
     """
 
     def __init__(
         self,
         clouds: Sequence[Clouds],
         weights: Floats,
-        blocks: Sequence[Block],
-        search: Callable[[], Iterator[NDArray[Any]]],
+        search: Search,
         max_memory: int | None,
         progress: Progress | None,
         penalize: Callable[[FramePairs], Floats] | None,
-        skipped: float,
     ) -> None:
-        self.skipped = skipped
-        self._clouds, self._weights, self._blocks = clouds, weights, blocks
-        self._search, self._max_memory, self._penalize = search, max_memory, penalize
-        self._progress = progress
+        self.skipped = 0.0
+        self._clouds, self._weights, self._search = clouds, weights, search
+        self._max_memory, self._progress, self._penalize = max_memory, progress, penalize
         self._parts: list[NDArray[Any]] | None = None
 
     def batches(self) -> Iterator[FramePairs]:
@@ -153,7 +165,7 @@ class Minima:
         blocks: list[Block] = []
         parts: list[NDArray[Any]] = []
         n = 0
-        for block, part in zip(self._blocks, self._read(), strict=True):
+        for block, part in zip(self._search.blocks, self._read(), strict=True):
             # Blocks with the same rows are consecutive; only these must be sorted together.
             if n >= _BATCH and (block.a, block.b, block.rows) != (blocks[-1].a, blocks[-1].b, blocks[-1].rows):
                 yield self._unpack(blocks, parts)
@@ -181,10 +193,13 @@ class Minima:
         if self._parts is not None:
             yield from self._parts
             return
-        total, done, n_bytes = sum(block.n_cells for block in self._blocks), 0, 0
+        total, done, n_bytes, n_compared = sum(self._search.costs), 0.0, 0, 0
         parts: list[NDArray[Any]] | None = []
-        for block, part in zip(self._blocks, self._search(), strict=True):
-            done += block.n_cells
+        for cost, part in zip(self._search.costs, self._search.read(), strict=True):
+            if self._search.n_cells:
+                n_compared += int(part[0, 0])
+                part = part[1:]
+            done += cost
             if self._progress is not None:
                 self._progress(done / total)
             n_bytes += part.nbytes
@@ -193,6 +208,8 @@ class Minima:
                 if self._max_memory is not None and n_bytes > self._max_memory:
                     parts = None
             yield part
+        if self._search.n_cells:
+            self.skipped = 1.0 - n_compared / self._search.n_cells
         self._parts, self._progress = parts, None
 
     def _unpack(self, blocks: Sequence[Block], parts: Sequence[NDArray[Any]]) -> FramePairs:
@@ -229,7 +246,10 @@ class Minima:
 def _pack_minima(look: Callable[[Block], Floats], block: Block) -> NDArray[Any]:
     """Find the minima of a block with `look`, and pack them into 12 bytes each (N, 3): row and column in the block with
     16 bits each, and D. The transforms are computed again for those that become transitions."""
-    found = look(block)
+    return _pack_cells(block, look(block))
+
+
+def _pack_cells(block: Block, found: Floats) -> NDArray[Any]:
     out = np.empty((len(found), 3), dtype=np.uint32)
     places = found[:, :2].astype(np.uint32) - np.array([block.rows[0], block.columns[0]], dtype=np.uint32)
     out[:, 0] = places[:, 0] << 16 | places[:, 1]
@@ -237,12 +257,26 @@ def _pack_minima(look: Callable[[Block], Floats], block: Block) -> NDArray[Any]:
     return set_readonly(out)
 
 
+def _pack_near_minima(near: NearCells, pack: Callable[[Block], NDArray[Any]], block: Block) -> NDArray[Any]:
+    """Find the minima of a block among near cells, and pack them as `_pack_minima` does, after a row with the number of
+    cells that were compared. If many cells are near, `pack` compares all of them."""
+    found = near.find(block)
+    if found is None:
+        packed, n = pack(block), block.n_cells
+    else:
+        cells, n = found
+        a, b = near.clouds[block.a], near.clouds[block.b]
+        packed = _pack_cells(block, align_at_cells(a, b, near.frame_weights, cells))
+    return set_readonly(np.concatenate([np.array([[n, 0, 0]], dtype=np.uint32), packed]))
+
+
 def _block_key(
     cache: ResultCache, poses: Sequence[str], weights: Floats, limit: float | None, block: Block, coarse_step: int
 ) -> str:
     """Return the cache key of a block's minima; the first number is the version of the algorithm."""
+    version = 3 if limit is None or coarse_step > 1 else 4
     pair = (poses[block.a], poses[block.b], block.a == block.b)
-    return cache.key("minima", 3, coarse_step, pair, weights, limit, block.rows, block.columns)
+    return cache.key("minima", version, coarse_step, pair, weights, limit, block.rows, block.columns)
 
 
 def split_into_blocks(lengths: Sequence[int], half: int, max_memory: int) -> list[Block]:
@@ -283,37 +317,4 @@ def find_minima(
     (first, last), (left, right) = block.rows, block.columns
     center = center_clip if center is None else center
     centered = center(a, first - half, last + half), center(b, left - half, right + half)
-    return _align(centered, (first - half, left - half), frame_weights, cells)
-
-
-def align_at_cells(a: Clouds, b: Clouds, frame_weights: Floats, cells: Ints) -> Floats:
-    """Compute D and the aligning transform at cells (N, 2) with complete windows; rows of the result (N, 6) are as in
-    `find_minima`.
-
-    The result for a cell does not depend on the other cells.
-    """
-    half = len(frame_weights) // 2
-    if not len(cells):
-        return set_readonly(np.empty((0, 6)))
-    first = cells.min(axis=0) - half
-    last = cells.max(axis=0) + half + 1
-    ours, theirs = (center_clip(clouds, int(i), int(j)) for clouds, i, j in zip((a, b), first, last, strict=True))
-    return _align((ours, theirs), (int(first[0]), int(first[1])), frame_weights, cells)
-
-
-def _align(
-    clips: tuple[CenteredClip, CenteredClip], begins: tuple[int, int], frame_weights: Floats, cells: Ints
-) -> Floats:
-    """Compute the result of `align_at_cells` for centered clips that begin at frames `begins`."""
-    found, out = np.empty((len(cells), 4)), np.empty((len(cells), 6))
-    align_cells(*clips, cells - begins, frame_weights, found)
-    out[:, :2], out[:, 2:] = cells, found
-    return set_readonly(out)
-
-
-def center_clip(clouds: Clouds, start: int, stop: int) -> CenteredClip:
-    """Return frames `start` to `stop`, half-open, in the form that the kernels need."""
-    n = stop - start
-    clip = CenteredClip(np.zeros((n, 3, -(-clouds.n_markers // 8) * 8)), np.empty((n, 2)), np.empty(n))
-    center_markers(clouds.points[start:stop], clouds.weights, *clip)
-    return clip
+    return align_centered(centered, (first - half, left - half), frame_weights, cells)

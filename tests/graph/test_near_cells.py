@@ -10,8 +10,8 @@ import pytest
 from marey.compare import frame_distances, frame_weights, point_clouds
 from marey.errors import InvalidValue
 from marey.graph import MotionGraph
-from marey.graph.far_blocks import average_features, find_near_blocks
 from marey.graph.minima import find_transitions, split_into_blocks
+from marey.graph.near_cells import NearCells, average_features
 from marey.samples import sample
 from marey.store import Cache
 
@@ -35,7 +35,7 @@ def test_features_of_windows_bound_their_distance(per_joint):
     rng = np.random.default_rng(3)
     i, j = (rng.integers(half, len(each) - half, 300) for each in (a, b))
     distances = np.sqrt(frame_distances(a, i, b, j, weights)[1])
-    assert (np.linalg.norm(one[i] - other[j], axis=1) <= distances + 1e-5).all()
+    assert (np.linalg.norm(one[i - half] - other[j - half], axis=1) <= distances + 1e-5).all()
 
 
 @pytest.mark.parametrize("limit", [0.02, 0.06, 0.15])
@@ -52,20 +52,35 @@ def test_transitions_are_those_of_all_blocks(clouds, limit):
     assert every.skipped == 0.0
 
 
-def test_parts_are_in_their_blocks(clouds):
+def test_no_near_frames_are_in_far_groups(clouds):
+    weights = frame_weights(0.3, 30.0)
+    half = len(weights) // 2
+    near = NearCells.build(clouds, weights, 0.05)
+    features = average_features(clouds, weights)
+    blocks = split_into_blocks([len(each) for each in clouds], half, 2**20)
+    for block, count in zip(blocks, near.count_all(blocks), strict=True):
+        a, b = (
+            features[clip][run[0] - half : run[1] - half].astype(np.float64)
+            for clip, run in ((block.a, block.rows), (block.b, block.columns))
+        )
+        distances = np.linalg.norm(a[:, None] - b[None], axis=2)
+        lags = np.subtract.outer(np.arange(*block.columns), np.arange(*block.rows)).T
+        is_near = (distances <= 0.05) & ((lags >= len(weights)) | (block.a != block.b))
+        assert np.count_nonzero(is_near) <= count
+        found = near.find(block)
+        if found is not None:
+            assert np.count_nonzero(is_near) <= found[1] <= count
+
+
+def test_many_near_cells_are_compared_all_at_once(clouds):
     weights = frame_weights(0.3, 30.0)
     blocks = split_into_blocks([len(each) for each in clouds], len(weights) // 2, 2**20)
-    near = find_near_blocks(blocks, clouds, weights, 0.05)
-    n_left = 0
-    for block in near.blocks:
-        for rows, columns in near.parts[block]:
-            assert block.rows[0] <= rows[0] < rows[1] <= block.rows[1]
-            assert block.columns[0] <= columns[0] < columns[1] <= block.columns[1]
-            n_left += (rows[1] - rows[0]) * (columns[1] - columns[0])
-    assert n_left == pytest.approx((1.0 - near.skipped) * sum(each.n_cells for each in blocks))
-    everything = find_near_blocks(blocks, clouds, weights, 10.0)
-    assert everything.skipped == 0.0
-    assert everything.blocks == blocks
+    everything = NearCells.build(clouds, weights, 10.0)
+    assert all(everything.find(block) is None for block in blocks)
+    few = find_transitions(clouds, weights, 10.0, max_memory=2**20)
+    every = find_transitions(clouds, weights, None, max_memory=2**20)
+    assert np.array_equal(few.distances, every.distances)
+    assert few.skipped == 0.0
 
 
 def test_one_more_clip_costs_only_its_own_pairs(clouds, tmp_path):
