@@ -148,6 +148,8 @@ def walk_a_graph() -> Results:
     yield "led_to, tiny graph", tiny.random_walk(1.0, rng=1).extend_to((1.0, 1.8)).edges
     coarse = marey.MotionGraph.build(clips[:2], threshold=0.08, coarse_step=3)
     yield "coarse graph", [coarse.nodes, coarse.edges.heads]
+    near = marey.MotionGraph.build([clip[:75] for clip in clips[:2]], threshold=0.08, max_search_distance=0.08)
+    yield "graph of near cells", [near.nodes, near.edges.heads]
     graph = marey.MotionGraph.build(clips, threshold=0.08)
     yield "graph", motion_parts(graph.random_walk(seconds=8.0).motion())
     yield "follow", motion_parts(graph.follow([[0.0, 0.0], [0.3, 2.0], [0.0, 4.0]]).walk.motion())

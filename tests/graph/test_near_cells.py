@@ -1,4 +1,4 @@
-"""Parts of grids that are too far are left out, and the transitions stay the same."""
+"""Only frames that may be within a limit are compared, and the transitions stay the same."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from marey.compare import frame_distances, frame_weights, point_clouds
+from marey.compiled import python_form
+from marey.edit import resample
 from marey.errors import InvalidValue
-from marey.graph import MotionGraph
+from marey.graph import MotionGraph, near_cells
 from marey.graph.minima import find_transitions, split_into_blocks
 from marey.graph.near_cells import NearCells, average_features
+from marey.io import load_motion
 from marey.samples import sample
 from marey.store import Cache
 
@@ -38,9 +41,8 @@ def test_features_of_windows_bound_their_distance(per_joint):
     assert (np.linalg.norm(one[i - half] - other[j - half], axis=1) <= distances + 1e-5).all()
 
 
-@pytest.mark.parametrize("limit", [0.02, 0.06, 0.15])
-def test_transitions_are_those_of_all_blocks(clouds, limit):
-    weights = frame_weights(0.3, 30.0)
+def check_limited(clouds, weights, limit):
+    """Check that a search up to a limit finds the minima of a search without one; return the skipped fraction."""
     few = find_transitions(clouds, weights, limit, max_memory=2**20)
     every = find_transitions(clouds, weights, None, max_memory=2**20)
     near = every.select(every.distances <= limit)
@@ -48,8 +50,61 @@ def test_transitions_are_those_of_all_blocks(clouds, limit):
     assert np.array_equal(few.frames, near.frames)
     assert np.array_equal(few.distances, near.distances)
     assert np.array_equal(few.transforms, near.transforms)
-    assert few.skipped > 0.2
     assert every.skipped == 0.0
+    return few.skipped
+
+
+@pytest.mark.parametrize("limit", [0.02, 0.06, 0.15])
+def test_transitions_are_those_of_all_cells(clouds, limit):
+    assert check_limited(clouds, frame_weights(0.3, 30.0), limit) > 0.2
+
+
+@pytest.mark.parametrize("shape", ["box", "gaussian"])
+def test_windows_may_have_any_shape(clouds, shape):
+    assert check_limited(clouds[:2], frame_weights(0.2, 30.0, shape), 0.06) > 0.2
+
+
+def test_clips_may_be_far_apart_and_stand_still():
+    walk = sample("walk", fps=30.0, seconds=4.0).motion
+    still = np.repeat(point_clouds(walk).points[40:41], 30, axis=0)
+    points = point_clouds(walk).points
+    points = np.concatenate([points[:40], still, points[40:]])
+    far = points + np.array([2000.0, 0.0, -5000.0])
+    both = [replace(point_clouds(walk), points=each, contacts=None) for each in (points, far)]
+    check_limited(both, frame_weights(0.3, 30.0), 0.03)
+
+
+def test_clips_shorter_than_a_window_have_no_transitions(clouds):
+    weights = frame_weights(0.3, 30.0)
+    short = replace(clouds[0], points=clouds[0].points[:7], contacts=None)
+    found = find_transitions([clouds[0], short, clouds[1]], weights, 0.05, max_memory=2**20)
+    assert len(found) == len(find_transitions(clouds[:2], weights, 0.05, max_memory=2**20))
+
+
+@pytest.mark.slow("compares recorded clips pair by pair")
+@pytest.mark.parametrize("limit", [0.01, 0.03, 0.08])
+def test_transitions_of_captures_are_those_of_all_cells(data_folder, limit):
+    files = sorted((data_folder / "cmu" / "144").glob("*.bvh"))[:3]
+    if not files:
+        pytest.skip(f"no clips in {data_folder / 'cmu' / '144'}")
+    clouds = [point_clouds(resample(load_motion(file), 30.0)) for file in files]
+    assert check_limited(clouds, frame_weights(0.5, 30.0), limit) > 0.5
+
+
+def test_compiled_and_python_code_find_the_same_cells(monkeypatch):
+    clips = [point_clouds(sample("walk", rng=k, fps=30.0, seconds=1.5).motion) for k in range(2)]
+    weights = frame_weights(0.3, 30.0)
+    near = NearCells.build(clips, weights, 0.06)
+    blocks = split_into_blocks([len(each) for each in clips], len(weights) // 2, 2**20)
+    compiled = near.count_all(blocks), [near.find(block) for block in blocks]
+    for name in ("count_near_groups", "list_near_cells", "find_sparse_minima"):
+        monkeypatch.setattr(near_cells, name, python_form(getattr(near_cells, name)))
+    counts, found = near.count_all(blocks), [near.find(block) for block in blocks]
+    assert counts == compiled[0]
+    assert any(len(cells) for cells, _ in found)
+    for ours, theirs in zip(found, compiled[1], strict=True):
+        assert np.array_equal(ours[0], theirs[0])
+        assert ours[1] == theirs[1]
 
 
 def test_no_near_frames_are_in_far_groups(clouds):

@@ -56,12 +56,13 @@ def center_markers(
 def compare_frames(p: Floats3D, i: int, q: Floats3D, j: int) -> tuple[float, float, float]:
     """Return sums over the markers of two frames of (F, 3, N): dot product and cross product along the floor, and
     squared height difference."""
-    px, pz, py = p[i, 0], p[i, 1], p[i, 2]
-    qx, qz, qy = q[j, 0], q[j, 1], q[j, 2]
+    n = p.shape[2]
+    i, j = 3 * n * i, 3 * n * j
     dot = cross = heights = zero_lanes()
-    for m in range(0, len(px), 8):
-        x, z, u, v = load_lanes(px, m), load_lanes(pz, m), load_lanes(qx, m), load_lanes(qz, m)
-        rise = load_lanes(py, m) - load_lanes(qy, m)
+    for m in range(0, n, 8):
+        x, z = load_lanes(p, i + m), load_lanes(p, i + n + m)
+        u, v = load_lanes(q, j + m), load_lanes(q, j + n + m)
+        rise = load_lanes(p, i + 2 * n + m) - load_lanes(q, j + 2 * n + m)
         dot = dot + (x * u + z * v)
         cross = cross + (x * v - z * u)
         heights = heights + rise * rise

@@ -13,7 +13,7 @@ the centers of the groups are farther apart than the limit plus both radii.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -26,9 +26,10 @@ from marey.compare import Clouds
 from marey.compare.embedding import Embedding
 from marey.compare.minima import check_limit
 from marey.compare.pairing import Pairing, choose_runner
-from marey.compare.sweep import decide_minima
+from marey.compare.sweep import LastResults, decide_minima
 from marey.core.arrays import Floats, Ints, set_readonly
 from marey.graph.alignment import center_clip
+from marey.graph.alike_kernels import CenteredClip
 from marey.graph.near_kernels import (
     Cells,
     ClipFeatures,
@@ -51,7 +52,7 @@ _MAX_MARKERS = 24
 # Errors of distances between features in single precision, relative to the distance and to the lengths of the features.
 _RELATIVE_ERROR, _ERROR = 2.0**-17, 2.0**-20
 # Error of D in double precision, relative to the squares that it is a difference of.
-_SLACK = 2.0**-44
+_DOUBLE_ERROR = 2.0**-44
 
 Singles = NDArray[np.float32]
 NO_CELLS: Ints = set_readonly(np.empty((0, 2), dtype=np.int64))
@@ -77,6 +78,7 @@ class NearCells:
     clouds, frame_weights, limit : as for `marey.graph.minima.search_minima`.
     reach : distance in meters up to which frames are compared: the limit, and rounding errors of the features.
     clips : the features of each clip.
+    center : `center_clip`, wrapped to reuse the results of other blocks.
     """
 
     clouds: Sequence[Clouds]
@@ -84,6 +86,7 @@ class NearCells:
     limit: float
     reach: float
     clips: list[ClipFeatures]
+    center: Callable[[Clouds, int, int], CenteredClip]
 
     @classmethod
     def build(cls, clouds: Sequence[Clouds], frame_weights: Floats, limit: float) -> NearCells:
@@ -91,7 +94,8 @@ class NearCells:
         features = average_features(clouds, frame_weights)
         largest = max(float(np.abs(each).max(initial=0.0)) for each in features)
         reach = limit * (1.0 + _RELATIVE_ERROR) + _ERROR * largest * math.sqrt(features[0].shape[1])
-        return cls(clouds, frame_weights, limit, reach, [group_features(each) for each in features])
+        clips = [group_features(each) for each in features]
+        return cls(clouds, frame_weights, limit, reach, clips, LastResults(center_clip))
 
     def count_all(self, blocks: Sequence[Block]) -> list[int]:
         """Return how many cells of each block are in pairs of groups that may be near."""
@@ -117,20 +121,12 @@ class NearCells:
         # Cells are numbered from the first one of the span.
         near = cells[:n] - np.array([span.start, span.first], dtype=np.int32)
         a, b = self.clouds[block.a], self.clouds[block.b]
-        ours, theirs = (
-            center_clip(each, first, last + 2 * half)
-            for each, (first, last) in ((a, (span.start, span.stop)), (b, (span.first, span.last)))
-        )
-        ours, theirs = (
-            each._replace(centers=each.centers - each.centers[len(each.centers) // 2]) for each in (ours, theirs)
-        )
-        scale = sum(
-            float(each.squares.max()) + float(np.square(each.centers).sum(axis=1).max()) for each in (ours, theirs)
-        )
+        ours = self.center(a, span.start, span.stop + 2 * half)
+        theirs = center_clip(b, span.first, span.last + 2 * half)
         top, left = span.start + half, span.first + half
         own = (block.rows[0] - top, block.rows[1] - top, block.columns[0] - left, block.columns[1] - left)
         min_lag = len(self.frame_weights) + top - left if block.a == block.b else -len(a) - len(b)
-        where = Cells(near, own, check_limit(self.limit), min_lag, _SLACK * scale)
+        where = Cells(near, own, check_limit(self.limit), min_lag, _DOUBLE_ERROR)
         found = find_sparse_minima(ours, theirs, self.frame_weights, where)
         if np.count_nonzero(found[:, 2]) > _MAX_OPEN * n_cells:
             return None
@@ -184,8 +180,8 @@ def group_features(features: Singles) -> ClipFeatures:
     radii = np.sqrt(np.square(frames.astype(np.float64) - middle[:, None]).sum(axis=2).max(axis=1, initial=0.0))
     # Rounding up, and room for the rounding of centers and of distances between them.
     wide = (radii * (1.0 + _RELATIVE_ERROR) + _ERROR * np.abs(middle).max(initial=0.0)).astype(np.float32)
-    centers = _split(middle)
-    return ClipFeatures(_as_columns(frames), _as_columns(centers), np.resize(wide, centers.shape[:2]))
+    spread = set_readonly(_split(wide[:, None])[..., 0].copy())
+    return ClipFeatures(_as_columns(frames), _as_columns(_split(middle)), spread)
 
 
 def _split(rows: Singles) -> Singles:

@@ -56,26 +56,34 @@ class Span(NamedTuple):
 
 
 @helper
-def _measure_eight(point: Singles2D, theirs: Singles3D, eight: int) -> Any:
-    """Return the squared distances, as lanes, between a point (K, 8), eight times, and eight of their points."""
-    others = theirs[eight]
-    # Four sums, so that no addition waits for the one before.
-    zero = spread_lanes(np.float32(0.0))
-    p = q = r = s = zero
-    for k in range(0, len(point), 4):
-        x = load_lanes(point[k], 0) - load_lanes(others[k], 0)
-        y = load_lanes(point[k + 1], 0) - load_lanes(others[k + 1], 0)
-        z = load_lanes(point[k + 2], 0) - load_lanes(others[k + 2], 0)
-        w = load_lanes(point[k + 3], 0) - load_lanes(others[k + 3], 0)
-        p, q, r, s = p + x * x, q + y * y, r + z * z, s + w * w
-    return (p + q) + (r + s)
+def _find_near(point: Singles2D, others: Singles3D, eight: int, cap: Any) -> int:
+    """Return which of eight points have a squared distance of at most `cap` (lanes) from a point, as bits.
+
+    point : (K, 8) each feature of the point eight times. eight : index of the points in `others`.
+    """
+    # Two sums, so that no addition waits for the one before.
+    p = q = spread_lanes(np.float32(0.0))
+    start, half = eight * point.size, point.size // 2
+    for k in range(0, half, 16):
+        x = load_lanes(point, k) - load_lanes(others, start + k)
+        y = load_lanes(point, k + 8) - load_lanes(others, start + k + 8)
+        p, q = p + x * x, q + y * y
+    # Most points are far already by half of the features.
+    if compare_lanes(p + q, cap) == 0:
+        return 0
+    for k in range(half, point.size, 16):
+        x = load_lanes(point, k) - load_lanes(others, start + k)
+        y = load_lanes(point, k + 8) - load_lanes(others, start + k + 8)
+        p, q = p + x * x, q + y * y
+    return compare_lanes(p + q, cap)
 
 
 @helper
 def _copy_point(points: Singles3D, i: int, out: Singles2D) -> None:
-    """Write point i to each column of `out` (K, 8)."""
+    """Write each feature of point i to a row of `out` (K, 8)."""
     for k in range(len(out)):
-        out[k] = points[i // 8, k, i % 8]
+        for m in range(8):
+            out[k, m] = points[i // 8, k, i % 8]
 
 
 @helper
@@ -84,7 +92,7 @@ def _list_near_groups(
 ) -> int:
     """Write those groups of b to `out` that may have a frame within `limit` meters of one in group g of a.
 
-    Returns their number. `point` (K, 8) is work space.
+    Returns their number. `point` is work space.
     """
     n = 0
     first = max(span.first, max(8 * g, span.start) + span.min_lag) // 8
@@ -92,9 +100,8 @@ def _list_near_groups(
     reach = spread_lanes(np.float32(limit) + a.radii[g // 8, g % 8])
     _copy_point(a.centers, g, point)
     for eight in range(first // 8, (stop + 7) // 8):
-        far = reach + load_lanes(b.radii[eight], 0)
-        bits = compare_lanes(_measure_eight(point, b.centers, eight), far * far)
-        # Most are far.
+        far = reach + load_lanes(b.radii, 8 * eight)
+        bits = _find_near(point, b.centers, eight, far * far)
         group = 8 * eight
         while bits:
             if bits & 1 and first <= group < stop:
@@ -108,8 +115,8 @@ def _list_near_groups(
 @kernel
 def count_near_groups(a: ClipFeatures, b: ClipFeatures, span: Span, limit: float) -> int:
     """Return the number of pairs of groups that may have frames within `limit` meters."""
-    point = np.empty((a.centers.shape[1], 8), dtype=np.float32)
-    groups = np.empty(len(b.frames), dtype=np.int32)
+    point = np.empty((a.frames.shape[1], 8), dtype=np.float32)
+    groups = np.empty(b.radii.size, dtype=np.int32)
     n = 0
     for g in range(span.start // 8, (span.stop + 7) // 8):
         n += _list_near_groups(a, g, b, span, limit, point, groups)
@@ -122,8 +129,8 @@ def list_near_cells(a: ClipFeatures, b: ClipFeatures, span: Span, limit: float, 
 
     The cells of each diagonal are in order. Returns their number, or -1 if there is no room for all of them.
     """
-    point = np.empty((a.centers.shape[1], 8), dtype=np.float32)
-    groups = np.empty(len(b.frames), dtype=np.int32)
+    point = np.empty((a.frames.shape[1], 8), dtype=np.float32)
+    groups = np.empty(b.radii.size, dtype=np.int32)
     cap = spread_lanes(np.float32(limit) * np.float32(limit))
     n = 0
     for g in range(span.start // 8, (span.stop + 7) // 8):
@@ -134,7 +141,7 @@ def list_near_cells(a: ClipFeatures, b: ClipFeatures, span: Span, limit: float, 
             _copy_point(a.frames, i, point)
             first = max(span.first, i + span.min_lag)
             for k in range(n_groups):
-                bits = compare_lanes(_measure_eight(point, b.frames, groups[k]), cap)
+                bits = _find_near(point, b.frames, int(groups[k]), cap)
                 column = 8 * groups[k]
                 while bits:
                     if bits & 1 and first <= column < span.last:
@@ -152,14 +159,15 @@ class Cells(NamedTuple):
     own : first row, stop row, first column and stop column of those that may be minima, in the same numbers.
     limit : largest D of a minimum, m^2.
     min_lag : smallest column - row of a minimum.
-    slack : m^2; neighbors whose D differs by less are rivals.
+    error : largest error of D relative to the squares that it is a difference of. Neighbors whose D differs by less are
+        rivals.
     """
 
     cells: Int32s2D
     own: tuple[int, int, int, int]
     limit: float
     min_lag: int
-    slack: float
+    error: float
 
 
 @helper
@@ -186,12 +194,11 @@ def _measure_cells(
     ours: CenteredClip, theirs: CenteredClip, means: tuple[Floats2D, Floats2D], cells: Int32s2D, order: Int32s1D,
     weights: Floats1D, values: Floats1D,
 ) -> None:  # fmt: skip
-    """Write D of cells, sorted by diagonals, to `values`. The frames of each diagonal are compared only once."""
-    p, a, _ = ours
-    q, b, _ = theirs
+    """Write D of cells, sorted by diagonals, to `values`. Each pair of frames is compared only once."""
+    p, a, q, b = ours.markers, ours.centers, theirs.markers, theirs.centers
     n_weights = len(weights)
-    products = np.empty((3, len(p) + n_weights))
-    diagonal, done = -len(q), 0
+    products = np.empty((3, len(a) + n_weights))
+    diagonal, done = -len(b), 0
     for n in range(len(order)):
         i, j = int(cells[order[n], 0]), int(cells[order[n], 1])
         if i - j != diagonal:
@@ -244,6 +251,18 @@ def _find_rivals(lines: Floats2D, i: int, j: int, bound: float) -> int:
     return bits
 
 
+@helper
+def _move_to_middle(clip: CenteredClip) -> tuple[CenteredClip, float]:
+    """Return the clip relative to its middle frame, and the largest square of any of its terms of D."""
+    centers = np.empty_like(clip.centers)
+    middle, largest = len(centers) // 2, 0.0
+    for f in range(len(centers)):
+        x, z = clip.centers[f, 0] - clip.centers[middle, 0], clip.centers[f, 1] - clip.centers[middle, 1]
+        centers[f, 0], centers[f, 1] = x, z
+        largest = max(largest, clip.squares[f] + x * x + z * z)
+    return CenteredClip(clip.markers, centers, clip.squares), largest
+
+
 @kernel
 def find_sparse_minima(ours: CenteredClip, theirs: CenteredClip, weights: Floats1D, where: Cells) -> Ints2D:
     """Return the cells (N, 3) among some cells that may be minima: row, column and rivals as bits, in row-major order.
@@ -252,7 +271,10 @@ def find_sparse_minima(ours: CenteredClip, theirs: CenteredClip, weights: Floats
     neighbors is set, D may be above the limit. Cells with a neighbor that is smaller by more than the slack are left
     out.
     """
-    cells, slack = where.cells, where.slack
+    cells = where.cells
+    ours, scale = _move_to_middle(ours)
+    theirs, other_scale = _move_to_middle(theirs)
+    slack = where.error * (scale + other_scale)
     n_rows, n_columns = len(ours.squares) - len(weights) + 1, len(theirs.squares) - len(weights) + 1
     n = len(cells)
     order, by_diagonal = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
