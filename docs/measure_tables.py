@@ -433,6 +433,30 @@ def indexed() -> Iterator[str]:
             yield f"{name} at {threshold} m: {again} of {total}, and {other} others"
 
 
+def limits() -> Iterator[str]:
+    """Processor time of the search for transitions up to a limit, without that of the features."""
+    from time import process_time
+
+    from marey.compare import frame_weights, point_clouds
+    from marey.graph.minima import search_minima
+    from marey.samples import sample_library
+
+    weights = frame_weights(0.5, 30.0)
+    sets = {"144": folder("144", 30.0), "generated": [each.motion for each in sample_library(80_000)][::4]}
+    for name, clips in sets.items():
+        clouds = [point_clouds(each) for each in clips]
+        n_frames = sum(map(len, clouds))
+        for limit in (None, 0.08, 0.06, 0.04, 0.03, 0.02, 0.01):
+            shortest = np.inf
+            for _ in range(3):
+                search = search_minima(clouds, weights, limit, max_memory=2**28)
+                start = process_time()
+                found = search.collect()
+                shortest = min(shortest, process_time() - start)
+            per_pair = 1e9 * shortest / (0.5 * n_frames**2)
+            yield f"{name}, {n_frames} frames, limit {limit}: {per_pair:.2f} ns, {100 * found.skipped:.1f} % skipped"
+
+
 def aiming() -> Iterator[str]:
     """How far new motions are from their targets."""
     from tests.parametric.takes import FEATURES, mean_errors, near_samples, real_space, takes
@@ -876,6 +900,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
         recorded,
         reference,
         indexed,
+        limits,
         aiming,
         wide,
         continuity,

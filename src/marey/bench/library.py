@@ -1,4 +1,5 @@
-"""Benchmarks of a library of clips: scanning a folder, searching it through an index, and adding clips to it."""
+"""Benchmarks of a library of clips: scanning a folder, searching it through an index, adding clips to it, and
+finding transitions."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marey.bench.results import BenchResult, against_floor, at_least, at_most
-from marey.compare import Clouds, frame_weights
+from marey.bench.results import BenchResult, against_floor, against_peer, at_least, at_most
+from marey.compare import Clouds, frame_weights, point_clouds
 from marey.compare.pairing import choose_runner
 from marey.core.arrays import Ints
 from marey.core.labels import Label
@@ -24,6 +25,7 @@ from marey.find.match_graph import Candidates
 from marey.find.region import make_rules
 from marey.find.search import Query, find_candidates
 from marey.find.tiles import GridTile, Work, join_tiles, split_into_tiles
+from marey.graph.minima import find_transitions
 from marey.io import load_motion, save
 from marey.samples import LibraryClip, sample_library
 from marey.store import MotionSet
@@ -35,6 +37,8 @@ ALL_FILES, ALL_FRAMES = 2425, 800_000
 THRESHOLD, QUERIES, ADDED = 0.08, 12, 4
 # Number of queries that are also searched in all tiers.
 DEEP = 3
+# Limit in meters of a search for transitions, and number of frames to search.
+LIMIT, GRAPH_FRAMES = 0.01, 20_000
 _LABELS = ("kick", "punch", "reach", "walk")
 
 
@@ -65,6 +69,18 @@ def bench_library(path: str, n_frames: int = FRAMES) -> Iterator[BenchResult]:
         what = f"adding a clip to the index, of {len(clips)}"
         yield against_floor("library", what, "s", "its part of building all", (added, indexing / len(files)), 2.0)
     yield from bench_queries(clips)
+    yield bench_limit(clips[:: max(n_frames // GRAPH_FRAMES, 1)])
+
+
+def bench_limit(clips: list[LibraryClip]) -> BenchResult:
+    """Compare the search for minima up to a distance with the search for all minima."""
+    clouds = [point_clouds(clip.motion) for clip in clips]
+    weights = frame_weights(0.5, 30.0, "triangle")
+    limited, whole = (
+        _time(partial(find_transitions, clouds, weights, limit, max_memory=2**28), 3) for limit in (LIMIT, None)
+    )
+    what = f"minima up to {100 * LIMIT:g} cm of {sum(map(len, clouds)):,} frames"
+    return against_peer("library", what, "s", "all minima", (limited, whole), 2.0)
 
 
 def bench_queries(clips: list[LibraryClip]) -> Iterator[BenchResult]:
