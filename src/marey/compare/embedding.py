@@ -94,7 +94,7 @@ class Embedding:
 def _find_axes(rows: Floats, n_axes: int) -> Floats:
     """Return the first principal axes (K, P) of rows (N, P) with mean 0, by orthogonal iteration.
 
-    It multiplies small matrices on one thread. An eigenvalue decomposition uses all threads of the matrix library, which
+    It multiplies small matrices on one thread. An eigenvalue decomposition uses all threads of the matrix library and
     takes seconds of processor time on a busy machine.
     """
     n_columns = min(n_axes + _MORE_AXES, rows.shape[1])
