@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from marey.blend import blend
+from marey.blend.advance import find_u
+from marey.blend.weights import limit_speed_weights
 from marey.parametric import duration, function, orientation, position, speed, turn
-from marey.parametric.measured import BlendMeasurer, find_blend_frames
+from marey.parametric.measured import _RULE, BlendMeasurer, find_blend_frames
 from marey.parametric.neighbors import mix_weights, neighbor_weights
 from marey.parametric.sampling import random_weights, sample_weights, thin_samples
+from marey.parametric.track_kernels import find_frame_places, find_span_ends
 from tests.parametric.takes import space
 
 
@@ -102,3 +105,27 @@ def test_samples_are_blended_from_the_nearest_examples():
 def test_thinning_keeps_the_first_and_drops_near_ones():
     rows = np.array([[0.0], [0.05], [1.0], [1.05], [2.0]])
     assert thin_samples(rows, 0.1, 2).tolist() == [0, 1, 2, 4]
+
+
+def test_frames_advance_evenly_where_examples_differ_greatly_in_speed():
+    # Newton's method alone jumps between the ends of such spans, so that a kick stands still and then teleports.
+    rng = np.random.default_rng(8)
+    for _ in range(40):
+        slopes = np.exp(rng.uniform(np.log(0.08), np.log(5.0), (16, 6)))
+        weights = rng.dirichlet(np.ones(6)) * 1.3 - 0.05
+        weights = limit_speed_weights((weights / weights.sum())[None], slopes)
+        borders = np.empty((1, 16))
+        find_span_ends(slopes, weights, _RULE, borders)
+        seconds = np.arange(int(borders[0, -1] * 30.0)) / 30.0
+        u = np.empty(len(seconds))
+        find_frame_places(slopes, weights, borders, np.array([0, len(u)]), 30.0, _RULE, u)
+        expected = find_u(slopes, weights[0], seconds)
+        np.testing.assert_allclose(u, expected, atol=1e-4)
+        at = np.linspace(0.0, 1.0, 60001)
+        flow = (weights[0] / slopes_at(slopes, at)).sum(axis=1)
+        times = np.concatenate([[0.0], np.cumsum(0.5 * (1.0 / flow[1:] + 1.0 / flow[:-1]) * np.diff(at))])
+        np.testing.assert_allclose(np.interp(expected, at, times), seconds, atol=1e-4)
+
+
+def slopes_at(slopes, u):
+    return np.stack([np.interp(u, np.linspace(0.0, 1.0, len(slopes)), each) for each in slopes.T], axis=1)

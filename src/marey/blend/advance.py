@@ -61,10 +61,14 @@ def find_u(slopes: Floats, weights: Floats, seconds: Floats) -> Floats:
     low, high = slopes[span], slopes[span + 1]
     wanted = np.clip(seconds, 0.0, borders[-1]) - borders[span]
     x = wanted / (borders[span + 1] - borders[span])
+    first, last = np.zeros_like(x), np.ones_like(x)
     for _ in range(_NEWTON_STEPS):
         pace = 1.0 / (spans * (speed_weights / (low + (high - low) * x[:, None])).sum(axis=1))
-        step = (_integrate_within_spans(low, high, speed_weights, x) / spans - wanted) / pace
-        x = np.clip(x - step, 0.0, 1.0)
+        late = _integrate_within_spans(low, high, speed_weights, x) / spans - wanted
+        first, last = np.where(late > 0.0, first, x), np.where(late > 0.0, x, last)
+        step = late / pace
+        # Where time passes unevenly, Newton's method alone may jump back and forth.
+        x = np.where((x - step >= first) & (x - step <= last), x - step, 0.5 * (first + last))
         if np.abs(step).max(initial=0.0) < _CONVERGED:
             break
     return np.asarray((span + x) / spans)

@@ -56,6 +56,16 @@ def _speed(span: Span, c: float, x: float) -> float:
 
 
 @helper
+def step_within(position: float, change: float, first: float, last: float) -> float:
+    """Return `position - change`, or the middle between `first` and `last` if a Newton step leaves them.
+
+    Where time passes unevenly, Newton's method alone may jump back and forth.
+    """
+    moved = position - change
+    return moved if first <= moved <= last else 0.5 * (first + last)
+
+
+@helper
 def _time_between(span: Span, c: float, x: float, end: float) -> float:
     """Return the seconds from position x to `end`, by Runge-Kutta steps of dt/dx; exact if one motion has all the
     weight."""
@@ -77,10 +87,15 @@ def _position_after(span: Span, c: float, x: float, left: float) -> float:
     """Return the position `left` seconds after position x, by Newton's method on `_time_between`."""
     m = span.n_spans
     position: float = min(x + left * m * _speed(span, c, x), 1.0)
+    first, last = x, 1.0
     for _ in range(_NEWTON_STEPS):
         late = _time_between(span, c, x, position) - left
+        if late > 0.0:
+            last = position
+        else:
+            first = position
         change = late * m * _speed(span, 1.0, position)
-        position = min(max(position - change, x), 1.0)
+        position = step_within(position, change, first, last)
         if abs(change) < _SETTLED:
             break
     return position

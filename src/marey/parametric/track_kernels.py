@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from marey.blend.advance_kernels import step_within
 from marey.compiled import Floats1D, Floats2D, Ints1D, Out, helper, kernel
 
 _NEWTON_STEPS = 30
@@ -85,10 +86,15 @@ def find_frame_places(
                 x, t = 0.0, borders[b, span]
             low, high = slopes[span], slopes[span + 1]
             place = min(x + (wanted - t) * m / _pace(low, high, weights[b], x), 1.0)
+            first, last = x, 1.0
             for _ in range(_NEWTON_STEPS):
                 late = t + _integrate(low, high, weights[b], x, place, rule) / m - wanted
+                if late > 0.0:
+                    last = place
+                else:
+                    first = place
                 step = late * m / _pace(low, high, weights[b], place)
-                place = min(max(place - step, x), 1.0)
+                place = step_within(place, step, first, last)
                 if abs(step) < _SETTLED:
                     break
             t += _integrate(low, high, weights[b], x, place, rule) / m
