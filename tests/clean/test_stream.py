@@ -66,6 +66,15 @@ def test_other_settings_give_the_batch(chosen: CleanSettings) -> None:
     assert_same(pushed(stream, motion, [1]), clean(motion, settings=chosen))
 
 
+def test_released_points_are_those_of_the_batch() -> None:
+    motion = skated(walk(4.0), drift=(0.2, 0.0, 0.3))
+    chosen = CleanSettings(max_pull=0.03)
+    stream = clean_stream(motion.skeleton, motion.fps, motion.contacts.points, floor=0.0, settings=chosen)
+    released = np.array([frame.released for frame in pushed(stream, motion, [7])])
+    assert released.any()
+    np.testing.assert_array_equal(motion.contacts.mask & ~released, clean(motion, settings=chosen).contacts.mask)
+
+
 def test_targets_give_the_batch() -> None:
     motion = walk(4.0)
     hand = motion.world().positions[100, motion.skeleton.roles["right_hand"]] + [0.0, 0.1, 0.0]

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from marey.clean import CleanSettings, clean
+from marey.clean import CleanSettings, clean, point_paths
 from marey.control import BlendTreeStream, FollowDirection, GazeLayer, LayeredStream, MotionMatching
 from marey.control.baselines import FatGraph, FatGraphStream, MoveTreeStream
 from marey.core import Motion, Source
@@ -19,7 +19,8 @@ from marey.core.protocols import Stream
 from marey.errors import InvalidValue
 from marey.graph import MotionGraph
 from marey.graph.stream import GraphStream
-from marey.play import LockedStream, PlayedStream, Player, SourceFrame, join_frames, take_frame
+from marey.measure.skate import floor_steps
+from marey.play import LockedStream, PlayedStream, Player, SourceFrame, join_frames, stack_frames, take_frame
 from marey.pmg.stream import STREAM_CLEANING
 from marey.samples import sample
 from tests.control.clips import matching, stride_tree, walking_tree, walks
@@ -303,3 +304,40 @@ def test_recordings_are_cleaned_and_live_frames_locked_by_default(kind):
         np.testing.assert_array_equal(live.frame().rotations, locked.frame().rotations)
     live.record(n_frames=2)  # a recording later on changes nothing
     assert live.delay == 0
+
+
+def measure_planted_slide(motion: Motion) -> float:
+    """The largest distance in meters that a planted point moves along the floor from one frame to the next."""
+    mask = motion.contacts.mask
+    steps = floor_steps(point_paths(motion, motion.contacts.points))
+    return float(steps[mask[1:] & mask[:-1]].max(initial=0.0))
+
+
+@pytest.mark.parametrize("feet", ["lock", "clean"])
+def test_a_plant_ends_where_its_foot_glides_away(feet: Feet) -> None:
+    # A source that jumps back within a stance joins its contacts, and the foot travels with the body.
+    motion = walks()[0]
+    assert motion.contacts is not None
+    standing = take_frame(motion, int(motion.contacts.mask.all(axis=1).argmax()))
+    still = stack_frames([standing] * 300, motion.skeleton, motion.fps, motion.contacts.points)
+    path = np.clip(np.arange(300) - 50, 0, 50)[:, None] / motion.fps * [0.0, 0.0, 1.0]
+    given = replace(
+        still,
+        root_positions=set_readonly(still.root_positions + path),
+        contacts=replace(motion.contacts, mask=np.ones((300, len(motion.contacts.points)), dtype=bool)),
+    )
+    player = Player(Film(given), feet)
+    made = player.record(n_frames=150)
+    assert made.contacts is not None
+    assert not made.contacts.mask.all() and made.contacts.mask[:50].all()
+    # Legs that are locked do not stretch, so a straight one drags its foot a little before that.
+    assert measure_planted_slide(made) < (0.01 if feet == "lock" else 1e-6)
+
+
+@every_source
+def test_planted_feet_of_a_recording_do_not_slide(kind: str) -> None:
+    stream = STREAMS[kind]("clean")
+    stream.record(1.0)
+    if kind != "layers":
+        stream.request(direction=1.5)
+    assert measure_planted_slide(stream.record(3.0)) < 1e-6

@@ -242,13 +242,7 @@ def _collect_result(
         source=replace(motion.source, channel_values=None),
     )
     used = _list_plants(contacts, limbs, pipeline)
-    free = pipeline.state.values[:n, :, layout.RELEASED] > 0.0
-    mask = contacts.mask.copy()
-    for e, columns in enumerate(limbs.columns):
-        wanted = pipeline.state.flags[:n, e, layout.WANTED] != 0
-        for k in np.flatnonzero(columns >= 0):
-            flipped = (pipeline.state.flags[:n, e, layout.F1 + k] == 0) & ~wanted
-            mask[:, columns[k]] &= ~(free[:, e] | flipped)
+    mask = contacts.mask & ~pipeline.find_released(slice(0, n), len(contacts.points))
     shift = pipeline.state.shifts[:n, layout.SHIFT : layout.SHIFT + 3].copy()
     planted = pipeline.state.flags[:n, :, layout.KIND] != layout.FREE
     lifted = pipeline.state.values[:n, :, layout.LIFT]

@@ -33,6 +33,8 @@ __all__ = ["FootLock"]
 
 # Knee angle in radians above which rotations are damped; this keeps a nearly straight leg from popping (Kovar 3.14).
 _DAMPING = math.radians(170.0)
+# Relative rounding error of an offset.
+_ROUNDING = 1e-9
 
 
 class FootLock:
@@ -66,7 +68,7 @@ class FootLock:
     ) -> None:
         limbs = find_limbs(skeleton, points)
         feet = np.flatnonzero(limbs.table[:, layout.IS_FOOT] == 1)
-        self._skeleton = skeleton
+        self._skeleton, self._n_points = skeleton, len(points)
         self._settings = LockSettings(
             stiffness=2.0 * math.log(2.0) / check_number(half_life, "half_life in seconds", above=True),
             dt=1.0 / fps,
@@ -90,6 +92,17 @@ class FootLock:
     def moved(self) -> Floats:
         """Offset (E, 3) of each of the E ankles in the last frame, in meters."""
         return self._state.x.copy()
+
+    @property
+    def dragged(self) -> Bools:
+        """Which of the K points, in the last frame, are on feet that moved along, because they would have to move too
+        far to stay in place."""
+        size = np.hypot(self._state.x[:, 0], self._state.x[:, 2])
+        feet = (self._state.held >= 0) & (size > (1.0 - _ROUNDING) * self._settings.max_offset)
+        out = np.zeros(self._n_points, dtype=bool)
+        columns = self._points.columns[feet]
+        out[columns[columns >= 0]] = True
+        return out
 
     def __call__(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Floats:
         """Return the local rotations (J, 4) of a frame with its planted feet locked.

@@ -203,6 +203,16 @@ class Pipeline:
         """Run all steps as far as the frames allow, or to the end if no more frames will come."""
         cleanup_kernels.advance(self.body, self.options, self.frames, self.state, self.output, self.n, ended)
 
+    def find_released(self, rows: slice, n_points: int) -> Bools:
+        """Return where contact points (F, K) are free although they are in contact: too far from their plant, or
+        flipped."""
+        flags, released = self.state.flags[rows], np.zeros((rows.stop - rows.start, n_points), dtype=bool)
+        far = self.state.values[rows, :, layout.RELEASED] > 0.0
+        for e, k, column in self._points:
+            flipped = (flags[:, e, layout.F1 + k] == 0) & (flags[:, e, layout.WANTED] == 0)
+            released[:, column] = (flags[:, e, layout.M1 + k] != 0) & (far[:, e] | flipped)
+        return released
+
     def forget(self) -> int:
         """Drop frames that are finished and no longer needed; return how many."""
         gone = max(self.finished - count_needed_frames(self.options), 0)

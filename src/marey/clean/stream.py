@@ -11,7 +11,7 @@ from marey.clean.cleanup import GIVE_FLOOR, find_options, place_plants
 from marey.clean.limbs import find_limbs
 from marey.clean.pipeline import Pipeline, count_needed_frames, find_delay
 from marey.clean.settings import CleanSettings, check_targets_apart
-from marey.core.arrays import Floats, check_fps, convert_array
+from marey.core.arrays import Bools, Floats, check_fps, convert_array
 from marey.core.contacts import ContactPoint
 from marey.core.motion import UNIT_TOLERANCE
 from marey.core.settings import operation
@@ -32,12 +32,15 @@ class CleanFrame(NamedTuple):
     root_position : (3,) meters.
     rotations : (J, 4) local rotations.
     bone_offsets : (J, 3) meters.
+    released : (K,) True for the points that are not held although they were in contact, because their plant is too far
+        away; see `max_pull`.
     """
 
     number: int
     root_position: Floats
     rotations: Floats
     bone_offsets: Floats
+    released: Bools
 
 
 class CleanStream:
@@ -143,10 +146,12 @@ class CleanStream:
     def _take(self) -> list[CleanFrame]:
         output = self._pipeline.output
         taken = []
-        for number in range(self._given, self._gone + self._pipeline.finished):
-            row = number - self._gone
+        first, stop = self._given - self._gone, self._pipeline.finished
+        released = self._pipeline.find_released(slice(first, stop), len(self.points))
+        for row in range(first, stop):
             root, local, bone = output.root_positions[row], output.rotations[row], output.bone_offsets[row]
-            taken.append(CleanFrame(number, root.copy(), local.copy(), bone.copy()))
+            free = released[row - first]
+            taken.append(CleanFrame(row + self._gone, root.copy(), local.copy(), bone.copy(), free))
         self._given += len(taken)
         return taken
 

@@ -180,8 +180,9 @@ class Player:
             while len(frames) < _MAX_TOGETHER and getattr(self.source, "n_chosen", 0) > 0:
                 frames.append(self._pull())
             self._waiting += frames
-            for _, root, rotations, bones in self._cleaner.push(*self._stack(frames)):
+            for _, root, rotations, bones, released in self._cleaner.push(*self._stack(frames)):
                 _, _, contacts, _, labels, origin = self._waiting.popleft()
+                contacts = _end_plants(contacts, released)
                 cleaned = (set_readonly(root), set_readonly(rotations), contacts, set_readonly(bones), labels, origin)
                 self._ready.append(SourceFrame(*cleaned))
         return self._ready.popleft()
@@ -215,13 +216,19 @@ class Player:
             return frame
         if self._lock is None:  # a source that wraps a stream learns its points from the first frame
             self._lock = self._make_lock()
-        return frame._replace(rotations=self._lock(frame.root, frame.rotations, frame.contacts, frame.bones))
+        rotations = self._lock(frame.root, frame.rotations, frame.contacts, frame.bones)
+        return frame._replace(rotations=rotations, contacts=_end_plants(frame.contacts, self._lock.dragged))
 
     def _make_lock(self) -> FootLock:
         source = self.source
         return FootLock(
             source.skeleton, source.fps, source.points, half_life=self._half_life, max_offset=self._max_offset
         )
+
+
+def _end_plants(contacts: Bools | None, released: Bools) -> Bools | None:
+    """Return the contacts (K,) of a frame without points that are not held."""
+    return contacts if contacts is None or not released.any() else set_readonly(contacts & ~released)
 
 
 def _count_frames(seconds: float | None, n_frames: int | None, fps: float) -> int:
