@@ -162,6 +162,7 @@ def walk_a_graph() -> Results:
 
 def find_and_parametrize() -> Results:
     import marey
+    from marey.find.cells import compress_cells, restore_cells
     from marey.find.grid_part import grid_part
     from marey.parametric import ParametricMotion, position
     from marey.samples import sample
@@ -175,6 +176,8 @@ def find_and_parametrize() -> Results:
     index = marey.find.MotionIndex.build(takes)
     yield "search an index", intervals(index.search("take0", kick.start, kick.stop, threshold=0.07))
     yield "poses", intervals(index.find_poses("take0", 40, max_matches=4))
+    packed = compress_cells(web.cells(0, 1))
+    yield "cells for a file", [*packed, *restore_cells(web.cells(0, 1).shape, packed)[0].arrays]
     part = grid_part(web, 0, 1, slice(0, 300), slice(0, 300))
     yield "grid_part", [part.chains, part.bridges]
     space = ParametricMotion.build(matches, position("right_ball", axes="xy"))

@@ -174,16 +174,60 @@ def test_files_of_another_version_or_that_do_not_fit_are_refused(tmp_path):
         path.write_bytes(archive.pack("marey.web", version, arrays))
         with pytest.raises(UnknownVersion, match=str(version)):
             MatchWeb.load(path)
-    for name, change in (
-        ("rises", arrays["rises"][:-1]),
-        ("run_first", arrays["run_first"].astype(np.int64) + 100),
-        ("run_lengths", 0 * arrays["run_lengths"]),
-        ("row_counts", arrays["row_counts"][1:]),
-        ("numbers", arrays["numbers"][1:]),
-    ):
-        path.write_bytes(archive.pack("marey.web", 2, arrays | {name: change}))
+    for name in ("row_intervals", "edges", "lines", "far_values", "numbers"):
+        path.write_bytes(archive.pack("marey.web", 3, arrays | {name: arrays[name][1:]}))
         with pytest.raises(ParseError, match="not a valid match web"):
             MatchWeb.load(path)
+    for name, change in (
+        ("row_intervals", -arrays["row_intervals"]),
+        ("edges", np.full_like(arrays["edges"], 127)),
+        ("planes", np.append(arrays["planes"], np.int8(0))),
+        ("lines", np.append(arrays["lines"], np.int8(0))),
+        ("far_values", arrays["far_values"] + np.uint16(60_000)),
+    ):
+        path.write_bytes(archive.pack("marey.web", 3, arrays | {name: change}))
+        with pytest.raises(ParseError, match="not a valid match web"):
+            MatchWeb.load(path)
+
+
+def test_files_of_version_2_can_be_read(tmp_path):
+    path, n = tmp_path / "web.npz", len(web().clips)
+    web().save(path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files if name not in ("format", "version")}
+    halves = [web().cells(p, q).upper() if p == q else web().cells(p, q) for p in range(n) for q in range(p, n)]
+    names = ("row_counts", "run_first", "run_lengths", "run_bases", "rises")
+    old = {name: np.concatenate([cells.arrays[k] for cells in halves]) for k, name in enumerate(names)}
+    path.write_bytes(archive.pack("marey.web", 2, arrays | old))
+    assert same(MatchWeb.load(path), web())
+    for name, change in (
+        ("rises", old["rises"][:-1]),
+        ("run_first", old["run_first"].astype(np.int64) + 100),
+        ("run_lengths", 0 * old["run_lengths"]),
+        ("row_counts", old["row_counts"][1:]),
+    ):
+        path.write_bytes(archive.pack("marey.web", 2, arrays | old | {name: change}))
+        with pytest.raises(ParseError, match="not a valid match web"):
+            MatchWeb.load(path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_damaged_cells_never_crash(tmp_path):
+    path = tmp_path / "web.npz"
+    web().save(path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files if name not in ("format", "version")}
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        name = str(rng.choice(["row_intervals", "edges", "far_edges", "planes", "lines", "far_values"]))
+        change = arrays[name].copy()
+        if len(change):
+            change[rng.integers(len(change), size=3)] = rng.integers(-100, 100, 3).astype(change.dtype)
+        path.write_bytes(archive.pack("marey.web", 3, arrays | {name: change[: rng.integers(len(change) + 1)]}))
+        try:
+            MatchWeb.load(path)
+        except ParseError:
+            continue
 
 
 def test_bad_input():

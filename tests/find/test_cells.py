@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from marey.errors import InvalidValue
-from marey.find.cells import COARSE, STEP, TOO_FAR, Cells, join_columns, join_rows
+from marey.find.cells import COARSE, STEP, TOO_FAR, Cells, compress_cells, join_columns, join_rows, restore_cells
 from marey.find.tiles import pack_cells, unpack_tile
 
 
@@ -128,3 +128,29 @@ def test_arrays_that_do_not_fit_are_refused(change, message):
     assert len(Cells((2, 8), **good)) == 5
     with pytest.raises(InvalidValue, match=message):
         Cells((2, 8), **(good | change))
+
+
+@pytest.mark.parametrize("shape", [(23, 31), (1, 40), (40, 1), (5, 400)])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.4, 1.0])
+def test_cells_compressed_for_a_file_are_restored(shape, share):
+    rng = np.random.default_rng(7)
+    smooth = 20_000 + np.cumsum(np.cumsum(rng.integers(-9, 10, shape), axis=0), axis=1) % 20_000
+    values = np.where(rng.random(shape) < 0.1, rng.integers(0, TOO_FAR - COARSE, shape), smooth).astype(np.uint16)
+    cells = Cells.from_grid(values, rng.random(shape) < share)
+    first, second = compress_cells(cells), compress_cells(Cells.from_grid(values, np.ones(shape, dtype=bool)))
+    both = tuple(np.concatenate(pair) for pair in zip(first, second, strict=True))
+    back, rest = restore_cells(shape, both)
+    assert same(back, cells)
+    assert all(np.array_equal(a, b) for a, b in zip(rest, second, strict=True))
+
+
+def test_smooth_cells_take_one_small_number_each():
+    frames = np.arange(60)
+    values = (COARSE * (800 + (frames[:, None] - frames) ** 2 // 9)).astype(np.uint16)
+    kept = np.abs(frames[:, None] - frames) < 12
+    counts, edges, far_edges, planes, lines, far = compress_cells(Cells.from_grid(values, kept))
+    assert counts.tolist() == [1] * 60
+    assert (edges[30:90] == 0).all()  # a band along the diagonal
+    assert (len(far_edges), len(far)) == (0, 1)
+    assert len(planes) + len(lines) == kept.sum()
+    assert np.abs(planes).max() <= 1

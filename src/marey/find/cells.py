@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, convert_array, freeze_array, set_readonly
 from marey.deprecation import renamed_classmethod, renamed_methods
 from marey.errors import InvalidValue
+from marey.find import packing_kernels
 from marey.find.cells_kernels import (
     Runs,
     WideRuns,
@@ -242,6 +243,58 @@ def _join_lists(lists: Sequence[tuple[Any, Any, Any]], shape: tuple[int, int]) -
 def _encode(shape: tuple[int, ...], starts: Any, columns: Any, units: Any) -> Cells:
     arrays: tuple[NDArray[Any], ...] = encode_cells(starts, columns, units, COARSE, _MAX_RUN, _MAX_RISE)
     return Cells((shape[0], shape[1]), *map(set_readonly, arrays))
+
+
+PACKED_TYPES = (np.int32, np.int8, np.int32, np.int8, np.int8, np.uint16)
+"""Types of the arrays of `compress_cells`."""
+
+
+def compress_cells(cells: Cells) -> tuple[NDArray[Any], ...]:
+    """Return cells as arrays that compress well: intervals per row, edges, far edges, planes, lines and far values.
+
+    See `marey.find.packing_kernels`.
+    """
+    starts, columns, units = cells.to_lists()
+    m = len(columns)
+    counts = np.empty(cells.shape[0], dtype=np.int32)
+    edges, far_edges = np.empty(2 * m, dtype=np.int8), np.empty(2 * m, dtype=np.int32)
+    n_edges, n_far_edges = packing_kernels.pack_edges(starts, columns, counts, edges, far_edges)
+    planes, lines, far = np.empty(m, dtype=np.int8), np.empty(m, dtype=np.int8), np.empty(m, dtype=np.uint16)
+    values = units // np.uint16(COARSE)
+    n_planes, n_lines, n_far = packing_kernels.pack_values(starts, columns, values, cells.shape[1], planes, lines, far)
+    long = edges[:n_edges], far_edges[:n_far_edges], planes[:n_planes], lines[:n_lines], far[:n_far]
+    return counts, *(each.copy() for each in long)
+
+
+def restore_cells(shape: tuple[int, int], packed: tuple[NDArray[Any], ...]) -> tuple[Cells, tuple[NDArray[Any], ...]]:
+    """Undo `compress_cells` for a grid of this shape; also return what is left of the arrays.
+
+    Raises `ValueError` if the arrays are damaged.
+    """
+    counts, edges, far_edges, planes, lines, far = packed
+    own, left = counts[: shape[0]], counts[shape[0] :]
+    n = int(own.sum(dtype=np.int64))
+    if len(own) < shape[0] or own.min(initial=0) < 0 or 2 * n > len(edges):
+        raise ValueError("it has fewer intervals of cells than its clips need")
+    spans, starts = np.empty(2 * n, dtype=np.int32), np.empty(shape[0] + 1, dtype=np.int64)
+    n_edges, n_far_edges = packing_kernels.unpack_edges(own, shape[1], edges, far_edges, spans)
+    if n_edges < 0:
+        raise ValueError("its intervals of cells are damaged")
+    m = int((spans[1::2] - spans[::2]).sum(dtype=np.int64))
+    if m > len(planes) + len(lines):
+        raise ValueError("it has fewer values than cells")
+    columns, values = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.uint16)
+    packing_kernels.list_spans(own, spans, starts, columns)
+    sizes = packing_kernels.unpack_values(starts, columns, shape[1], planes, lines, far, values)
+    if sizes[0] < 0 or values.max(initial=0) > TOO_FAR // COARSE:
+        raise ValueError("the values of its cells are damaged")
+    rest = (a[size:] for a, size in zip((planes, lines, far), sizes, strict=True))
+    return _encode(shape, starts, columns, values * np.uint16(COARSE)), (
+        left,
+        edges[n_edges:],
+        far_edges[n_far_edges:],
+        *rest,
+    )
 
 
 def _to_narrow_integers(value: Any, name: str, shape: tuple[int | None, ...], dtype: Any) -> NDArray[Any]:

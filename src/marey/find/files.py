@@ -11,12 +11,23 @@ from typing import Any
 import numpy as np
 
 from marey.core.motion import Motion
-from marey.find.cells import Cells
+from marey.find.cells import PACKED_TYPES, Cells, compress_cells, restore_cells
 from marey.find.match_web import MatchWeb
 from marey.find.settings import NUMBERS, WebSettings
+from marey.io.archive import read_version
 from marey.io.stored import FileFormat, Part
 
-# Cells keep the small types of the file.
+# Cells as version 3 packs them, see `marey.find.packing_kernels`: the intervals of each row, the differences of their
+# edges and of the cells' values from what is predicted, and values whose differences are large.
+_PACKED = {
+    "row_intervals": Part("integer", ("rows",), is_raw=True),
+    "edges": Part("integer", ("edges",), is_raw=True),
+    "far_edges": Part("integer", ("far edges",), is_raw=True),
+    "planes": Part("integer", ("planes",), is_raw=True),
+    "lines": Part("integer", ("lines",), is_raw=True),
+    "far_values": Part("integer", ("far values",), is_raw=True),
+}
+# Cells as they are in memory; version 2 stored them like this.
 _CELLS = {
     "row_counts": Part("integer", ("rows",), is_raw=True),
     "run_first": Part("integer", ("runs",), is_raw=True),
@@ -26,27 +37,25 @@ _CELLS = {
 }
 # The file of each clip and how it was read, for `cut_originals`; paths are relative to the folder of the web.
 _SOURCE = ("path", "format", "fps", "unit", "up", "evidence", "provenance")
-_FILE = FileFormat(
-    "marey.web", 2,
-    {
-        "markers": Part("text", ("markers",)),
-        "is_marker_set": Part("flag"),
-        "remove_height": Part("flag"),
-        "numbers": Part("float", (len(NUMBERS),)),
-        "web_labels": Part("text", ("web labels",)),
-        "has_labels": Part("flag"),
-        "sources": Part("json", optional=True),
-        **_CELLS,
-    },
-    has_clips=True,
-)  # fmt: skip
+_OTHERS = {
+    "markers": Part("text", ("markers",)),
+    "is_marker_set": Part("flag"),
+    "remove_height": Part("flag"),
+    "numbers": Part("float", (len(NUMBERS),)),
+    "web_labels": Part("text", ("web labels",)),
+    "has_labels": Part("flag"),
+    "sources": Part("json", optional=True),
+}
+_FILE = FileFormat("marey.web", 3, {**_OTHERS, **_PACKED}, has_clips=True)
+_OLD_FILE = FileFormat("marey.web", 2, {**_OTHERS, **_CELLS}, has_clips=True)
 
 
 def save_web(web: MatchWeb, path: str | os.PathLike[str]) -> None:
     """Write the web to an .npz file. Of the symmetric grid of a clip with itself, only one half is written."""
     options = web.options
     n = len(web.clips)
-    halves = [web.cells(p, q).upper() if p == q else web.cells(p, q) for p in range(n) for q in range(p, n)]
+    halves = (web.cells(p, q).upper() if p == q else web.cells(p, q) for p in range(n) for q in range(p, n))
+    packed = zip(*(compress_cells(cells) for cells in halves), strict=True)
     parts = {
         "clips": web.clips,
         "markers": [options.markers] if isinstance(options.markers, str) else options.markers,
@@ -56,18 +65,20 @@ def save_web(web: MatchWeb, path: str | os.PathLike[str]) -> None:
         "web_labels": options.labels or (),
         "has_labels": options.labels is not None,
         "sources": _describe_sources(web.clips, path),
-        **{name: np.concatenate([cells.arrays[k] for cells in halves]) for k, name in enumerate(_CELLS)},
+        **{name: np.concatenate(each) for name, each in zip(_PACKED, packed, strict=True)},
     }
     _FILE.write(path, parts)
 
 
 def load_web(path: str | os.PathLike[str]) -> MatchWeb:
     """Load a web from a file that `save_web` wrote."""
-    with _FILE.open(path) as parts:
+    form = _OLD_FILE if read_version(path) == _OLD_FILE.version else _FILE
+    with form.open(path) as parts:
         clips = parts["clips"]
         if parts["sources"] is not None:
             clips = tuple(_add_source(*pair, path) for pair in zip(clips, parts["sources"], strict=True))
-        return MatchWeb(clips, _read_options(parts), _read_pairs(parts, [len(clip) for clip in clips]))
+        read = _read_old_pairs if form is _OLD_FILE else _read_pairs
+        return MatchWeb(clips, _read_options(parts), read(parts, [len(clip) for clip in clips]))
 
 
 def _describe_sources(clips: Sequence[Motion], web: str | os.PathLike[str]) -> list[dict[str, Any]] | None:
@@ -109,6 +120,19 @@ def _read_options(parts: dict[str, Any]) -> WebSettings:
 
 
 def _read_pairs(arrays: dict[str, Any], lengths: list[int]) -> tuple[Cells, ...]:
+    """Unpack the cells of each clip pair; `lengths` are the numbers of frames of the clips."""
+    packed = tuple(np.ascontiguousarray(arrays[name], dtype) for name, dtype in zip(_PACKED, PACKED_TYPES, strict=True))
+    out = []
+    for p, n_rows in enumerate(lengths):
+        for q in range(p, len(lengths)):
+            cells, packed = restore_cells((n_rows, lengths[q]), packed)
+            out.append(cells.mirror() if p == q else cells)
+    if any(len(each) for each in packed):
+        raise ValueError("the arrays hold more cells than the clips have")
+    return tuple(out)
+
+
+def _read_old_pairs(arrays: dict[str, Any], lengths: list[int]) -> tuple[Cells, ...]:
     """Split the arrays into the cells of each clip pair; `lengths` are the numbers of frames of the clips."""
     counts, first, run_lengths, bases, rises = (arrays[name] for name in _CELLS)
     row = run = rise = 0

@@ -53,6 +53,7 @@ __all__ = [
     "read_arrays",
     "read_format",
     "read_json",
+    "read_version",
     "text_array",
     "validating",
     "write_arrays",
@@ -218,19 +219,33 @@ def read_format(path: str | os.PathLike[str]) -> str:
 
     Read only the name, which comes first in JSON files written by marey.
     """
+    if os.fspath(path).lower().endswith(".json"):
+        try:
+            with open(path, "rb") as text:
+                begin = _JSON_FORMAT.match(text.read(200))
+        except OSError:
+            return ""
+        return "" if begin is None else begin[1].decode()
+    form = str(_read_small(path, "format") or "")
+    return "marey.grid" if form == "marey-grid" else form  # as earlier releases wrote it
+
+
+def read_version(path: str | os.PathLike[str]) -> int | None:
+    """Return the version in an NPZ file; None if it has none."""
+    found = _read_small(path, "version")
+    return found if isinstance(found, int) else None
+
+
+def _read_small(path: str | os.PathLike[str], name: str) -> Any:
+    """Return the only value of an array in an NPZ file; None if it cannot be read."""
     import zipfile
 
     try:
-        if os.fspath(path).lower().endswith(".json"):
-            with open(path, "rb") as text:
-                begin = _JSON_FORMAT.match(text.read(200))
-            return "" if begin is None else begin[1].decode()
-        with zipfile.ZipFile(path) as archive, archive.open("format.npy") as stream:
+        with zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as stream:
             content = io.BytesIO(stream.read(_MAX_FORMAT_BYTES))
-        form = str(np.lib.format.read_array(content, allow_pickle=False))
+        return np.lib.format.read_array(content, allow_pickle=False).item()
     except (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, zlib.error, zipfile.BadZipFile):
-        return ""
-    return "marey.grid" if form == "marey-grid" else form  # as earlier releases wrote it
+        return None
 
 
 _MAX_HEADER = 16384
@@ -369,6 +384,10 @@ def _zip_arrays(arrays: Mapping[str, NDArray[Any]], *, compress: bool) -> bytes:
             # `open` has no parameters for these: the level, and the size, which decides how sizes are stored.
             info._compresslevel, info.file_size = _LEVEL, array.nbytes  # type: ignore[attr-defined]
             with archive.open(info, "w") as member:  # in pieces, so the member is never in memory as a whole
+                if compress and array.dtype == np.int8:
+                    # Differences from predictions: noise without repetitions, which this packs better and faster.
+                    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_HUFFMAN_ONLY)
+                    member._compressor = packer  # type: ignore[attr-defined]
                 np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
     return out.getvalue()
 
