@@ -99,6 +99,10 @@ def test_matches_are_cut_out(folder, tmp_path, capsys):
         (("--like", "take0", "--at", "1", "--from", "1"), 2, "--at finds a pose"),
         (("--like", "take0", "--at", "1", "--cut", "x"), 2, "--cut applies to --like without --at"),
         (("--like", "take0", "--from", "900"), 2, "--from is beyond the end"),
+        (("--like", "take0", "--at", "900"), 2, "--at must be from 0 to"),
+        (("take", "--from", "1"), 2, "--from needs an example; name it with --like"),
+        (("--path", "p.csv", "--cut", "x"), 2, "--cut needs an example"),
+        (("take", "--length", "3"), 2, "--length needs a path"),
         (("--like", "take0", "--from", "0", "--to", "1", "--threshold", "0.0001"), 1, "nothing within 0.0001 m"),
     ],
 )

@@ -191,6 +191,11 @@ def search(words: tuple[str, ...], descriptions: str | None, as_json: bool, **op
     query = {name: options.pop(name) for name in _QUERY}
     if query["like"] is not None and query["path_file"] is not None:
         raise click.UsageError("give either --like or --path, not both")
+    for name in ("begin", "end", "moment", "cut_folder"):
+        if query["like"] is None and query[name] is not None:
+            raise click.UsageError(f"{_OPTIONS[name]} needs an example; name it with --like")
+    if query["path_file"] is None and query["length"] is not None:
+        raise click.UsageError("--length needs a path; name its file with --path")
     if query["like"] is None and query["path_file"] is None:
         if not words:
             raise click.UsageError("give words to search for, an example with --like, or a path with --path")
@@ -216,6 +221,10 @@ _QUERY = (
     "max_tiers",
     "cut_folder",
 )
+
+
+# Options that belong to --like.
+_OPTIONS = {"begin": "--from", "end": "--to", "moment": "--at", "cut_folder": "--cut"}
 
 
 def _list(options: dict[str, Any], words: str, descriptions: str | None, as_json: bool) -> int:

@@ -12,11 +12,10 @@ import click
 
 from marey.cli.files import print_json
 from marey.cli.find import check_cut_folder, cut
-from marey.cli.options import frames_between, read_motion
+from marey.cli.options import find_frame, frames_between, read_motion
 from marey.cli.progress import bar
 from marey.cli.settings import read_settings, word_options
 from marey.cli.tables import format_table
-from marey.cli.values import to_frame
 from marey.errors import NoResult, UnknownName, plural, similar
 from marey.find import IndexSettings, Match, MotionIndex, SearchSettings
 from marey.store import ClipSearchSettings, MotionSet, read_descriptions, search_clips
@@ -36,7 +35,7 @@ def search_motion(
     from marey.graph import read_path
 
     if query["cut_folder"] is not None:
-        if query["like"] is None or query["moment"] is not None:
+        if query["moment"] is not None:
             raise click.UsageError("--cut applies to --like without --at")
         check_cut_folder(query["cut_folder"])
     path = None if query["path_file"] is None else read_path(query["path_file"], length=query["length"])
@@ -116,7 +115,7 @@ def _read_example(index: MotionIndex, query: dict[str, Any]) -> tuple[Any, Any, 
     if query["moment"] is not None:
         if query["begin"] is not None or query["end"] is not None:
             raise click.UsageError("--at finds a pose; leave out --from and --to")
-        return which, min(to_frame(query["moment"], motion.fps), len(motion) - 1), None
+        return which, find_frame(motion, query["moment"], "--at"), None
     return which, *frames_between(motion, query["begin"], query["end"])
 
 
