@@ -18,7 +18,7 @@ from marey.core import Skeleton, Source
 from marey.edit import resample, smooth
 from marey.errors import InvalidValue, MareyWarning
 from marey.pmg import build_recipe, read_recipe
-from marey.samples import sample_names
+from marey.samples import sample, sample_names
 
 from .helpers import add_noise, clip, rotate_joint, tilt, turn_upside_down, zero_pose
 
@@ -150,6 +150,15 @@ def test_sliding_feet():
     (finding,) = find(marey.check(replace(walk, root_positions=root)), "foot_slide")
     assert 0.021 < finding.value < 0.2
     assert finding.operation == "clean"
+
+
+def test_a_single_foot_that_glides_while_it_is_planted():
+    walk = sample("walk").motion
+    mask = walk.contacts.mask.copy()
+    mask[60:120, walk.contacts.names.index("left_ball")] = True
+    (finding,) = find(marey.check(replace(walk, contacts=replace(walk.contacts, mask=mask))), "foot_slide")
+    assert finding.value > 0.12 and finding.severity == "mild"
+    assert finding.joints == ("left_ball",)
 
 
 def test_feet_below_the_floor():

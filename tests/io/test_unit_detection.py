@@ -1,5 +1,6 @@
 """Unit, upward axis and rest pose, recognized from the character itself."""
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,6 +51,17 @@ def test_a_given_unit_that_makes_a_tiny_body_causes_a_warning(tmp_path: Path) ->
         motion = marey.load_motion(tmp_path / "walk.bvh", unit="mm")
     assert motion.source.unit == 0.001
     assert "which makes a body 1.7" in " ".join(marey.load_motion(tmp_path / "walk.bvh", unit="cm").source.evidence)
+
+
+@pytest.mark.parametrize(("up", "lies"), [("z", "lies on its side"), ("-y", "is upside down")])
+def test_a_given_axis_that_the_body_does_not_stand_along_causes_a_warning(tmp_path: Path, up: str, lies: str) -> None:
+    marey.save(straight_walk(seconds=1.0), tmp_path / "walk.bvh")
+    (tmp_path / "walk.marey.json").unlink()
+    with pytest.warns(MareyWarning, match=f"with {up.upper()} up, the body {lies}: it stands along y; check `up=`"):
+        marey.load_motion(tmp_path / "walk.bvh", up=up)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MareyWarning)
+        marey.load_motion(tmp_path / "walk.bvh", up="y")
 
 
 @pytest.mark.parametrize("text", ["furlong", "-1", "0", "nan", "inf", ""])

@@ -163,3 +163,11 @@ def test_a_walk_in_a_curve_shows_a_rate_that_is_much_too_high(rate: float) -> No
     assert min(abs(stride.turn) for stride in find_strides(curve)) > np.radians(20.0)
     for factor, is_found in ((1.0, False), (1.9, False), (4.0, True)):
         assert (rate_finding(replace(curve, fps=factor * curve.fps)) is not None) == is_found
+
+
+def test_strides_of_a_giant_say_nothing_about_the_rate():
+    walk = straight_walk(seconds=5.0)
+    fast = replace(walk, fps=3.0 * walk.fps)
+    body = replace(fast.skeleton, offsets=20.0 * fast.skeleton.offsets)
+    assert rate_finding(fast) is not None
+    assert rate_finding(replace(fast, skeleton=body, root_positions=20.0 * fast.root_positions)) is None

@@ -59,9 +59,12 @@ def _check_floor(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_slide(subject: Subject) -> Iterator[Finding]:
-    """Find feet that slide: the median, over all plants of the balls of the feet, of how far they move on the floor.
+    """Find feet that slide: the median, over all plants of feet, of how far they move on the floor, or a single plant
+    that slides far.
 
-    Feet of a motion that was put in place slide on purpose.
+    The contacts are those of the motion, for example from its sidecar, or else detected. Of detected ones, a single
+    plant may be wrong. Feet of a motion that was put
+    in place slide on purpose.
     """
     if is_in_place(subject.motion):
         return
@@ -78,6 +81,11 @@ def _check_slide(subject: Subject) -> Iterator[Finding]:
             "foot_slide", "severe" if usual > _LARGE_SLIDE else "mild", int(start), int(stop), usual, "m",
             f"planted feet slide by {1e3 * usual:.0f} mm, and by up to {1e3 * moved:.0f} mm", "hold planted feet",
             (contacts.points[int(k)].name,), "clean",
+        )  # fmt: skip
+    elif worst[0] > _LARGE_SLIDE and subject.motion.contacts is not None:
+        yield Finding(
+            "foot_slide", "mild", worst[1], worst[2], worst[0], "m",
+            f"a planted foot slides by {1e3 * worst[0]:.0f} mm", "hold planted feet", (worst[3],), "clean",
         )  # fmt: skip
 
 

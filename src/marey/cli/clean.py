@@ -317,6 +317,10 @@ def _format_report(report: dict[str, Any]) -> str:
         shown = get_metric_format(name, metric["unit"])
         rows.append([shown.title, shown.format(metric["before"]), shown.format(metric["after"]), shown.unit])
     lines += format_table(rows)
+    if report["released"] and rows:
+        lines.append(
+            "  the slide before and after is that of plants as they are held; `marey measure` uses the contacts of a file"
+        )
     lines.append(f"wrote {report['written']}")
     return "\n".join(lines)
 

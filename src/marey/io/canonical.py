@@ -74,15 +74,20 @@ def to_motion(
 
 
 def _find_up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[str]) -> str:
-    if up is not None:
-        evidence.append(f"{up.upper()} up as given")
-        return up
-    if raw.up is not None:
+    if up is None and raw.up is not None:
         evidence.append(f"{raw.up.upper()} up {raw.up_reason}")
         return raw.up
     guess = unit_detection.recognize_up(
         skeleton, raw.root_positions, raw.rotations, raw.bone_offsets, by_rest=raw.rest_up is None
     )
+    if up is not None:
+        evidence.append(f"{up.upper()} up as given")
+        if guess.is_sure and guess.value != up:
+            evidence[-1] += f", though the body stands along {guess.value}"
+            lies = "is upside down" if up.removeprefix("-") == str(guess.value).removeprefix("-") else "lies on its side"
+            name = raw.source.path or raw.name or "positions"
+            warn_user(f"{name}: with {up.upper()} up, the body {lies}: it stands along {guess.value}; check `up=`")
+        return up
     evidence.append(guess.evidence)
     if guess.warning:
         warn_user(f"{raw.source.path or raw.name or 'positions'}: {guess.warning}")

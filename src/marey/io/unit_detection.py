@@ -43,7 +43,7 @@ _NEAR_FLOOR = 0.12
 
 
 # Parts of sentences in `Source.evidence` that say that a guess may be wrong.
-_DOUBTS = ("not certain", "up assumed", "centimeters assumed", "though the frames do not")
+_DOUBTS = ("not certain", "up assumed", "centimeters assumed", "though the frames do not", "though the body stands")
 
 
 class Guess(NamedTuple):
@@ -122,6 +122,12 @@ def recognize_unit(skeleton: Skeleton, stated: float | None = None) -> Guess:
     if not is_sure:
         evidence += f" (not certain; {_UNIT_WORDS[second]} would give {height * candidates[second]:.2f} m)"
     return Guess(candidates[best], evidence, is_sure)
+
+
+def is_giant(skeleton: Skeleton) -> bool:
+    """Return whether the body, in meters, is too tall for any character, so that its unit is wrong."""
+    height = stature(skeleton)
+    return height is not None and height > _TALLEST
 
 
 def check_given_unit(skeleton: Skeleton, unit: float) -> Guess:

@@ -15,6 +15,7 @@ import numpy as np
 from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
+from marey.io.unit_detection import is_giant
 from marey.measure import gait_kernels
 from marey.measure.gait_kernels import DUTY, LARGER, LENGTH, SMALLER
 
@@ -102,7 +103,8 @@ def rate_finding(motion: Motion) -> str | None:
     rate. The duty factor distinguishes walks from runs. Only straight strides that move the body by at least 30 % of
     leg length count; at least two are needed. Without them, strides of turns count that are at least as long as a leg,
     if they are twice as fast as is plausible. Legs swing like pendulums, so stride rates f compare as f sqrt(leg / g).
-    Values above 0.41 in a walk (1.4 per second on legs of 0.85 m) or 0.71 in a run (2.4) are implausible.
+    Values above 0.41 in a walk (1.4 per second on legs of 0.85 m) or 0.71 in a run (2.4) are implausible. If the
+    body is a giant, its unit is wrong, and its strides say nothing about the frame rate.
 
     Examples
     --------
@@ -137,6 +139,8 @@ class ImplausibleRate:
 
 def describe_rate_finding(strides: tuple[Stride, ...], motion: Motion) -> str | None:
     """Return the warning of `rate_finding` for strides that are already known."""
+    if is_giant(motion.skeleton):
+        return None
     finding = find_implausible_rate(strides, motion)
     return None if finding is None else finding.message
 
