@@ -103,6 +103,15 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
     const character = app.selected?.character;
     if (character) frame(character.box().union(character.pathBox()));
   };
+  // Names that the buttons would cover are left out.
+  let corner = { left: Infinity, bottom: 0 };
+  const measureCorner = () => {
+    const stage = app.stage.overlay.getBoundingClientRect();
+    const boxes = [host, bar].map((each) => each.getBoundingClientRect()).filter(({ width }) => width);
+    corner = { left: Math.min(...boxes.map(({ left }) => left)) - stage.left, bottom: Math.max(0, ...boxes.map(({ bottom }) => bottom)) - stage.top };
+  };
+  const corners = new ResizeObserver(measureCorner);
+  for (const each of [host, bar, app.stage.overlay]) corners.observe(each);
   const placeTags = () => {
     const wanted = named && app.motions.size > 1 ? shots().filter(({ character }) => character.visible && character.posed) : [];
     for (const [shot, { span }] of tags) {
@@ -128,7 +137,8 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
       }
       const box = shot.character.box();
       const at = box.isEmpty() ? null : app.stage.project(new THREE.Vector3((box.min.x + box.max.x) / 2, box.max.y + 0.18, (box.min.z + box.max.z) / 2));
-      const place = at && findRoom(tag, at, taken);
+      const room = at && findRoom(tag, at, taken);
+      const place = room && (room.x + room.width / 2 < corner.left || room.y - room.height > corner.bottom) ? room : null;
       span.hidden = !place;
       if (!place) continue;
       taken.push(place);
