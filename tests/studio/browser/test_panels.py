@@ -53,6 +53,10 @@ def test_two_clips_are_blended(tab: Tab) -> None:
     for _ in range(2):  # of two clips, both are chosen: "fast" leaves, and returns as the second
         tab.page.locator(".blend-list").get_by_text("fast", exact=True).click()
     says(tab, "matching foot contacts")
+    bottom = "document.querySelector('{}').getBoundingClientRect().bottom"
+    tab.page.evaluate("() => { document.querySelector('.tab-body').scrollTop = 0; }")
+    # The main button is in view, although its section is longer than the panel.
+    assert tab.get(bottom.format(".panel button.primary")) <= tab.get(bottom.format(".tab-body"))
     press(tab, "Blend")
     shows(tab, "Blend of slow and fast")
     weight = tab.page.get_by_role("slider", name="A  slow")
