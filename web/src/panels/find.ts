@@ -36,6 +36,8 @@ class FindPanel {
   private web: WebBuilt | null = null;
   /** The choices with which the clips were indexed. */
   private indexed = "";
+  /** Whether the steps of "Find similar" are running. */
+  private finding = false;
   /** Number of match webs so far. */
   private webs = 0;
   /** The range that the curve, or the last search, is for. */
@@ -53,7 +55,7 @@ class FindPanel {
   private readonly build = button("Index clips", () => void this.buildWeb(), "Prepare the clips for searching: compare all frames with each other, which may take a while");
   private readonly tryAll = button("Suggest a threshold", () => void this.suggest(), "Plot how many matches each threshold finds, and suggest one");
   private readonly threshold = el("input", { type: "number", class: "threshold-number", min: "0", step: "0.001", aria: { label: "Threshold (m)" } });
-  private readonly offer = button("", () => this.useSuggested());
+  private readonly offer = button("", () => void this.useSuggested());
   private readonly search = button("Search", () => void this.find(), "Find all passages that differ from the example by less than the threshold");
   private readonly hint = el("p", { class: "hint", aria: { live: "polite" } });
   private readonly view = thresholdView((threshold) => this.choose(threshold));
@@ -193,7 +195,7 @@ class FindPanel {
     put(this.trouble, trouble);
     put(this.aside, trouble ? "" : this.about.text);
     // Clips with the example's skeleton can still be indexed.
-    this.all.disabled = !stretch || (trouble !== "" && trouble !== this.about.refuses);
+    this.all.disabled = this.finding || !stretch || (trouble !== "" && trouble !== this.about.refuses);
     this.tryAll.disabled = !this.web || trouble !== "";
     this.search.disabled = this.tryAll.disabled || this.chosen === null;
     const stale = this.curve !== null && stretch !== null && !same(stretch, this.query);
@@ -233,12 +235,18 @@ class FindPanel {
   /** Index the clips unless that was done with the same choices, and search with the suggested threshold. */
   private async findSimilar(): Promise<void> {
     const query = this.stretch;
-    if (!query) return;
-    if (!this.web || this.about.refuses || this.indexed !== this.choices) {
-      if (!(await this.buildWeb(query.motion)) || cannotSearch(this.app, this.web, query, null)) return;
-      this.query = query;
+    if (!query || this.finding) return;
+    this.finding = true;
+    try {
+      if (!this.web || this.about.refuses || this.indexed !== this.choices) {
+        if (!(await this.buildWeb(query.motion)) || cannotSearch(this.app, this.web, query, null)) return;
+        this.query = query;
+      }
+      if (await this.suggest()) await this.useSuggested();
+    } finally {
+      this.finding = false;
+      this.draw();
     }
-    if (await this.suggest()) this.useSuggested();
   }
 
   /** Index the clips that have the skeleton of `like`. Returns whether it was possible. */
@@ -301,10 +309,10 @@ class FindPanel {
     return true;
   }
 
-  private useSuggested(): void {
+  private async useSuggested(): Promise<void> {
     if (!this.curve) return;
     this.choose(Number(this.curve.threshold.toPrecision(3)));
-    void this.find();
+    await this.find();
   }
 
   private choose(threshold: number): void {
