@@ -251,13 +251,9 @@ def draw_find(room: Room) -> None:
         room.open(f"{name}.bvh")
     room.panel("Find")
     room.page.locator(".panel").locator("select").first.select_option("open")
-    room.press("Index clips")
-    room.says("ready to search")
     kick = room.page.evaluate("() => marey.selected.info.labels.find(({ name }) => name === 'kick')")
     room.page.evaluate(f"() => marey.playback.setRegion([{kick['start']}, {kick['stop']}])")
-    room.press("Suggest a threshold")
-    room.says("Use ")
-    room.page.locator(".panel button", has_text=re.compile(r"Use \d")).click()
+    room.press("Find similar")
     room.says("matches found")
     room.page.locator(".panel button", has_text="Create target control").click()
     room.says("Misses the target by")
@@ -266,6 +262,7 @@ def draw_find(room: Room) -> None:
     room.pause()
     room.alone()
     room.show(".panel h3", text="Matches")
+    room.pause()  # a refined motion plays on
     room.seek(int(0.52 * room.page.evaluate("() => marey.playback.nFrames")))
     room.look((2.4, 0.5, 1.6), (0.0, -0.1, 0.2))
 
