@@ -62,9 +62,8 @@ def _check_slide(subject: Subject) -> Iterator[Finding]:
     """Find feet that slide: the median, over all plants of feet, of how far they move on the floor, or a single plant
     that slides far.
 
-    The contacts are those of the motion, for example from its sidecar, or else detected. Of detected ones, a single
-    plant may be wrong. Feet of a motion that was put
-    in place slide on purpose.
+    The contacts are those of the motion, for example from its sidecar, or else detected. A single plant counts only if
+    it was not detected here, because it may be wrong. Feet of a motion that was put in place slide on purpose.
     """
     if is_in_place(subject.motion):
         return
@@ -75,17 +74,18 @@ def _check_slide(subject: Subject) -> Iterator[Finding]:
     if not len(slides):
         return
     usual = float(np.sort(slides[:, 0])[len(slides) // 2])
+    largest, start, stop, k = slides[slides[:, 0].argmax()].tolist()
+    name = contacts.points[int(k)].name
     if usual > _SLIDE:
-        moved, start, stop, k = slides[slides[:, 0].argmax()].tolist()
         yield Finding(
             "foot_slide", "severe" if usual > _LARGE_SLIDE else "mild", int(start), int(stop), usual, "m",
-            f"planted feet slide by {1e3 * usual:.0f} mm, and by up to {1e3 * moved:.0f} mm", "hold planted feet",
-            (contacts.points[int(k)].name,), "clean",
+            f"planted feet slide by {1e3 * usual:.0f} mm, and by up to {1e3 * largest:.0f} mm", "hold planted feet",
+            (name,), "clean",
         )  # fmt: skip
-    elif worst[0] > _LARGE_SLIDE and subject.motion.contacts is not None:
+    elif largest > _LARGE_SLIDE and subject.motion.contacts is not None:
         yield Finding(
-            "foot_slide", "mild", worst[1], worst[2], worst[0], "m",
-            f"a planted foot slides by {1e3 * worst[0]:.0f} mm", "hold planted feet", (worst[3],), "clean",
+            "foot_slide", "mild", int(start), int(stop), largest, "m",
+            f"a planted foot slides by {1e3 * largest:.0f} mm", "hold planted feet", (name,), "clean",
         )  # fmt: skip
 
 

@@ -84,7 +84,9 @@ def _find_up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[
         evidence.append(f"{up.upper()} up as given")
         if guess.is_sure and guess.value != up:
             evidence[-1] += f", though the body stands along {guess.value}"
-            lies = "is upside down" if up.removeprefix("-") == str(guess.value).removeprefix("-") else "lies on its side"
+            lies = (
+                "is upside down" if up.removeprefix("-") == str(guess.value).removeprefix("-") else "lies on its side"
+            )
             name = raw.source.path or raw.name or "positions"
             warn_user(f"{name}: with {up.upper()} up, the body {lies}: it stands along {guess.value}; check `up=`")
         return up
