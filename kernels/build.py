@@ -132,7 +132,6 @@ class Compiler:
         from numba import njit
         from numba.core import callconv, codegen, cpu, types
         from numba.core.registry import cpu_target
-        from numba.core.runtime import nrtdynmod
 
         from marey import compiled
         from marey.compiled import jit
@@ -160,9 +159,6 @@ class Compiler:
         get_call_type = types.Dispatcher.get_call_type
         types.Dispatcher.get_call_type = take_constants_as_numbers
         codegen.JITCodeLibrary.finalize = keep
-        # Only the thread that runs a kernel uses the arrays that the kernel makes. Counting references to their slices
-        # with atomic instructions took a fifth of the time of a search.
-        nrtdynmod._disable_atomicity = 1
         # Numba registers a builtin that calls each function. The function is never called, so any unique builtin works.
         cpu.CPUContext.get_executable = lambda *_: [].append
         callconv.CPUCallConv.return_user_exc = return_failure
