@@ -319,7 +319,7 @@ def _format_report(report: dict[str, Any]) -> str:
     lines += format_table(rows)
     if report["released"] and rows:
         lines.append(
-            "  the slide before and after is that of plants as they are held; `marey measure` uses the contacts of a file"
+            "  these slides are those of the plants that were held; `marey measure` uses the contacts of the file"
         )
     lines.append(f"wrote {report['written']}")
     return "\n".join(lines)
