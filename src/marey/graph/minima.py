@@ -119,11 +119,11 @@ def search_minima(
     else:
         keys = [_block_key(cache, poses, weights, limit, block, coarse_step) for block in blocks]
         read, max_kept = partial(cache.map, pack, blocks, keys, run=spread), max_memory
-    return Minima(clouds, weights, Search(blocks, costs, read, n_cells), max_kept, progress, penalize)
+    return Minima(clouds, weights, MinimaSearch(blocks, costs, read, n_cells), max_kept, progress, penalize)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Search:
+class MinimaSearch:
     """A search of blocks for minima.
 
     blocks : the blocks that may have minima. costs : their costs, in any unit.
@@ -150,7 +150,7 @@ class Minima:
         self,
         clouds: Sequence[Clouds],
         weights: Floats,
-        search: Search,
+        search: MinimaSearch,
         max_memory: int | None,
         progress: Progress | None,
         penalize: Callable[[FramePairs], Floats] | None,

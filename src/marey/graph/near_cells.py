@@ -31,9 +31,9 @@ from marey.core.arrays import Floats, Ints, set_readonly
 from marey.graph.alignment import center_clip
 from marey.graph.alike_kernels import CenteredClip
 from marey.graph.near_kernels import (
-    Cells,
+    CellRange,
     ClipFeatures,
-    Span,
+    NearList,
     count_near_groups,
     find_sparse_minima,
     list_near_cells,
@@ -126,14 +126,14 @@ class NearCells:
         top, left = span.start + half, span.first + half
         own = (block.rows[0] - top, block.rows[1] - top, block.columns[0] - left, block.columns[1] - left)
         min_lag = len(self.frame_weights) + top - left if block.a == block.b else -len(a) - len(b)
-        where = Cells(near, own, check_limit(self.limit), min_lag, _DOUBLE_ERROR)
+        where = NearList(near, own, check_limit(self.limit), min_lag, _DOUBLE_ERROR)
         found = find_sparse_minima(ours, theirs, self.frame_weights, where)
         if np.count_nonzero(found[:, 2]) > _MAX_OPEN * n_cells:
             return None
         found[:, :2] += (top, left)
         return decide_minima(Pairing(a, b, self.frame_weights), found, where.limit), n
 
-    def _find_span(self, block: Block) -> Span:
+    def _find_span(self, block: Block) -> CellRange:
         """Return the cells of a block and their neighbors, numbered from the first complete windows of both clips."""
         half = len(self.frame_weights) // 2
         (start, stop), (first, last) = (
@@ -142,7 +142,7 @@ class NearCells:
         )
         # Cells left of the lag serve as neighbors.
         min_lag = len(self.frame_weights) - 2 if block.a == block.b else -stop
-        return Span(start, stop, first, last, min_lag)
+        return CellRange(start, stop, first, last, min_lag)
 
 
 def average_features(clouds: Sequence[Clouds], frame_weights: Floats) -> list[Singles]:

@@ -45,7 +45,7 @@ class ClipFeatures(NamedTuple):
     radii: Singles2D
 
 
-class Span(NamedTuple):
+class CellRange(NamedTuple):
     """Cells of a grid: rows start .. stop, columns first .. last (half-open), and column - row at least min_lag."""
 
     start: int
@@ -88,7 +88,7 @@ def _copy_point(points: Singles3D, i: int, out: Singles2D) -> None:
 
 @helper
 def _list_near_groups(
-    a: ClipFeatures, g: int, b: ClipFeatures, span: Span, limit: float, point: Singles2D, out: Int32s1D
+    a: ClipFeatures, g: int, b: ClipFeatures, span: CellRange, limit: float, point: Singles2D, out: Int32s1D
 ) -> int:
     """Write those groups of b to `out` that may have a frame within `limit` meters of one in group g of a.
 
@@ -113,7 +113,7 @@ def _list_near_groups(
 
 
 @kernel
-def count_near_groups(a: ClipFeatures, b: ClipFeatures, span: Span, limit: float) -> int:
+def count_near_groups(a: ClipFeatures, b: ClipFeatures, span: CellRange, limit: float) -> int:
     """Return the number of pairs of groups that may have frames within `limit` meters."""
     point = np.empty((a.frames.shape[1], 8), dtype=np.float32)
     groups = np.empty(b.radii.size, dtype=np.int32)
@@ -124,7 +124,7 @@ def count_near_groups(a: ClipFeatures, b: ClipFeatures, span: Span, limit: float
 
 
 @kernel
-def list_near_cells(a: ClipFeatures, b: ClipFeatures, span: Span, limit: float, cells: Out[Int32s2D]) -> int:
+def list_near_cells(a: ClipFeatures, b: ClipFeatures, span: CellRange, limit: float, cells: Out[Int32s2D]) -> int:
     """Write the cells (N, 2) of a span whose features are within `limit` meters to `cells`.
 
     The cells of each diagonal are in order. Returns their number, or -1 if there is no room for all of them.
@@ -152,7 +152,7 @@ def list_near_cells(a: ClipFeatures, b: ClipFeatures, span: Span, limit: float, 
     return n
 
 
-class Cells(NamedTuple):
+class NearList(NamedTuple):
     """Where to look for minima.
 
     cells : (N, 2) cells in the order of `list_near_cells`, relative to the first complete window of both clips.
@@ -264,7 +264,7 @@ def _move_to_middle(clip: CenteredClip) -> tuple[CenteredClip, float]:
 
 
 @kernel
-def find_sparse_minima(ours: CenteredClip, theirs: CenteredClip, weights: Floats1D, where: Cells) -> Ints2D:
+def find_sparse_minima(ours: CenteredClip, theirs: CenteredClip, weights: Floats1D, where: NearList) -> Ints2D:
     """Return the cells (N, 3) among some cells that may be minima: row, column and rivals as bits, in row-major order.
 
     A neighbor is a rival if its D is smaller than that of the cell plus the slack. If the first bit above those of the
