@@ -223,3 +223,12 @@ def test_recordings_go_over_without_a_jump(recorded, pair):
 def test_no_room_is_still_reported_as_such(walk, run):
     with pytest.raises(NoResult, match="does not fit here"):
         transition(walk, run, at=(0.1, 2.0))
+
+
+def test_the_longest_transition_that_fits_is_named_and_fits(walk):
+    with pytest.raises(NoResult, match=r"use `length=[\d.]+` or less, or another point") as error:
+        transition(walk, walk, at=(0.3, 0.3))
+    assert error.value.parameter == "length"
+    longest = float(error.value.remedy.split("`length=")[1].split("`")[0])
+    assert longest > 0.0
+    transition(walk, walk, at=(0.3, 0.3), length=longest)

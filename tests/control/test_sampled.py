@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -248,3 +249,8 @@ def test_characters_that_cannot_go_on_are_refused() -> None:
         SampledCharacter.build(fresh_walker())
     with pytest.raises(NoResult, match="no nodes"):
         SampledCharacter.build(ParametricMotionGraph("empty"))
+    strict = fresh_walker()
+    edge = next(iter(small_walker().edges.values()))
+    strict._edges["walk", "walk"] = replace(edge, good=1e-4, bad=1e-4)
+    with pytest.raises(NoResult, match="at 15 Hz, can be followed .* raise `fps=`, for example to 30"):
+        SampledCharacter.build(strict, max_clips=3, fps=15.0)

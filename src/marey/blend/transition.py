@@ -188,4 +188,5 @@ def _build_best_transition(a: Motion, b: Motion, settings: TransitionSettings) -
             refused.append(error)
     # Report why the motions were rejected where there was room, rather than that there was no room elsewhere.
     why = next((error for error in refused if isinstance(error, NotBlendable)), refused[0])
-    raise type(why)(f"none of the {len(refused)} best points can be used; at the best one, {why}") from None
+    message = f"none of the {len(refused)} best points can be used; at the best one, {why.message}"
+    raise type(why)(message, parameter=why.parameter, remedy=why.remedy) from None

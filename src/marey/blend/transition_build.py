@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -228,12 +229,15 @@ def _find_positions(both: _AlignedPair, u_middle: float, times: Floats, length: 
     earlier, later = times[times < 0.0][::-1], times[times >= 0.0]
     back = integrate_u(slopes, weights_at, np.concatenate([[0.0], earlier]), start=u_middle, backward=True)[1:]
     ahead = integrate_u(slopes, weights_at, np.concatenate([[0.0], later]), start=u_middle)[1:]
-    for got, wanted, where in ((back, earlier, "begins"), (ahead, later, "ends")):
+    rooms = [float(abs(wanted[len(got) - 1])) if len(got) else 0.0 for got, wanted in ((back, earlier), (ahead, later))]
+    for got, wanted, where, room in zip((back, ahead), (earlier, later), ("before", "after"), rooms, strict=True):
         if len(got) < len(wanted):
-            names = " and ".join(repr(motion.name) for motion in both.motions)
+            longest = math.floor(20.0 * min(rooms)) / 10.0
             raise NoRoom(
-                f"a transition of {length:g} s does not fit here: it {where} {abs(wanted[len(got)]):.2f} s from its "
-                f"middle, where {names}, aligned in time, have no frames; use a shorter length or another point"
+                f"a transition of {length:g} s does not fit here: {' and '.join(repr(m.name) for m in both.motions)} "
+                f"have only {room:.2f} s in common {where} its middle, not {0.5 * length:g} s",
+                parameter="length",
+                remedy=(f"use `length={longest:g}` or less, or" if longest > 0.0 else "use") + " another point",
             )
     return np.concatenate([back[::-1], ahead])
 

@@ -71,14 +71,18 @@ def _frames(motion: Motion, start: float | int, stop: float | int) -> tuple[int,
     """Convert times to frames. If times in seconds are outside the clip, the error message is in seconds as well."""
     first, last = to_frame(start, motion.fps), to_frame(stop, motion.fps)
     given = [moment for moment in (start, stop) if isinstance(moment, float)]
+    if given and last <= first:
+        raise InvalidValue(f"START must be before STOP, not {' and '.join(map(_name_moment, (start, stop)))}")
     if given and not 0 <= first < last <= len(motion):
-        asked = " to ".join(
-            f"frame {moment}" if isinstance(moment, int) else f"{moment:g} s" for moment in (start, stop)
-        )
+        asked = " to ".join(map(_name_moment, (start, stop)))
         raise InvalidValue(
             f"the query must lie within 0 to {len(motion) / motion.fps:.2f} s of {motion.name!r}, not {asked}"
         )
     return first, last
+
+
+def _name_moment(moment: float | int) -> str:
+    return f"frame {moment}" if isinstance(moment, int) else f"{moment:g} s"
 
 
 def search_web(web: MatchWeb, query: Query, threshold: float, options: dict[str, Any]) -> MatchResult:

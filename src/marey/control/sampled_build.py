@@ -82,9 +82,10 @@ def sample_character(graph: ParametricMotionGraph, settings: SampleSettings) -> 
     kept = _keep_connected(len(samples), links)
     if not kept.any():
         raise NoResult(
-            f"the sampled clips of {graph.name!r} cannot follow each other forever; sample more of them",
-            parameter="max_clips",
-            remedy="raise `max_clips=`",
+            f"none of the {len(samples)} sampled clips of {graph.name!r}, at {settings.fps:g} Hz, can be followed by "
+            "others forever; the lower the frame rate, the less similar are the nearest frames of two clips",
+            parameter="fps",
+            remedy=f"raise `fps=`, for example to {2 * settings.fps:g}, or `max_clips=`",
         )
     return _assemble(graph, samples, links, kept, half)
 

@@ -383,16 +383,20 @@ def _make_notes(query: Query, graph: MatchGraph, limit: float) -> list[str]:
 def _raise_no_match(query: Query, limit: float) -> NoReturn:
     near = query.find_nearest()
     clip, start, stop = query.interval
-    name = query.get_motion(clip).name
-    what = f"nothing{query.label_phrase} within {limit:g} m of frames {start} to {stop} of {name!r}"
+    name, fps = query.get_motion(clip).name, query.web.fps
+    what = f"nothing{query.label_phrase} within {limit:g} m of {_name_span(start, stop, fps)} of {name!r}"
     if near is None:
         raise NoResult(
             f"{what}, nor within {query.web.options.max_distance:g} m, the largest distance that is searched"
         )
     (clip, start, stop), distance = near
     raise NoResult(
-        f"{what}; the nearest match is {query.web.names[clip]!r}, frames {start} to {stop}, at {distance:.4f} m"
+        f"{what}; the nearest match is {query.web.names[clip]!r}, {_name_span(start, stop, fps)}, at {distance:.4f} m"
     )
+
+
+def _name_span(start: int, stop: int, fps: float) -> str:
+    return f"{start / fps:.2f} to {stop / fps:.2f} s (frames {start} to {stop} at {fps:g} Hz)"
 
 
 def _make_cloud_lookup(web: Searchable, external: External | None) -> Callable[[Match], Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from marey.core.arrays import Floats
-from marey.errors import InvalidValue, ParseError, UnknownFormat
+from marey.errors import InvalidValue, ParseError, UnknownFormat, plural
 from marey.graph.letters import LETTERS
 from marey.io.files import read_bytes, split_name
 
@@ -24,7 +24,8 @@ _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2}
 def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> Floats:
     """Read a path (N, 2) of x, z in meters from a file.
 
-    A .csv file has one point ``x,z`` per line, without repeated points. From an .svg drawing, the first path is read.
+    A .csv file has one point ``x,z`` per line, without repeated points; semicolons and spaces separate numbers, too,
+    and a first line without numbers is a header. From an .svg drawing, the first path is read.
 
     Parameters
     ----------
@@ -125,6 +126,7 @@ def _scale_path(points: Floats, length: float) -> Floats:
 
 def _read_csv(text: str, path: str) -> Floats:
     rows: list[tuple[float, float]] = []
+    header = ""
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip().lstrip("\ufeff")
         if not stripped or stripped.startswith("#"):
@@ -134,7 +136,8 @@ def _read_csv(text: str, path: str) -> Floats:
             x, z = (float(part) for part in parts)
         except ValueError:
             if not rows and not any(_NUMBER.fullmatch(part) for part in parts):
-                continue  # a header line
+                header = stripped[:40]
+                continue
             raise ParseError(f"expected x,z in meters, got {stripped[:40]!r}", path=path, line=number) from None
         if not (np.isfinite(x) and np.isfinite(z)):
             raise ParseError(f"expected finite numbers, got {stripped[:40]!r}", path=path, line=number)
@@ -145,8 +148,9 @@ def _read_csv(text: str, path: str) -> Floats:
                 line=number,
             )
         rows.append((x, z))
-    if not rows:
-        raise ParseError("the file has no points; write one x,z in meters per line", path=path)
+    if len(rows) < 2:
+        found = f"it has {plural(len(rows), 'point')}" + f" below the header {header!r}" * bool(header)
+        raise ParseError(f"a path needs at least 2 points, but {found}; write x,z in meters on each line", path=path)
     return np.array(rows)
 
 
