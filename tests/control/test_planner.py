@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from marey.control import GoTo, RandomWalk
-from marey.control.clip_model import ClipModel
+from marey.control.clip_model import ClipModel, start_clips
 from marey.control.dead_ends import find_limits
 from marey.control.joins import fit_join, quadratic_terms
 from marey.control.plan_file import load_plan, save_plan
@@ -24,10 +24,14 @@ from marey.control.planner_kernels import (
     read_rows,
     weigh_clips,
 )
+from marey.control.planner_tables import link_states
 from marey.errors import ParseError
 from marey.maths import rigid2d
 from marey.maths.value_kernels import GoalGrid
 from marey.pmg import ControlState, TransitionOption
+from marey.pmg.costs import half_window
+from marey.pmg.seam import find_seam
+from marey.pmg.stream import find_change_window
 from tests.control.random_characters import random_character, two_pace_character
 from tests.pmg.characters import fresh_walker, small_walker
 from tests.tiers import mostly_slow
@@ -199,6 +203,55 @@ def test_clips_are_placed_as_they_are_joined():
     assert np.abs(straight).max() < 0.06
 
 
+def test_plans_change_clips_at_moments_at_which_a_stream_can():
+    char = small_walker()
+    model = ClipModel(char)
+    first, last = find_change_window(char, char.fps)
+    parameters, table = np.linspace(-1.0, 1.0, 9)[:, None], model.tables["walk"]
+    starts = start_clips(parameters, np.full(9, 0.2), np.zeros((9, 3)))
+    held, moments = model.hold_clips("walk", starts, first), model.find_changes("walk").moments
+    assert len(moments) > 2
+    duration = np.interp(parameters[:, 0], table.grid[:, 0], table.timing[:, 1])
+    leave = np.interp(parameters[:, 0], table.grid[:, 0], table.timing[:, 0])
+    some = held.rows > 0
+    assert some.any()
+    np.testing.assert_array_equal(held.until[some], moments[held.rows[some] // len(table.grid) - 1])
+    assert (held.until[some] >= 0.2 + first / duration[some]).all()
+    assert (held.until[some] <= leave[some] - last / duration[some]).all()
+    late = model.hold_clips("walk", starts._replace(enter=np.full(9, 0.7)), first)
+    assert (late.until == 1.0).all()
+    assert not late.rows.any()
+
+
+def test_changes_within_clips_cost_what_their_transitions_cost():
+    char = small_walker()
+    model, node = ClipModel(char), char["walk"]
+    changes, grid = model.find_changes("walk"), model.tables["walk"].grid
+    bad, moment = char.edges["walk", "walk"].bad, float(changes.moments[1])
+    costs = changes.costs[1, :, 0].reshape(len(grid), -1)
+    np.testing.assert_allclose(np.diagonal(costs), 0.0, atol=0.02)
+    half = half_window(char.seams, char.fps)
+    for a, b in ((3, 9), (12, 15), (20, 8)):
+        seam = find_seam(node.motion(grid[a]), node.motion(grid[b]), moment, moment, half, 0, "body")
+        assert costs[a, b] * bad == pytest.approx(seam.cost, abs=0.01)
+    same = model.change_penalties("walk", moment, grid, grid)
+    far = model.change_penalties("walk", moment, grid[[0]], grid[[-1]])
+    assert not same.any()
+    assert far[0] > 1.0
+
+
+def test_characters_that_change_clips_face_a_direction_sooner():
+    char = small_walker()
+    model, targets = ClipModel(char), {"walk": ["walk"]}
+    n = [len(link_states(model, targets, 500, avoid=True, changes=each).first) - 1 for each in (False, True)]
+    assert n == [model.n_states, (1 + len(model.find_changes("walk").moments)) * model.n_states]
+    values = Planner(char).table("direction").values
+    assert len(values) == n[1]
+    straight, aside = model.tables["walk"].grid[:, 0].argmin(), 18
+    # A clip that can be changed now faces the direction sooner than one that must be left first.
+    assert values[n[0] + straight, aside] < values[straight, aside] + model.tables["walk"].timing[straight, 1]
+
+
 def test_turns_that_never_become_possible_again_are_reported():
     free = random_character(0)
     assert find_limits(free) == ()
@@ -231,6 +284,10 @@ def test_tables_survive_files(tmp_path, coarse_headings):
     for edge in char.edges:
         np.testing.assert_array_equal(loaded.joins[edge].fitted, computed.joins[edge].fitted)
         np.testing.assert_array_equal(loaded.costs[edge], computed.costs[edge])
+    assert set(loaded.changes) == set(computed.changes) != set()
+    for name, changes in computed.changes.items():
+        np.testing.assert_array_equal(loaded.changes[name].moments, changes.moments)
+        np.testing.assert_array_equal(loaded.changes[name].costs, changes.costs)
     assert not load_plan(other, tmp_path / "char.json"), "tables of another character"
     assert not load_plan(other, tmp_path / "other.json")
 
@@ -240,9 +297,10 @@ def test_a_damaged_plan_is_refused(tmp_path, coarse_headings):
     path = save_plan(char, tmp_path / "char.json")
     with np.load(path) as found:
         parts = dict(found)
-    np.savez(path, **parts | {"costs": parts["costs"][1:]})
-    with pytest.raises(ParseError, match="rows of edges must be"):
-        load_plan(random_character(1), tmp_path / "char.json")
+    for name, message in {"costs": "rows of edges must be", "changes": "moments do not match"}.items():
+        np.savez(path, **parts | {name: parts[name][1:]})
+        with pytest.raises(ParseError, match=message):
+            load_plan(random_character(1), tmp_path / "char.json")
 
 
 def test_planners_of_one_character_share_their_joins():
@@ -285,32 +343,37 @@ def test_kernels_are_their_slow_forms(heading):
     n = 40
     parameters = rng.uniform((-1.0, 0.2), (1.0, 0.8), (n, 2))
     enter, here = rng.uniform(0.0, 0.4, n), rng.normal(0.0, 0.5, (n, 3))
-    table, clips = PathTable(axes, paths, timing), ClipStarts(parameters, enter, here)
+    table, rows = PathTable(axes, paths, timing), 15 * rng.integers(0, 2, n)
+    clips = ClipStarts(parameters, enter, here, rng.choice([0.5, 1.0], n), rows)
     ways, seconds = np.empty((n, 7, 3)), np.empty(n)
     lay_paths(table, clips, ways, seconds)
     leave = np.ascontiguousarray(timing[:, 0])
-    np.testing.assert_allclose(ways, twins.laid(axes, paths, leave, parameters, enter, here, 7), atol=1e-9)
+    np.testing.assert_allclose(ways, twins.laid(axes, paths, leave, clips, 7), atol=1e-9)
     stop, duration = twins.mixed(axes, timing, parameters).T
-    np.testing.assert_allclose(seconds, (np.maximum(stop, enter) - enter) * duration, atol=1e-12)
-    rows = np.empty((n, 6))
-    read_rows(axes, np.ascontiguousarray(paths[..., 1]), parameters, rows)
-    np.testing.assert_allclose(rows, twins.mixed(axes, paths[..., 1], parameters), atol=1e-12)
+    np.testing.assert_allclose(
+        seconds, (np.maximum(np.minimum(stop, clips.until), enter) - enter) * duration, atol=1e-12
+    )
+    found = np.empty((n, 6))
+    read_rows(axes, np.ascontiguousarray(paths[..., 1]), parameters, found)
+    np.testing.assert_allclose(found, twins.mixed(axes, paths[..., 1], parameters), atol=1e-12)
     place, limits = np.array([heading, 0.2, 0.6]), np.array([0.5, 3.0, 0.8, 2.0])
     grid = GoalGrid(np.array([0.0, 0.5, 1.5, 3.0]), 8, 1 if np.isnan(heading) else 6, 0.5)
-    values = rng.uniform(0.0, 4.0, (15, 4 * 8 * grid.n_headings))
+    values = rng.uniform(0.0, 4.0, (30, 4 * 8 * grid.n_headings))
     out = ClipCosts(np.empty((n, 3)), np.empty(n), np.empty(n), np.empty(n))
     weigh_clips(table, clips, GoalValues(place, limits, values, grid, 0.0), 7, out)
     np.testing.assert_allclose(out.places, ways[:, -1])
     done = [twins.cheapest_pass(way, place, limits, each) for way, each in zip(ways, seconds, strict=True)]
     assert np.isfinite(done).sum() > 4
     np.testing.assert_allclose(out.done, done, atol=5e-3)
-    ahead = [twins.mixed(axes, values, each[None])[0] for each in parameters]
+    ahead = [
+        twins.mixed(axes, values[row : row + 15], each[None])[0] for row, each in zip(rows, parameters, strict=True)
+    ]
     after = [twins.read_goal(grid, row, end, place) for row, end in zip(ahead, ways[:, -1], strict=True)]
     np.testing.assert_allclose(out.onward, seconds + after, atol=1e-9)
 
 
 def test_time_off_a_direction_is_counted():
-    limits = np.array([0.2, 0.2, 0.0, 0.0])
+    limits = np.array([0.2, 0.2])
     out = np.empty((2, 4))
     measure_facing(np.array([0.0, np.pi / 2]), np.array([2.0, 2.0]), limits, out)
     assert out[0, 0] == 0.0

@@ -233,7 +233,7 @@ def test_a_command_takes_effect_within_the_clip(wait):
 
 def test_a_change_can_overlap_the_transition_out_of_its_clip():
     # Late in the clip, so that the overlap does not depend on the frame in which the change begins.
-    wait = 1.47
+    wait = 1.4
     turning, stream = ask_to_turn("anytime", wait)
     asked = (2.0 + wait) * stream.fps
     frames = np.array([each.frame for each in stream.transitions])
@@ -243,7 +243,7 @@ def test_a_change_can_overlap_the_transition_out_of_its_clip():
     assert all(each.cost <= each.bad for each in stream.transitions)
     usual, _ = ask_to_turn("clip", wait)
     accelerations = [np.abs(np.diff(each.world().positions, 2, axis=0)).max() for each in (turning, usual)]
-    assert accelerations[0] < 1.3 * accelerations[1]
+    assert accelerations[0] < 1.5 * accelerations[1]
 
 
 def test_only_controllers_that_change_clips_are_asked_within_them():

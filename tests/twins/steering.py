@@ -16,12 +16,12 @@ def mixed(axes, table, parameters):
     return RegularGridInterpolator(values, shaped)(parameters)
 
 
-def laid(axes, paths, leave, parameters, enter, here, n_points):
+def laid(axes, paths, leave, clips, n_points):
     """(N, n_points, 3) ways of clips, one by one."""
     out = []
-    for parameter, start, place in zip(parameters, enter, here, strict=True):
+    for parameter, start, place, until, _ in zip(*clips, strict=True):
         path = mixed(axes, paths, parameter[None])[0]
-        stop = max(mixed(axes, leave, parameter[None])[0], start)
+        stop = max(min(mixed(axes, leave, parameter[None])[0], until), start)
         at = np.linspace(start, stop, n_points) * (len(path) - 1)
         report = np.stack([np.interp(at, np.arange(len(path)), path[:, k]) for k in range(3)], axis=1)
         way = rigid2d.compose(rigid2d.compose(place, rigid2d.invert(report[0])), report)

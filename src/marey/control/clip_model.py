@@ -13,9 +13,11 @@ Plans minimize time, so a character that can run takes a long path along a wide 
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +27,9 @@ from marey.core.arrays import Floats, Ints, set_readonly
 from marey.parametric.region import Region
 from marey.pmg import ControlState, Node, ParametricMotionGraph, TransitionOption
 from marey.pmg.costs import Windows, find_best_pairs, make_windows
+from marey.pmg.stream import find_change_limits, find_change_window
 
-__all__ = ["ClipModel", "NodeTable", "grid_fractions", "move_inside", "turning_ring"]
+__all__ = ["Changes", "ClipModel", "NodeTable", "grid_fractions", "move_inside", "start_clips", "turning_ring"]
 
 # Points on a clip's path between two transitions.
 N_POINTS = 9
@@ -96,6 +99,17 @@ class NodeTable:
         return grid_fractions(tuple(n if far > _MOVES else 1 for n, far in zip(most, self.effects, strict=True)))
 
 
+class Changes(NamedTuple):
+    """Changes within the clips of a node, with G points of its parameter grid.
+
+    moments : (K,) moments from 0 to 1, increasing. costs : (K, G G, 1) costs of changes between all grid points at
+    these moments, as fractions of the limit.
+    """
+
+    moments: Floats
+    costs: Floats
+
+
 class ClipModel:
     """The model of a graph. The states of all nodes, S in total, are numbered one node after the other.
 
@@ -103,13 +117,15 @@ class ClipModel:
     joins : by source and target node, computed on demand: how clips are placed.
     costs : likewise, (G H, 1) costs of transitions from each of G grid points to each of H, as fractions of the edge's
         limit.
+    changes : by node, computed on demand: changes within clips, about `every` seconds apart.
     """
 
-    def __init__(self, graph: ParametricMotionGraph) -> None:
-        self.graph = graph
+    def __init__(self, graph: ParametricMotionGraph, every: float = 0.1) -> None:
+        self.graph, self.every = graph, every
         self.tables: dict[str, NodeTable] = {}
         self.joins: dict[tuple[str, str], Join] = {}
         self.costs: dict[tuple[str, str], Floats] = {}
+        self.changes: dict[str, Changes] = {}
         self._windows: dict[tuple[str, bool], Windows] = {}
         for name in graph.nodes:
             self.tables[name] = _build_table(graph, name, self.n_states)
@@ -134,7 +150,7 @@ class ClipModel:
         if option.range.leave > 0.0 and not option.inside:
             before = np.tile(state.parameters, (n, 1))
             here = self.join(state.node, option.node.name).predict_entry(before, parameters, here)
-        return ClipStarts(np.ascontiguousarray(parameters), np.full(n, option.range.enter), here)
+        return start_clips(parameters, np.full(n, option.range.enter), here)
 
     def follow(
         self, node: str, target: str, parameters: Floats, places: Floats | None, unit: Floats, *, exact: bool = False
@@ -157,7 +173,7 @@ class ClipModel:
         here = np.zeros((len(chosen), 3))
         if places is not None:
             here = self.join(node, target).predict_entry(parameters[before], chosen, places[before])
-        return ClipStarts(chosen, np.ascontiguousarray(found[before, -1]), here)
+        return start_clips(chosen, found[before, -1], here)
 
     def join(self, source: str, target: str) -> Join:
         """Return the `Join` that predicts how clips of `target` are placed after clips of `source`."""
@@ -180,6 +196,51 @@ class ClipModel:
         found = np.empty((len(after), 1))
         read_rows(axes, self.costs[source, target], np.concatenate([before, after], axis=1), found)
         return np.asarray(_PENALTY * np.maximum(found[:, 0] - _SAFE, 0.0))
+
+    def change_penalties(self, name: str, moment: float, before: Floats, after: Floats) -> Floats:
+        """Return seconds (N,) to add to the cost of changes within clips that are likely to be worse than allowed.
+
+        moment : moment of the changes, from 0 to 1. before, after : (N, d) parameters before and after the changes.
+        """
+        changes, axes = self.find_changes(name), self.tables[name].axes
+        found = np.empty((len(after), 1))
+        costs = changes.costs[int(np.argmin(np.abs(changes.moments - moment)))]
+        read_rows(np.concatenate([axes, axes]), costs, np.concatenate([before, after], axis=1), found)
+        return np.asarray(_PENALTY * np.maximum(found[:, 0] - _SAFE, 0.0))
+
+    def find_changes(self, name: str) -> Changes:
+        """Return the moments at which plans change the clips of a node, and the costs of the changes."""
+        if name not in self.changes:
+            self.changes[name] = self._measure_changes(name)
+        return self.changes[name]
+
+    def _measure_changes(self, name: str) -> Changes:
+        graph, table = self.graph, self.tables[name]
+        entered = [self.tables[source].boxes[name][:, -1] for source, target in graph.edges if target == name]
+        if not entered or not graph.out_edges(name):
+            return Changes(np.zeros(0), np.zeros((0, len(table.grid) ** 2, 1)))
+        first, last = find_change_window(graph, graph.fps)
+        low = min(float(each.min()) for each in entered) + first / table.timing[:, 1].max()
+        high = float((table.timing[:, 0] - last / table.timing[:, 1]).max())
+        n_moments = 1 + math.ceil((high - low) * np.median(table.timing[:, 1]) / self.every) if high >= low else 0
+        moments, pairs = np.linspace(low, max(low, high), n_moments), np.zeros((n_moments, len(table.grid) ** 2, 1))
+        motions, bad = [graph[name].motion(each) for each in table.grid], find_change_limits(graph, name, graph.fps)[0]
+        for moment, costs in zip(moments.tolist(), pairs, strict=True):
+            windows = make_windows(motions, graph.seams, end=True, height=_HEIGHT, moment=moment)
+            found = find_best_pairs(windows, windows, range(len(motions)))
+            costs[:, 0] = np.concatenate([each for each, _ in found]) / bad
+        return Changes(moments, pairs.astype(np.float32).astype(np.float64))
+
+    def hold_clips(self, name: str, starts: ClipStarts, seconds: float) -> ClipStarts:
+        """Let clips of a node end at the first moment, after some seconds, at which they can be changed."""
+        moments, last = self.find_changes(name).moments, find_change_window(self.graph, self.graph.fps)[1]
+        found, table = np.empty((len(starts.enter), 2)), self.tables[name]
+        read_rows(table.axes, table.timing, starts.parameters, found)
+        block = np.searchsorted(moments, starts.enter + seconds / found[:, 1])
+        until = np.append(moments, np.inf)[block]
+        late = until > found[:, 0] - last / found[:, 1]
+        rows = np.where(late, 0, (block + 1) * len(table.grid))
+        return starts._replace(until=np.where(late, 1.0, until), rows=rows)
 
     def _find_windows(self, name: str, end: bool) -> Windows:
         """Return the windows of a node's clips in which transitions are allowed."""
@@ -226,6 +287,12 @@ def _build_table(graph: ParametricMotionGraph, name: str, first: int) -> NodeTab
     timing = np.ascontiguousarray(np.stack([leave, seconds], axis=1))
     moves = bool((np.abs(paths - paths[:, :1]).max(axis=(0, 1)) > _MOVES).any())
     return NodeTable(first, axes, grid, paths, timing, boxes, effects, moves)
+
+
+def start_clips(parameters: Floats, enter: Floats, here: Floats) -> ClipStarts:
+    """Return beginnings of N clips that are played until they are left; see `ClipStarts`."""
+    n, contiguous = len(enter), np.ascontiguousarray
+    return ClipStarts(contiguous(parameters), contiguous(enter), contiguous(here), np.ones(n), np.zeros(n, np.int64))
 
 
 def _count_lengths(table: NodeTable, short_way: float, pace: float) -> NodeTable:

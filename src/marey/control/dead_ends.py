@@ -9,11 +9,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from marey.control.clip_model import turning_ring
+from marey.control.clip_model import N_POINTS, ClipModel, turning_ring
 from marey.control.planner import Planner, get_planner
-from marey.control.planner_tables import NEVER
+from marey.control.planner_kernels import read_rows
+from marey.control.planner_tables import NEVER, link_states, list_rings
 from marey.core.arrays import Floats
 from marey.core.reports import Report
+from marey.maths import rigid2d
+from marey.maths.value_kernels import GoalGrid, Steps, iterate_values
 from marey.pmg import ParametricMotionGraph
 from marey.pmg.stream import find_change_window
 from marey.pmg.units import format_ranges
@@ -25,10 +28,11 @@ __all__ = ["NodeLimit", "ResponseBound", "TurnLimit", "bound_response", "find_li
 _FRACTION, _MIN_TURN = 0.6, float(np.radians(15.0))
 # Number of clips to look ahead: a turn that is not possible within these clips counts as impossible.
 _MAX_CLIPS = 40
-# Maximum heading error in radians of a character that faces a direction; numbers of clips and of times per clip to
-# search for the fastest response.
+# Bound of responses: maximum heading error in radians of a character that faces a direction, number of directions,
+# number of moments of a request, seconds between changes within a clip, and maximum number of transitions (see
+# `link_states`).
 _WITHIN = float(np.radians(15.0))
-_SAMPLES, _MOMENTS = 200, 60
+_N_HEADINGS, _MOMENTS, _EVERY, _MAX_STEPS = 72, 60, 0.04, 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +136,7 @@ class ResponseBound(NamedTuple):
     """Lower bound on the time in which a character responds to a requested turn.
 
     wait : median time in seconds from a request to the middle of the next possible transition.
-    turning : seconds in which the sharpest clip, played repeatedly, comes within 15 degrees of the direction.
+    turning : seconds from then on in which the best sequence of clips comes within 15 degrees of the direction.
     """
 
     wait: float
@@ -147,8 +151,9 @@ class ResponseBound(NamedTuple):
 def bound_response(graph: ParametricMotionGraph, turn: float = np.pi / 2.0) -> ResponseBound:
     """Compute a lower bound on the response time to a requested turn, an angle in radians.
 
-    No planner can be faster with the same clips, because a turn begins with a transition and is no sharper than the
-    sharpest clip. Both times are infinite if no node can turn repeatedly.
+    It is the time of the best of all sequences of clips that transitions allow, including changes within clips; median
+    over turns to both sides, requested at all moments while the character goes straight ahead. Both times are infinite
+    if no node can turn repeatedly.
 
     Examples
     --------
@@ -156,54 +161,59 @@ def bound_response(graph: ParametricMotionGraph, turn: float = np.pi / 2.0) -> R
     >>> bound.total == bound.wait + bound.turning  # seconds
     True
     """
+    best, rings = ResponseBound(np.inf, np.inf), list_rings(graph)
+    if not any(rings.values()):
+        return best
+    model = ClipModel(graph, _EVERY)
+    values = _find_facing_times(model, rings).reshape(-1, model.n_states, _N_HEADINGS)
+    away = turn / (2.0 * np.pi) * _N_HEADINGS
+    sides = np.stack([values[..., round(side * away) % _N_HEADINGS] for side in (1.0, -1.0)])
     first, last = find_change_window(graph, graph.fps)
-    best = ResponseBound(np.inf, np.inf)
     for name in graph.nodes:
         ring = turning_ring(graph, name)
         if not ring:
             continue
-        node = graph[name]
-        chosen = node.samples(_SAMPLES, np.random.default_rng(0), corners=True)
-        box = graph.transition_ranges(name, node.middle)[ring[-1]]
-        spans = np.array([node.motion(each).duration for each in chosen])
-        at = np.linspace(box.enter, box.leave, _MOMENTS)
-        paths = node.paths(chosen)
-        grid = np.linspace(0.0, 1.0, paths.shape[1])
-        headings = np.stack([np.interp(at, grid, path[:, 0]) for path in paths])
-        turning = np.inf
-        for heading, span in zip(headings - headings[:, :1], spans * (box.leave - box.enter), strict=True):
-            turning = min(turning, _time_to_turn(heading, span, turn - _WITHIN))
-        span = float(node.motion(node.middle).duration * (box.leave - box.enter))
-        wait = _find_wait(span, first, last)
-        if wait + turning < best.total:
-            best = ResponseBound(wait, turning)
+        node, table, moments = graph[name], model.tables[name], model.find_changes(name).moments
+        straight = node.project(np.where(np.array(node.names) == "turn", 0.0, node.middle))
+        enter, leave = graph.transition_ranges(ring[-1], graph[ring[-1]].middle)[name].enter, np.empty((1, 2))
+        read_rows(table.axes, table.timing, straight[None], leave)
+        index, weights = model.corners(name, straight[None])
+        seconds = sides[:, :, index[0]] @ weights[0]
+        span = float((leave[0, 0] - enter) * leave[0, 1])
+        waits, totals = [], []
+        for asked in (np.arange(_MOMENTS) + 0.5) / _MOMENTS * span:
+            change = asked + 0.5 * first
+            left = [seconds[k, 0] for k in (0, 1)]
+            if inside := change <= span - last and len(moments) > 0:
+                left = [
+                    np.interp(enter + change / leave[0, 1], moments, each[1 : 1 + len(moments)]) for each in seconds
+                ]
+            waits.append((change if inside else max(change, span)) - asked)
+            totals += [waits[-1] + each for each in left]
+        wait, total = float(np.median(waits)), float(np.median(totals))
+        if total < best.total:
+            best = ResponseBound(wait, total - wait)
     return best
 
 
-def _time_to_turn(heading: Floats, seconds: float, turn: float) -> float:
-    """Return the shortest time in which a repeated clip turns by an angle; heading (M,) at evenly spaced times."""
-    each = abs(float(heading[-1]))
-    if each < 1e-3:
-        return np.inf
-    n = int(np.ceil(turn / each)) + 1
-    turned = np.concatenate([[0.0], *(k * each + np.abs(heading[1:]) for k in range(n))])
-    times = np.linspace(0.0, n * seconds, len(turned))
-    rising = np.maximum.accumulate(turned)
-    ends = np.interp(turned + turn, rising, times, right=np.inf)
-    return float((ends - times).min())
-
-
-def _find_wait(span: float, first: float, last: float) -> float:
-    """Return the median time in seconds from a time in a clip to the middle of the next possible transition.
-
-    span : duration of the clip in seconds. first, last : seconds from its start, and before its end, between which it
-    can be changed.
-    """
-    waits = []
-    for moment in (np.arange(_MOMENTS) + 0.5) / _MOMENTS * span:
-        change = moment + 0.5 * first
-        waits.append((change if change <= span - last else max(change, span)) - moment)
-    return float(np.median(waits))
+def _find_facing_times(model: ClipModel, rings: dict[str, list[str]]) -> Floats:
+    """Return the seconds (S, H) until a character faces each of H directions for the first time; see `link_states`."""
+    links = link_states(model, rings, _MAX_STEPS, avoid=True, changes=True)
+    turned = links.paths[..., 0] - links.paths[:, :1, 0]
+    columns = 2.0 * np.pi / _N_HEADINGS * np.arange(_N_HEADINGS)
+    reached = np.full((len(turned), _N_HEADINGS), np.inf)
+    for w in range(N_POINTS - 1, -1, -1):
+        faced = np.abs(rigid2d.wrap_angle(columns - turned[:, w, None])) <= _WITHIN
+        reached = np.where(faced, (w / (N_POINTS - 1) * links.seconds + links.penalties)[:, None], reached)
+    rows, ends = map(np.ascontiguousarray, np.nonzero(np.isfinite(reached)))
+    first = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(turned)))])
+    moves = np.stack([turned[:, -1], *np.zeros((2, len(turned)))], axis=1)
+    costs, fades = (links.seconds + links.penalties)[:, None], np.ones(len(turned))
+    steps = Steps(links.first, links.heads, links.weights, moves, costs, fades, first, ends, reached[rows, ends])
+    values = np.full((len(links.first) - 1, _N_HEADINGS), NEVER)
+    grid = GoalGrid(np.zeros(1), 1, _N_HEADINGS, 0.0)
+    iterate_values(steps, grid, 1e-4, 300, NEVER, values, np.empty(values.shape, np.int64))
+    return values
 
 
 def _find_sharpest_turns(planner: Planner, sign: float) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from marey.control.evaluate_gait import gait_metrics
 from marey.control.inertia_reel import rotate_root_with_hips
 from marey.control.settings import EvaluationSettings
-from marey.core.arrays import Floats, freeze_array
+from marey.core.arrays import Bools, Floats, freeze_array
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.core.protocols import Stream
@@ -38,8 +38,9 @@ __all__ = [
 _WITHIN, _FOR = 15.0, 0.25
 # Seconds: standard deviation of the Gaussian filter that removes the sway of each step from heading and path.
 _SWAY = 0.12
-# Seconds of straight walking before a turn is requested.
-_BEFORE = 3.0
+# Seconds for which a character must face the direction to end a turn, and seconds of straight walking after that,
+# before the next turn is requested.
+_FACED, _BEFORE = 1.0, 2.0
 # The character is steered toward the path point this many meters ahead; seconds between updates of the direction.
 _LOOK, _STEER = 0.8, 0.1
 
@@ -278,16 +279,26 @@ def _record_turns(
     requests: list[tuple[int, float]] = []
     direction, side = 0.0, 1.0
     stream.request(direction=direction)
-    for _ in range(n_turns):
-        before = round((_BEFORE + generator.uniform(0.0, 1.0)) * stream.fps)
-        frames += [_time_frame(stream, timed) for _ in range(before)]
+    for pause in (generator.permutation(n_turns) + generator.uniform()) / n_turns:
+        frames += [_time_frame(stream, timed) for _ in range(round((_BEFORE + pause) * stream.fps))]
         direction = float(rigid2d.wrap_angle(direction + side * turn))
         # Left, right, right, left: otherwise each turn would undo the one before.
         side = -side if len(requests) % 2 == 0 else side
         stream.request(direction=direction)
         requests.append((len(frames), direction))
-        frames += [_time_frame(stream, timed) for _ in range(round(timeout * stream.fps))]
+        faced = 0
+        for _ in range(round(timeout * stream.fps)):
+            frames.append(_time_frame(stream, timed))
+            yaw = find_facing(frames[-1].skeleton, frames[-1].world().positions)
+            faced = faced + 1 if _is_near(yaw, direction)[0] else 0
+            if faced >= _FACED * stream.fps:
+                break
     return _join_frames(frames), requests
+
+
+def _is_near(yaw: Floats, direction: float) -> Bools:
+    """Return whether each heading (n,) is within the tolerance of a direction."""
+    return np.asarray(np.abs(rigid2d.wrap_angle(yaw - direction)) <= np.radians(_WITHIN))
 
 
 def _response_times(motion: Motion, requests: list[tuple[int, float]], timeout: float) -> Floats:
@@ -297,7 +308,7 @@ def _response_times(motion: Motion, requests: list[tuple[int, float]], timeout: 
     out = []
     for first, direction in requests:
         stop = first + round(timeout * motion.fps)
-        near = np.abs(rigid2d.wrap_angle(yaw[first:stop] - direction)) <= np.radians(_WITHIN)
+        near = _is_near(yaw[first:stop], direction)
         held = np.convolve(near, np.ones(hold), mode="valid") >= hold - 0.5
         # If the character already faces the direction, it missed the previous turn; this does not count as a response.
         out.append(np.argmax(held) / motion.fps if held.any() and not near[0] else timeout)

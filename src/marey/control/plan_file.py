@@ -9,6 +9,9 @@ Arrays, for a character with S states, one for each point of each node's paramet
   include path lengths, weighted by the default ``short_way`` of `GoToSettings`. Goals are relative to the character at
   the time at which the clip is left. Between grid points, interpolate linearly in each parameter. Column ``k`` of
   ``node`` is the node with that index; `marey.maths.value_kernels` describes the columns of the others;
+- further rows of ``direction``, S for each moment k at which a clip can be changed: goals relative to the character at
+  that moment. Node by node, ``n_moments`` is the number of its ``moments``, from 0 to 1 in the clip, and ``changes``
+  holds the costs of changes between all states of the node at each of them (see `ClipModel`);
 - ``point_distances``, ``pose_distances``: meters; ``bearings``, ``headings``: number of bearings and headings of
   ``direction``, ``point`` and ``pose``; ``slowness``: seconds per meter beyond the last distance of each of them;
 - ``joins`` and ``costs``: edge by edge, the coefficients of `marey.control.joins.Join`, and the costs of transitions
@@ -27,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.control.clip_model import ClipModel
+from marey.control.clip_model import Changes, ClipModel
 from marey.control.joins import Join, find_scales
 from marey.control.planner import Planner, get_planner
 from marey.control.planner_tables import ValueTable
@@ -56,7 +59,7 @@ class PlanFile(FrozenRecord, Stored):
             "first_axis": Part("integer", ("nodes",)),
             "first_state": Part("integer", ("nodes",)),
             "axes": Part("float", ("axes", 3)),
-            "direction": Part("float", ("states", "directions"), stored_as="f2"),
+            "direction": Part("float", ("states and moments", "directions"), stored_as="f2"),
             "point": Part("float", ("states", "points"), stored_as="f2"),
             "pose": Part("float", ("states", "poses"), stored_as="f2"),
             "node": Part("float", ("states", "nodes"), stored_as="f2"),
@@ -69,6 +72,9 @@ class PlanFile(FrozenRecord, Stored):
             "joins": Part("float", ("join rows", 3), optional=True),
             "n_costs": Part("integer", ("edges",), optional=True),
             "costs": Part("float", ("cost rows", 1), optional=True, stored_as="f4"),
+            "n_moments": Part("integer", ("nodes",), optional=True),
+            "moments": Part("float", ("moments",), optional=True),
+            "changes": Part("float", ("change rows", 1), optional=True, stored_as="f4"),
         },
     )  # fmt: skip
 
@@ -90,6 +96,9 @@ class PlanFile(FrozenRecord, Stored):
     joins: Floats | None
     n_costs: Ints | None
     costs: Floats | None
+    n_moments: Ints | None
+    moments: Floats | None
+    changes: Floats | None
 
     @classmethod
     def from_planner(cls, planner: Planner) -> PlanFile:
@@ -102,6 +111,7 @@ class PlanFile(FrozenRecord, Stored):
         edges, model, none = list(planner.graph.edges), planner.model, np.zeros((0, 3))
         joins = [model.joins[edge].fitted if edge in model.joins else none for edge in edges]
         costs = [model.costs.get(edge, none[:, :1]) for edge in edges]
+        changes = [model.changes.get(name, Changes(np.zeros(0), np.zeros((0, 1, 1)))) for name in rows]
         return cls(
             character=_compute_digest(planner.graph),
             nodes=tuple(rows),
@@ -117,6 +127,9 @@ class PlanFile(FrozenRecord, Stored):
             joins=np.concatenate([none, *joins]),
             n_costs=np.array([len(each) for each in costs], dtype=np.int64),
             costs=np.concatenate([none[:, :1], *costs]),
+            n_moments=np.array([len(each.moments) for each in changes], dtype=np.int64),
+            moments=np.concatenate([each.moments for each in changes]),
+            changes=np.concatenate([none[:, :1], *(each.costs.reshape(-1, 1) for each in changes)]),
             **values,
         )
 
@@ -131,7 +144,7 @@ class PlanFile(FrozenRecord, Stored):
         return out | {"node": ValueTable(grid, set_readonly(self.node), 0)}
 
     def fill_model(self, model: ClipModel) -> None:
-        """Copy the joins and costs of the file, if it has any, to a model of the same character."""
+        """Copy the joins, costs and changes of the file, if it has any, to a model of the same character."""
         if self.joins is None or self.costs is None or self.n_joins is None or self.n_costs is None:
             return
         edges, tables = list(model.graph.edges), model.tables
@@ -140,6 +153,16 @@ class PlanFile(FrozenRecord, Stored):
         for edge, fitted in _split(self.joins, self.n_joins, edges, [1 + n + n * (n + 1) // 2 for n in dims]):
             model.joins[edge] = Join(*find_scales(model.graph, *edge), fitted)
         model.costs |= dict(_split(self.costs, self.n_costs, edges, n_pairs))
+        if self.n_moments is None or self.moments is None or self.changes is None:
+            return
+        sizes = np.array([len(table.grid) ** 2 for table in tables.values()])
+        if self.n_moments.sum() != len(self.moments) or self.n_moments @ sizes != len(self.changes):
+            raise InvalidValue(f"{len(self.moments)} moments do not match {len(self.changes)} rows of changes")
+        ends = np.cumsum(self.n_moments)[:-1], np.cumsum(self.n_moments * sizes)[:-1]
+        parts = np.split(self.moments, ends[0]), np.split(self.changes, ends[1])
+        for name, size, moments, costs in zip(tables, sizes, *parts, strict=True):
+            if len(moments):
+                model.changes[name] = Changes(moments, np.ascontiguousarray(costs.reshape(len(moments), size, 1)))
 
 
 def _split(
@@ -208,7 +231,7 @@ def _prefer_short_ways(graph: ParametricMotionGraph) -> Planner:
 
 def _compute_digest(graph: ParametricMotionGraph) -> str:
     """Return a digest of everything that the tables depend on: `short_way`, the nodes' ranges and paths, the edges."""
-    out = hashlib.sha256(str(GoToSettings().short_way).encode())
+    out = hashlib.sha256(f"changes {GoToSettings().short_way}".encode())
     for node in graph.nodes.values():
         ends = np.stack([node.low, node.middle, node.high])
         out.update(node.name.encode() + ends.tobytes() + np.round(node.paths(node.project(ends)), 6).tobytes())

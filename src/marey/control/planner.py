@@ -4,7 +4,9 @@ A state of a character is a clip that has been played: a node and its parameters
 state and every goal, seen from the character, value iteration computes the cost of the best sequence of clips. Cost is
 time in all tables:
 
-- ``direction``: seconds during which the character does not face a direction, discounted;
+- ``direction``: seconds during which the character does not face a direction, discounted. Streams can change a clip
+  into another one while it plays, so its states also include clips at a few moments; ``clips`` is the table for streams
+  that play all clips to their ends;
 - ``point``: seconds until it is at a point; ``pose``: until it is at a point with a heading;
 - ``node``: seconds until a clip of another node begins.
 
@@ -22,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.control.clip_model import N_POINTS, ClipModel, grid_fractions, move_inside
+from marey.control.clip_model import N_POINTS, ClipModel, grid_fractions, move_inside, start_clips
 from marey.control.planner_kernels import (
     ClipCosts,
     ClipStarts,
@@ -34,6 +36,7 @@ from marey.control.planner_kernels import (
 from marey.control.planner_tables import (
     CHOICE_LIMITS,
     DIRECTION_LIMITS,
+    DIRECTIONS,
     HORIZON,
     MAX_STEPS,
     NEVER,
@@ -53,7 +56,7 @@ __all__ = ["Planner", "ValueTable", "get_planner"]
 
 # Cost in seconds of a parameter that differs from the preferred value by its whole range, for example of a speed when
 # none is requested.
-_UNUSUAL = 0.3
+_UNUSUAL = 0.1
 # Maximum movement in meters, or turn in radians, of a character that stands still.
 _STILL = 0.1
 # Number of first clips that are refined, and number of refinement steps; each halves the step size.
@@ -120,7 +123,7 @@ class Planner:
         self._tables: dict[str, ValueTable] = {}
 
     def table(self, kind: str) -> ValueTable:
-        """Return the table for goals of one kind: "direction", "point", "pose" or "node"."""
+        """Return the table for goals of one kind: "direction", "clips", "point", "pose" or "node"."""
         if kind not in self._tables:
             self._tables[kind] = build_table(self.model, kind, self.nodes)
         return self._tables[kind]
@@ -191,7 +194,7 @@ class Planner:
         """Return the seconds until a clip of `target` begins, after one clip from the middle of an option's box."""
         node, box = option.node.name, option.range
         parameters = box.middle[None]
-        starts = ClipStarts(parameters, np.full(1, box.enter), np.zeros((1, 3)))
+        starts = start_clips(parameters, np.full(1, box.enter), np.zeros((1, 3)))
         return float(self.model.lay_paths(node, starts)[1][0]) + self.seconds_to_node(node, parameters, target)
 
     def turn_to(self, state: ControlState, option: TransitionOption, direction: float, fixed: Floats) -> Floats:
@@ -207,9 +210,8 @@ class Planner:
         unit = grid_fractions(tuple(1 if hold else n for hold, n in zip(held, _tries(node), strict=True)))
         tried = box.low + unit * (box.high - box.low)
         tried[:, held] = np.clip(fixed[held], box.low[held], box.high[held])
-        goal = self._goal("direction", np.array([direction, 0.0, 0.0]), node.name)
-        if state.changes is not None:
-            goal = goal._replace(limits=np.array([*DIRECTION_LIMITS[:2], *state.changes]))
+        kind = DIRECTIONS[state.changes is None]
+        goal = self._goal(kind, np.array([direction, 0.0, 0.0]), node.name)
         usual = np.where(np.array(node.names) == "turn", np.nan, node.middle)
         tried = move_inside(box.region, tried, box.middle)
         return np.asarray(self._refine(state, option, goal, tried, ~held, 1, usual)[0])
@@ -270,9 +272,10 @@ class Planner:
 
     def _goal(self, kind: str, place: Floats, node: str) -> GoalValues:
         table, rows = self.table(kind), self.model.tables[node]
-        values = table.values[rows.first : rows.first + len(rows.grid)]
-        limits = DIRECTION_LIMITS if kind == "direction" else CHOICE_LIMITS
-        return GoalValues(place, limits, values, table.grid, HORIZON)
+        shape = -1, self.model.n_states, table.values.shape[1]
+        values = table.values.reshape(shape)[:, rows.first : rows.first + len(rows.grid)].reshape(-1, shape[2])
+        limits, horizon = (DIRECTION_LIMITS, HORIZON) if kind in DIRECTIONS else (CHOICE_LIMITS, 0.0)
+        return GoalValues(place, limits, values, table.grid, horizon)
 
     def _weigh(self, node: str, starts: ClipStarts, goal: GoalValues, source: str, before: Floats) -> ClipCosts:
         """Compute the costs of clips of a node, with the penalties of their transitions from clips of `source`.
@@ -292,8 +295,14 @@ class Planner:
         """Compute the costs of an option's clips with parameters (N, d)."""
         follows = option.range.leave > 0.0 and not option.inside
         before = np.tile(state.parameters if follows else np.zeros(0), (len(tried), 1))
-        starts = self.model.begin(state, option, tried)
-        return self._weigh(option.node.name, starts, goal, state.node, before)
+        starts, name = self.model.begin(state, option, tried), option.node.name
+        if state.changes is not None and goal.horizon:
+            starts = self.model.hold_clips(name, starts, state.changes[0])
+        costs = self._weigh(name, starts, goal, state.node, before)
+        if option.inside and goal.horizon:
+            before = np.tile(state.parameters, (len(tried), 1))
+            costs.onward[:] += self.model.change_penalties(name, option.range.enter, before, tried)
+        return costs
 
     def _refine(
         self, state: ControlState, option: TransitionOption, goal: GoalValues, tried: Floats, free: Bools, n: int,

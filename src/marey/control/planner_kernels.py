@@ -31,13 +31,16 @@ class PathTable(NamedTuple):
 class ClipStarts(NamedTuple):
     """Beginnings of N clips of one node.
 
-    parameters : (N, d), d per clip. enter : (N,) normalized times at which the clips are entered, from 0 (start of the
-        motion) to 1 (end). here : (N, 3) placement (theta, x, z) of the character at that time.
+    parameters : (N, d), d per clip. enter : (N,) moments from 0 to 1 at which the clips begin. here : (N, 3) rigid2d of
+    the character at that moment. until : (N,) moments at which they end, unless they are left before. rows : (N,) first
+    row of the value table for that moment.
     """
 
     parameters: Floats2D
     enter: Floats1D
     here: Floats2D
+    until: Floats1D
+    rows: Ints1D
 
 
 class GoalValues(NamedTuple):
@@ -45,8 +48,8 @@ class GoalValues(NamedTuple):
 
     place : (3,) rigid2d of the goal; the heading is NaN if any heading is allowed. limits : (4,) maximum distance in
     meters, cost in seconds per meter, maximum heading error in radians, cost in seconds per radian; for a direction,
-    see `measure_facing`. values : (G, C) value table of the clips' node. grid : columns of the table. horizon : time
-    constant of the discount in seconds; 0 for none.
+    see `measure_facing`. values : (B G, C) value table of the clips' node, at B moments. grid : columns of the table.
+    horizon : time constant of the discount in seconds; 0 for none.
     """
 
     place: Floats1D
@@ -144,19 +147,19 @@ def enter_clips(
 
 
 @helper
-def _lay_path(table: PathTable, index: Ints1D, weights: Floats1D, enter: float, here: Floats1D, way: Floats2D) -> float:
-    """Write the path (W, 3) of one clip that is entered at the normalized time `enter`, with the character at `here`.
+def _lay_path(table: PathTable, index: Ints1D, weights: Floats1D, clips: ClipStarts, n: int, way: Floats2D) -> float:
+    """Write the path (W, 3) of clip n from where it begins to where it ends; headings are unwrapped.
 
-    The clip is the mean of the table's rows `index` with weights `weights`. The path ends where the clip is left.
-    Headings are unwrapped. Return the seconds that are played.
+    The clip is the mean of the table's rows `index` with weights `weights`. Returns the seconds that are played.
     """
+    enter, here = clips.enter[n], clips.here[n]
     paths = table.paths
     last, n_points = paths.shape[1] - 1, len(way)
     stop, duration = 0.0, 0.0
     for c in range(len(index)):
         stop += weights[c] * table.timing[index[c], 0]
         duration += weights[c] * table.timing[index[c], 1]
-    stop = max(stop, enter)
+    stop = max(min(stop, clips.until[n]), enter)
     for w in range(n_points):
         position = (enter + (stop - enter) * w / (n_points - 1)) * last
         before = min(max(int(position), 0), last - 1)
@@ -174,7 +177,7 @@ def _lay_path(table: PathTable, index: Ints1D, weights: Floats1D, enter: float, 
         way[w, 0] += turn
         way[w, 1] = here[1] + x * cosine + z * sine
         way[w, 2] = here[2] + z * cosine - x * sine
-    return (stop - enter) * duration
+    return float((stop - enter) * duration)
 
 
 @kernel
@@ -187,7 +190,7 @@ def lay_paths(table: PathTable, clips: ClipStarts, out: Out[Floats3D], seconds: 
     index, weights = np.empty(n_corners, dtype=np.int64), np.empty(n_corners)
     for n in range(len(clips.parameters)):
         _write_corners(table.axes, clips.parameters[n], index, weights)
-        seconds[n] = _lay_path(table, index, weights, clips.enter[n], clips.here[n], out[n])
+        seconds[n] = _lay_path(table, index, weights, clips, n, out[n])
 
 
 @helper
@@ -233,42 +236,14 @@ def _measure_facing(before: float, after: float, limits: Floats1D) -> float:
 
 
 @helper
-def _measure_way(way: Floats2D, seconds: float, before: float, limits: Floats1D) -> tuple[float, float, float]:
+def _measure_way(way: Floats2D, before: float, limits: Floats1D) -> float:
     """Return the weighted fraction of the time in which a path (W, 3) does not face a direction.
-
-    Also return the normalized time, from 0 to 1, at which the clip should be replaced by one that does not turn any
-    further, and the heading error at this time. It is the first possible time after the path turns through the
-    direction; negative if there is none.
 
     before : heading error at the beginning of the path, in radians. limits : see `measure_facing`.
     """
-    n, total, change, rest = len(way) - 1, 0.0, -1.0, 0.0
-    first, last = limits[2] / max(seconds, 1e-9), 1.0 - limits[3] / max(seconds, 1e-9)
-    off = before
-    for w in range(n):
-        after = before - (way[w + 1, 0] - way[0, 0])
-        total += _weigh_facing(after, limits)
-        if change < 0.0 and after * before <= 0.0 and first <= last and w < last * n:
-            t = off / (off - after) if off * after < 0.0 else 0.0
-            change = max((w + t) / n, first)
-            if change >= (w + 1.0) / n and w < n - 1:
-                change = -1.0  # not possible yet: try the next points of the path
-            else:
-                change = min(change, last)
-                rest = off + (after - off) * (change * n - w)
-        off = after
-    return total / n, change, rest
-
-
-@helper
-def _measure_changed(
-    way: Floats2D, seconds: float, before: float, change: float, rest: float, limits: Floats1D
-) -> float:
-    """Return the result of `_measure_way` if the heading error stays at `rest` after the time `change`."""
     n, total = len(way) - 1, 0.0
     for w in range(n):
-        off = rest if (w + 1.0) / n > change else before - (way[w + 1, 0] - way[0, 0])
-        total += _weigh_facing(off, limits)
+        total += _weigh_facing(before - (way[w + 1, 0] - way[0, 0]), limits)
     return total / n
 
 
@@ -278,9 +253,8 @@ def measure_facing(turns: Floats1D, seconds: Floats1D, limits: Floats1D, out: Ou
 
     Time is weighted by the heading error: (1 - s) min(error / m, 1) + s error / pi, with m and s from `limits`.
 
-    turns : (N,) radians that the clips turn to the left. seconds : (N,) their durations. limits : (4,) m in radians; s
-    from 0 to 1; and, for `weigh_clips` only, the seconds after the beginning of a clip and before its end between which
-    it can be changed.
+    turns : (N,) radians that the clips turn to the left. seconds : (N,) their durations. limits : (2,) m in radians,
+    and s from 0 to 1.
     """
     n_headings = out.shape[1]
     for n in range(len(turns)):
@@ -340,7 +314,7 @@ def weigh_clips(table: PathTable, clips: ClipStarts, goal: GoalValues, n_points:
     is_direction = len(goal.grid.distances) == 1
     for n in range(len(clips.parameters)):
         _write_corners(table.axes, clips.parameters[n], index, weights)
-        seconds = _lay_path(table, index, weights, clips.enter[n], clips.here[n], way)
+        seconds = _lay_path(table, index, weights, clips, n, way)
         end = way[n_points - 1]
         x, z = goal.place[1] - end[1], goal.place[2] - end[2]
         cosine, sine = math.cos(end[0]), math.sin(end[0])
@@ -349,21 +323,15 @@ def weigh_clips(table: PathTable, clips: ClipStarts, goal: GoalValues, n_points:
         value = 0.0
         for c in range(n_corners):
             if weights[c] > 0.0:
-                value += weights[c] * read_goal(goal.values[index[c]], goal.grid, left, ahead, heading)
+                row = goal.values[clips.rows[n] + index[c]]
+                value += weights[c] * read_goal(row, goal.grid, left, ahead, heading)
         for k in range(3):
             costs.places[n, k] = end[k]
         costs.spent[n], costs.done[n] = seconds, math.inf
         if is_direction:
             before = (goal.place[0] - clips.here[n, 0] + math.pi) % (2.0 * math.pi) - math.pi
-            off, change, rest = _measure_way(way, seconds, before, goal.limits)
+            off = _measure_way(way, before, goal.limits)
             costs.onward[n] = seconds * off + math.exp(-seconds / goal.horizon) * value
-            if change >= 0.0:
-                off, value = _measure_changed(way, seconds, before, change, rest, goal.limits), 0.0
-                for c in range(n_corners):
-                    if weights[c] > 0.0:
-                        value += weights[c] * read_goal(goal.values[index[c]], goal.grid, left, ahead, rest)
-                changed = seconds * off + math.exp(-seconds / goal.horizon) * value
-                costs.onward[n] = min(costs.onward[n], changed)
         else:
             costs.done[n] = _pass_goal(way, seconds, goal.place, goal.limits)
             costs.onward[n] = seconds + value

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.control.clip_model import grid_fractions
+from marey.control.clip_model import grid_fractions, start_clips
 from marey.control.planner import get_planner
-from marey.control.planner_kernels import ClipStarts
 from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, set_readonly
 from marey.core.reports import Report
 from marey.deprecation import renamed_fields, renamed_methods
@@ -173,7 +172,7 @@ def reach(
         unit = grid_fractions((_TRIED[0], *[_TRIED[1]] * (node.n_dims - 1)))
         parameters = node.project(node.low + unit * (node.high - node.low))
         n_clips = len(parameters)
-        starts = ClipStarts(parameters, np.zeros(n_clips), np.zeros((n_clips, 3)))
+        starts = start_clips(parameters, np.zeros(n_clips), np.zeros((n_clips, 3)))
         paths, gone = model.lay_paths(node.name, starts)
     pace = max(table.pace for table in model.tables.values())
     n = 2 * int(np.ceil(pace * seconds / cell)) + 1

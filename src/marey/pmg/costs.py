@@ -18,10 +18,12 @@ from marey.maths import quat
 from marey.maths.products import multiply
 from marey.pmg.settings import SeamSettings
 
-__all__ = ["Windows", "find_best_pairs", "half_window", "make_windows", "seam_range"]
+__all__ = ["REACH", "Windows", "find_best_pairs", "half_window", "make_windows", "seam_range"]
 
 # Seconds between windows. Finer spacing adds nothing here, because a stream later searches more finely.
 _FINEST = 1.0 / 30.0
+# Search range around a given position of a transition, in frames to either side, in both clips.
+REACH = 2
 # Maximum number of windows at one end of a motion; in long motions their spacing grows.
 _MAX_WINDOWS = 12
 # Number of motions per batch of forward kinematics.
@@ -56,8 +58,13 @@ def half_window(seams: SeamSettings, fps: float) -> int:
     return max(1, round(0.5 * seams.length * fps))
 
 
-def seam_range(n_frames: int, seams: SeamSettings, fps: float, end: bool) -> tuple[int, int]:
-    """Return the first and last frame that can be the middle of a transition, at a motion's end or beginning."""
+def seam_range(
+    n_frames: int, seams: SeamSettings, fps: float, end: bool, moment: float | None = None
+) -> tuple[int, int]:
+    """Return the first and last frame that can be the middle of a transition, at a motion's end or beginning.
+
+    moment : moment from 0 to 1, for the frames around it instead.
+    """
     half = half_window(seams, fps)
     last = max(half, round(seams.region * (n_frames - 1)) - half)
     if n_frames < 2 * half + 2 or half + last > n_frames - 1:
@@ -65,15 +72,21 @@ def seam_range(n_frames: int, seams: SeamSettings, fps: float, end: bool) -> tup
             f"a transition of {seams.length:.3g} s does not fit at the ends of a motion of "
             f"{n_frames / fps:.3g} s; use a shorter transition, or longer motions"
         )
+    if moment is not None:
+        middle = round(moment * (n_frames - 1))
+        return max(half, middle - REACH), min(n_frames - 1 - half, middle + REACH)
     return (n_frames - 1 - last, n_frames - 1 - half) if end else (half, last)
 
 
-def make_windows(motions: Sequence[Motion], seams: SeamSettings, *, end: bool, height: float) -> Windows:
+def make_windows(
+    motions: Sequence[Motion], seams: SeamSettings, *, end: bool, height: float, moment: float | None = None
+) -> Windows:
     """Collect all windows in which a transition may lie.
 
     Parameters
     ----------
     end : True for the end of the motions, False for their beginning.
+    moment : moment of the motions from 0 to 1, for changes within them instead.
     height : meters to subtract from all heights; with values near 0, single precision is enough.
     """
     fps = motions[0].fps
@@ -86,7 +99,7 @@ def make_windows(motions: Sequence[Motion], seams: SeamSettings, *, end: bool, h
     standing = all(motion.contacts is not None and motion.contacts.points for motion in motions)
     for start in range(0, len(motions), _AT_ONCE):
         part = motions[start : start + _AT_ONCE]
-        ranges = [seam_range(len(motion), seams, fps, end) for motion in part]
+        ranges = [seam_range(len(motion), seams, fps, end, moment) for motion in part]
         cut = [motion[low - half : high + half + 1] for motion, (low, high) in zip(part, ranges, strict=True)]
         points, feet = _marker_points(cut, seams.markers, standing)
         root = np.sqrt(weights[:, None] / points.shape[1])

@@ -15,7 +15,7 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
 from marey.maths.ease import ease_in
-from marey.pmg.costs import sole_points
+from marey.pmg.costs import REACH, sole_points
 from marey.pmg.node import Node
 from marey.pmg.stance import make_soles
 
@@ -30,10 +30,7 @@ __all__ = [
     "place_clip",
 ]
 
-# Search range around the transition position given by the edge, in frames to either side, in both clips.
-REACH = 2
-# Sizes of the measured changes as fractions of the parameter's range, and the times at which they are measured as
-# fractions of the clip.
+# Sizes of the measured changes as fractions of the parameter's range, and their moments as fractions of the clip.
 _CHANGES, _CHANGED = (0.15, 0.3), (0.4, 0.5, 0.6)
 
 

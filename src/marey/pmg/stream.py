@@ -21,10 +21,10 @@ from marey.errors import InvalidValue, NoResult, UnknownName
 from marey.maths import rigid2d
 from marey.play import PlayedStream, Player, SourceFrame
 from marey.pmg.character import ParametricMotionGraph
-from marey.pmg.costs import half_window
+from marey.pmg.costs import REACH, half_window
 from marey.pmg.edge import TransitionRange
 from marey.pmg.node import Node
-from marey.pmg.seam import REACH, PlacedFrames, Seam, blend_frames, find_seam, insert_frames, measure_change, place_clip
+from marey.pmg.seam import PlacedFrames, Seam, blend_frames, find_seam, insert_frames, measure_change, place_clip
 from marey.pmg.settings import StreamSettings, accept_clean_settings
 
 __all__ = [
@@ -53,6 +53,8 @@ _HALVINGS = 3
 _REMEMBERED = 100_000
 # A change within a clip is made only if a parameter changes by more than this fraction of its range.
 _MIN_CHANGE = 0.03
+# Maximum cost of a change that overlaps the transition out of its clip, as a fraction of the usual one.
+_OVERLAPPING = 0.8
 # Seconds between reviews of a choice.
 _REVIEW = 0.1
 
@@ -181,6 +183,15 @@ def find_change_window(graph: ParametricMotionGraph, fps: float) -> tuple[float,
     return (2 * half + _LEAD) / fps, (half + REACH) / fps
 
 
+def find_change_limits(graph: ParametricMotionGraph, name: str, fps: float) -> tuple[float, Floats]:
+    """Return the maximum cost of changes within the clips of a node, in meters, and the largest changes (d,) to try.
+
+    Transitions to parameters farther away are too bad to be played.
+    """
+    bad = min(edge.bad for edge in graph.out_edges(name))
+    return bad, bad / measure_change(graph[name], half_window(graph.seams, fps), graph.seams.markers)
+
+
 class CharacterStream(PlayedStream):
     """An endless stream of frames; created by `ParametricMotionGraph.stream`.
 
@@ -220,6 +231,9 @@ class CharacterStream(PlayedStream):
         self.graph, self.controller = graph, controller
         first = getattr(controller, "first", None) or next(iter(graph.nodes))
         self._node = graph[first if settings.start is None else settings.start]
+        self._changes: tuple[float, float] | None = None
+        if settings.respond == "anytime" and getattr(controller, "changes_clips", False):
+            self._changes = find_change_window(graph, graph.fps)
         here = np.zeros(3) if settings.place is None else freeze_array(settings.place, "place", (3,))
         given = settings.parameters
         self._parameters = self._node.project(self._choose_first(here) if given is None else given)
@@ -235,9 +249,6 @@ class CharacterStream(PlayedStream):
         self._n_queued = 0
         # Whether to reconsider the current clip, and how many of the last frames in the queue are its own, which
         # include those of the transition into it.
-        self._changes: tuple[float, float] | None = None
-        if settings.respond == "anytime" and getattr(controller, "changes_clips", False):
-            self._changes = find_change_window(graph, self.fps)
         self._is_asked, self._n_own, self._tried_cost = False, 0, 0.0
         self._review_at: float = np.inf
         self.transitions: deque[Transition] = deque(maxlen=_REMEMBERED)
@@ -338,9 +349,9 @@ class CharacterStream(PlayedStream):
         """Let the controller replace the rest of the current clip by another one of its node; yield after each step."""
         node, frame, last = self._node, self._at + self._half, len(self._clip) - 1
         moment, now = frame / last, self._parameters
-        bad = min(edge.bad for edge in self.graph.out_edges(node.name))
-        # Transitions to parameters farther away are too bad to be played.
-        far = bad / measure_change(node, self._half, self.graph.seams.markers)
+        bad, far = find_change_limits(self.graph, node.name, self.fps)
+        if frame + self._half > self._until + REACH:  # overlaps the transition out of the clip, which it makes worse
+            bad *= _OVERLAPPING
         low, high = np.maximum(node.low, now - far), np.minimum(node.high, now + far)
         box = TransitionRange(low, high, moment, moment, now, node.region.cut(low, high))
         place = rigid2d.compose(self._place, find_placement(self._clip, frame))
@@ -357,7 +368,8 @@ class CharacterStream(PlayedStream):
         node = self._node
         anything = TransitionRange(node.low, node.high, 0.0, 0.0, node.middle, node.region)
         option = TransitionOption(self._node, anything, place)
-        choice = self.controller.choose(ControlState(self._node.name, self._node.middle, (option,), 0.0, self.graph))
+        state = ControlState(self._node.name, self._node.middle, (option,), 0.0, self.graph, self._changes)
+        choice = self.controller.choose(state)
         return np.asarray(choice.parameters)
 
     def _choose(self, state: ControlState) -> tuple[TransitionOption, Floats]:
