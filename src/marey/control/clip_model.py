@@ -42,6 +42,8 @@ _APART = 0.15
 # Transitions whose predicted cost exceeds this fraction of the edge's limit are penalized: seconds for an excess of one
 # whole limit.
 _SAFE, _PENALTY = 0.95, 20.0
+# The same fraction for changes within a clip that overlap the transition out of it, which they make worse.
+_OVERLAPPING = 0.75
 # Meters, roughly the height of a body's center. It is subtracted from all heights, so single precision is enough.
 _HEIGHT = 0.9
 # Minimum distance in meters, or turn in radians, of clips that count as moving the character.
@@ -206,7 +208,9 @@ class ClipModel:
         found = np.empty((len(after), 1))
         costs = changes.costs[int(np.argmin(np.abs(changes.moments - moment)))]
         read_rows(np.concatenate([axes, axes]), costs, np.concatenate([before, after], axis=1), found)
-        return np.asarray(_PENALTY * np.maximum(found[:, 0] - _SAFE, 0.0))
+        leave, duration = self.tables[name].timing.mean(axis=0)
+        limit = _OVERLAPPING if (leave - moment) * duration < self.graph.seams.length else _SAFE
+        return np.asarray(_PENALTY * np.maximum(found[:, 0] - limit, 0.0))
 
     def find_changes(self, name: str) -> Changes:
         """Return the moments at which plans change the clips of a node, and the costs of the changes."""

@@ -53,8 +53,6 @@ _HALVINGS = 3
 _REMEMBERED = 100_000
 # A change within a clip is made only if a parameter changes by more than this fraction of its range.
 _MIN_CHANGE = 0.03
-# Maximum cost of a change that overlaps the transition out of its clip, as a fraction of the usual one.
-_OVERLAPPING = 0.8
 # Seconds between reviews of a choice.
 _REVIEW = 0.1
 
@@ -350,8 +348,6 @@ class CharacterStream(PlayedStream):
         node, frame, last = self._node, self._at + self._half, len(self._clip) - 1
         moment, now = frame / last, self._parameters
         bad, far = find_change_limits(self.graph, node.name, self.fps)
-        if frame + self._half > self._until + REACH:  # overlaps the transition out of the clip, which it makes worse
-            bad *= _OVERLAPPING
         low, high = np.maximum(node.low, now - far), np.minimum(node.high, now + far)
         box = TransitionRange(low, high, moment, moment, now, node.region.cut(low, high))
         place = rigid2d.compose(self._place, find_placement(self._clip, frame))
