@@ -140,6 +140,15 @@ def test_clips_without_a_cycle_are_named():
     np.testing.assert_allclose(space.parameters, GaitSpace.build(walks(), mirror=True).parameters, atol=1e-9)
 
 
+def test_clips_without_steps_are_skipped_with_a_warning():
+    still = replace(sample("stand", fps=30.0).motion, name="still")
+    with pytest.warns(MareyWarning, match=r"not used, because they contain no complete gait cycle .*: 'still'"):
+        space = GaitSpace.build([still, *walks()], mirror=True)
+    np.testing.assert_array_equal(space.parameters, GaitSpace.build(walks(), mirror=True).parameters)
+    with pytest.raises(NoResult, match="but 2 motions contain 0; use longer motions"):
+        GaitSpace.build([still, still])
+
+
 def test_clips_that_turn_only_at_one_speed_say_so():
     slow = [
         sample("walk", speed=0.8, turn_rate=rate, seconds=3.0, fps=30.0, variation=0.0) for rate in (-0.6, 0.0, 0.6)

@@ -14,7 +14,7 @@ from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
 from marey.core.placement import bake_hips_into_root, find_facing
 from marey.errors import InvalidValue
-from marey.layer.gait import find_gait
+from marey.layer.gait import find_gait, track_legs
 from marey.maths import quat
 from marey.pmg.gait_events import find_event_phases, find_usual_phases, warp_phases
 
@@ -27,6 +27,7 @@ __all__ = [
     "find_cycles",
     "find_usual_events",
     "grid_phases",
+    "has_gait",
 ]
 
 # Sample points per cycle: about 120 Hz for a walk. A foot's path has a corner where it leaves the floor; on a coarser
@@ -80,6 +81,11 @@ def compute_phase(motion: Motion) -> tuple[Floats, int, int]:
     """
     remedy = "leave this clip out, or use a longer part of the recording, in which both feet step"
     return find_gait(motion, "clip", remedy).run_phase()
+
+
+def has_gait(motion: Motion) -> bool:
+    """Return whether a motion has a gait phase: at least two consecutive steps."""
+    return track_legs(motion).run is not None
 
 
 def find_cycles(motion: Motion, margin: float, part: CyclePart = _FULL) -> Ints:

@@ -27,7 +27,7 @@ from marey.io.limits import check_blend_frames
 from marey.io.stored import FileFormat, Part
 from marey.parametric.region import Region
 from marey.pmg.blended import BlendedSpace, check_contact_columns, check_rotations, make_motion, strip_source
-from marey.pmg.gait_cycles import PER_CYCLE, Cycle, CyclePart, cut_cycles, find_usual_events, grid_phases
+from marey.pmg.gait_cycles import PER_CYCLE, Cycle, CyclePart, cut_cycles, find_usual_events, grid_phases, has_gait
 from marey.pmg.gait_kernels import interpolate_rows, mix_singles, solve_weights
 from marey.pmg.settings import GaitSettings
 from marey.pmg.stance import make_soles
@@ -166,7 +166,8 @@ class GaitSpace(BlendedSpace):
 
         Parameters
         ----------
-        motions : walks or runs on various curves; with contacts if the result should have them.
+        motions : walks or runs on various curves; with contacts if the result should have them. Those without a
+            complete gait cycle, such as a jump, are not used, with a warning.
 
         Examples
         --------
@@ -187,16 +188,17 @@ class GaitSpace(BlendedSpace):
         found: list[Cycle] = []
         sources: list[str] = []
         counts: list[int] = []
-        taken = list(_add_mirrored(given, settings.mirror))
-        usual: Floats | None = None
-        for motion in taken:
+        for motion in given:
             check_same_skeleton(base.skeleton, motion.skeleton, "a gait space", RETARGET)
             if motion.fps != base.fps:
                 raise InvalidValue(
                     f"all motions of a gait space must have the same fps, not {base.fps:g} and {motion.fps:g}; "
                     "resample one of them"
                 )
-            usual = find_usual_events(taken) if usual is None else usual
+        walks = [motion for motion in given if has_gait(motion)]
+        taken = list(_add_mirrored(walks, settings.mirror))
+        usual = find_usual_events(taken)
+        for motion in taken:
             cycles = cut_cycles(motion, margin, usual, part)
             found += cycles
             counts.append(len(cycles))
@@ -208,8 +210,9 @@ class GaitSpace(BlendedSpace):
                 f"a gait space needs at least 2 {what}s with margins of {margin:g} cycles, but {contain} {len(found)}; "
                 f"{remedy}"
             )
-        per_motion = np.reshape(counts, (len(given), -1)).sum(axis=1)  # with those of the mirrored motion
-        unused = [f"{m.name!r} ({m.duration:.1f} s)" for m, n in zip(given, per_motion, strict=True) if not n]
+        per_walk = np.reshape(counts, (len(walks), -1)).sum(axis=1)  # with those of the mirrored motion
+        used = {id(motion) for motion, n in zip(walks, per_walk, strict=True) if n}
+        unused = [f"{m.name!r} ({m.duration:.1f} s)" for m in given if id(m) not in used]
         if unused:
             warn_user(
                 f"not used, because they contain no complete {what} with margins of {margin:g} cycles: "
