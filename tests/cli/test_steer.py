@@ -37,7 +37,7 @@ def test_a_character_is_steered(folder, tmp_path, options, capsys):
         "2:direction=90",
     ]
     assert main([*arguments, *options]) == 0
-    assert "7.0 s from 5 clips" in capsys.readouterr().out
+    assert "7.0 s at 30 Hz from 5 clips\n" in capsys.readouterr().out
     path = load_motion(out).travel[:, [0, 2]]
     before, after = path[50] - path[20], path[-1] - path[-31]
     assert abs(np.arctan2(*before)) < 0.5
@@ -106,7 +106,7 @@ def test_a_crowd_keeps_its_distance_and_has_styles(folder, tmp_path, capsys):
     out = tmp_path / "crowd"
     members = ["--member", "speed=0.9", "--member", "speed=1.3"]
     assert main(["steer", str(folder), "-o", str(out), "--keys", "w:2", "--crowd", "4", "--apart", "2", *members]) == 0
-    assert "4 characters for 2 s, at least" in capsys.readouterr().out
+    assert "4 characters from 5 clips for 2 s at 30 Hz, at least" in capsys.readouterr().out
     places = [load_motion(file).travel[:, [0, 2]] for file in sorted(out.glob("*.bvh"))]
     assert len(places) == 4
     assert np.ptp(places[2] - places[0], axis=0).max() < 1e-3  # the same style

@@ -95,7 +95,7 @@ def command(files: tuple[str, ...], controller: str, **options: Any) -> None:
     else:
         kind = {"moves": "move tree", "fat": "fat graph"}[controller]
         model = baseline_streams(motions, kinds=(kind,), feet=matching.feet)[kind]
-    click.echo(f"{write_steered(make, timing, options)} from {plural(len(motions), 'clip')}")
+    click.echo(write_steered(make, timing, options, f" from {plural(len(motions), 'clip')}"))
 
 
 def _choose_feet(feet: Any) -> Any:

@@ -195,21 +195,27 @@ def check_steered(options: dict[str, Any]) -> None:
         check_crowd(options["output"])
 
 
-def write_steered(make: Maker, timing: Schedule, options: dict[str, Any]) -> str:
-    """Record one character or a crowd, write it, and return a sentence about it."""
+def write_steered(make: Maker, timing: Schedule, options: dict[str, Any], origin: str = "") -> str:
+    """Record one character or a crowd, write it, and return a sentence about it.
+
+    origin : what it was made from, such as " from 5 clips", for the sentence.
+    """
     from marey.io import save
 
     output, n = options["output"], options["crowd"]
     if n is None:
         motion = record_steered(make, timing, options, make(timing.initial))
         save(motion, output)
-        return f"wrote {output}: {motion.duration:.1f} s{_describe_stops(timing)}{_describe_heading(motion, timing)}"
+        return (
+            f"wrote {output}: {motion.duration:.1f} s at {motion.fps:g} Hz{origin}"
+            f"{_describe_stops(timing)}{_describe_heading(motion, timing)}"
+        )
     motions = _record_crowd(make, timing, options, n)
     save_crowd(motions, output)
     nearest = 100.0 * find_nearest(motions)
     return (
-        f"wrote {output}: {plural(n, 'character')} for {timing.seconds:g} s, at least {nearest:.0f} cm apart"
-        f"{_describe_stops(timing)}"
+        f"wrote {output}: {plural(n, 'character')}{origin} for {timing.seconds:g} s at {motions[0].fps:g} Hz, "
+        f"at least {nearest:.0f} cm apart{_describe_stops(timing)}"
     )
 
 
