@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 import marey
 from marey.check import CheckedFile, CheckReport, Finding, check_files
+from marey.cli import progress
 from marey.cli.check import chain_commands, name_output
 from marey.cli.main import main
 from marey.store import MotionSet, processes
@@ -31,6 +33,20 @@ def folder(tmp_path):
 def test_no_findings(folder, capsys):
     assert main(["check", str(folder / "walk.bvh")]) == 0
     assert capsys.readouterr().out == "1 clip: no findings\n"
+
+
+def test_progress_bars_name_only_what_is_done(folder, tmp_path, monkeypatch):
+    shown = []
+
+    def bar(what):
+        shown.append(what)
+        return nullcontext()
+
+    monkeypatch.setattr(progress, "bar", bar)
+    main(["check", str(folder)])
+    assert shown == ["checking"]
+    main(["check", str(folder / "fast.bvh"), "--fix", str(tmp_path / "fixed")])
+    assert shown == ["checking", "checking", "fixing"]
 
 
 def test_a_table_of_a_folder(folder, capsys):

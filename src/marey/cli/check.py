@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shlex
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -79,7 +80,7 @@ def command(
     if not as_json:
         _print_table(checked, paths, full)
     results: list[_FixedFile | None] = [None] * len(checked)
-    with bar("fixing") as progress:
+    with bar("fixing") if outputs else nullcontext() as progress:
         for k, (i, output) in enumerate(outputs.items(), start=1):
             fix = partial(_fix_file, settings=settings) if plan_fixes(checked[i].report) else _copy_file
             results[i] = fix(checked[i], output, how)
