@@ -1,6 +1,7 @@
 """`load` and `save`: choosing by suffix, options, errors, and files that appear whole or not at all."""
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from marey.errors import (
     UnwritableFile,
 )
 from marey.io import files
+from marey.io.archive import write_arrays
 from marey.samples import straight_walk
 from tests.io.make_c3d import c3d_bytes
 from tests.io.test_asf_amc import AMC, ASF
@@ -94,6 +96,29 @@ def test_unknown_suffix(tmp_path: Path, name: str) -> None:
     target = f"as {shown}" if suffix else "to a file name without a suffix"
     with pytest.raises(UnknownFormat, match=rf"cannot save {target}; supported formats are \.bvh, \.fbx, \.glb, \.npz"):
         marey.save(WALK, tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("walk.fbx", b"HIERARCHY\nROOT", "walk.fbx: holds BVH data; rename it to .bvh"),
+        ("walk.bvh", b"Kaydara FBX Binary  \0", "walk.bvh: holds FBX data; rename it to .fbx"),
+        ("walk.npz", b"glTF", "walk.npz: holds GLB data; rename it to .glb"),
+        ("me.json", b'{"format": "marey.pmg"}', "me.json: is a character, not a motion; use it with `marey.pmg`"),
+        ("me.json", b'{"format": "marey.sidecar"}', "me.json: is a sidecar, not a motion"),
+        ("me.json", b"{}", "cannot load '.json'"),
+    ],
+)
+def test_files_of_another_kind_are_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises((ParseError, UnknownFormat), match=re.escape(message)):
+        marey.load(tmp_path / name)
+
+
+def test_a_graph_is_no_motion(tmp_path: Path) -> None:
+    write_arrays(tmp_path / "graph.npz", "marey.graph", 1, {})
+    with pytest.raises(UnknownFormat, match="is a motion graph, not a motion; use it with `marey.graph`"):
+        marey.load(tmp_path / "graph.npz")
 
 
 def test_a_missing_file_is_missing_whatever_its_suffix(tmp_path: Path) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marey.core.motion import Motion
 from marey.core.resample import resample
 from marey.core.settings import operation
-from marey.errors import InvalidValue, ParseError, UnknownFormat, UnreadableFile
+from marey.errors import FileError, InvalidValue, ParseError, UnknownFormat, UnreadableFile
 from marey.io.canonical import to_motion
 from marey.io.files import (
     GLTF_SUFFIXES,
@@ -38,6 +39,13 @@ _OPTIONS = {
     "file_fps": (".bvh", ".amc", ".asf", ".npz", ".npy", *MULTI_CLIP_SUFFIXES),
     "body_model": (".npz", ".npy"),
 }
+# How files of each format begin.
+_STARTS = {b"HIERARCHY": ".bvh", b"Kaydara FBX": ".fbx", b"; FBX": ".fbx", b"glTF": ".glb"}
+# The packages, and commands, that take results of each format.
+_USERS = {
+    "marey.action_space": "pmg", "marey.gait_space": "pmg", "marey.graph": "graph", "marey.parametric": "parametric",
+    "marey.plan": "pmg", "marey.pmg": "pmg", "marey.sampled_character": "pmg", "marey.web": "find",
+}  # fmt: skip
 # Pickled Python objects, of NumPy, joblib and PyTorch.
 _PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
 
@@ -94,7 +102,8 @@ def load_motion(path: StrPath, settings: LoadSettings) -> Motion:
             raise InvalidValue(
                 f"{name} does not apply to a {suffix} file, only to {', '.join(suffixes)}", parameter=name
             )
-    raw = _read(path, suffix, settings)
+    with _explaining_content(path, suffix):
+        raw = _read(path, suffix, settings)
     role_map = read_roles(settings.roles)
     whole, entry = os.fspath(path), None
     if any(os.path.isfile(start + SIDECAR_SUFFIX) for start in (os.path.splitext(whole)[0], whole)):
@@ -154,15 +163,43 @@ def clip_names(path: StrPath) -> tuple[str, ...]:
     'run'
     """
     suffix = _get_suffix(path)
-    if suffix in GLTF_SUFFIXES:
-        from marey.io import glb_read
+    with _explaining_content(path, suffix):
+        if suffix in GLTF_SUFFIXES:
+            from marey.io import glb_read
 
-        return glb_read.clip_names(read_bytes(path), os.fspath(path))
-    if suffix == ".fbx":
-        from marey.io import fbx_read
+            return glb_read.clip_names(read_bytes(path), os.fspath(path))
+        if suffix == ".fbx":
+            from marey.io import fbx_read
 
-        return fbx_read.clip_names(read_bytes(path), os.fspath(path))
+            return fbx_read.clip_names(read_bytes(path), os.fspath(path))
     return (split_name(path)[0],)
+
+
+@contextmanager
+def _explaining_content(path: StrPath, suffix: str) -> Iterator[None]:
+    """Context manager: if a file cannot be read because it holds something else than its suffix says, say what."""
+    try:
+        yield
+    except FileError:
+        from marey.io.archive import KINDS, read_format
+
+        form = read_format(path) if suffix in (".npz", ".json") and os.path.isfile(path) else ""
+        if form in KINDS and form != "marey.motion":
+            use = f"; use it with `marey.{_USERS[form]}`" if form in _USERS else ""
+            raise UnknownFormat(f"is {KINDS[form]}, not a motion{use}", path=path) from None
+        own = _find_own_suffix(path)
+        if own not in ("", suffix) and not (own in GLTF_SUFFIXES and suffix in GLTF_SUFFIXES):
+            raise ParseError(f"holds {own[1:].upper()} data; rename it to {own}", path=path) from None
+        raise
+
+
+def _find_own_suffix(path: StrPath) -> str:
+    """Return the suffix that fits how a file begins; "" if unknown."""
+    begin = b""
+    if os.path.isfile(path):
+        with suppress(OSError), open(path, "rb") as file:
+            begin = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return next((suffix for start, suffix in _STARTS.items() if begin.startswith(start)), "")
 
 
 def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
