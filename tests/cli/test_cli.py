@@ -91,8 +91,10 @@ def test_info_of_odd_motion_without_roles(tmp_path: Path, capsys: pytest.Capture
         "End Site\n{\nOFFSET 0 9 0\n}\n}\n"
         "MOTION\nFrames: 1\nFrame Time: 0.1\n1 2 3\n"
     )
-    assert main(["info", str(path)]) == 0
-    assert "missing: hips" in capsys.readouterr().out
+    assert main(["info", "--full", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"roles +0 of \d+\n +missing: hips", out)
+    assert "from a rest pose 9 units across (no legs recognized): " in out
 
 
 @pytest.mark.parametrize("suffix", ["bvh", "glb", "npz"])
@@ -159,7 +161,11 @@ def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFi
         (["clean", "takes", "cleaned"], "marey: takes: no such file or folder"),
         (["convert", "nowhere.bvh", "out.glb"], "no such file"),
         (["convert", "{clip}", "out.max"], "cannot save as '.max'; supported formats are .bvh, .fbx, .glb, .npz"),
-        (["convert", "{clip}", "out"], "cannot save to a file name without a suffix; supported formats are .bvh"),
+        (
+            ["convert", "{clip}", "out/"],
+            "cannot save to a file name without a suffix; in a folder, name the file, such as out/walk.bvh; supported "
+            "formats are .bvh",
+        ),
         (["convert", "{clip}", "nowhere/out.glb"], "the folder 'nowhere' does not exist"),
         (["info", "--unit", "furlong", "{clip}"], "marey: --unit must be one of"),
         (["info", "--up", "w", "{clip}"], "marey: --up must be one of 'y', 'z', 'x', '-y', '-z', '-x', not 'w'"),

@@ -76,7 +76,7 @@ def test_export_writes_a_page_or_two_files(char, folder, capsys):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("small.glb", "small.json: this is an input file; a .glb and a .json file are written"),
+        ("small.glb", "a .glb and a .json file are written; choose another name for both, such as "),
         ("small.txt", "saved as .html, .htm, .glb or .json"),
     ],
 )

@@ -322,6 +322,9 @@ def test_bad_input(clips, options, message):
 def test_unknown_labels_are_named(graph):
     with pytest.raises(UnknownName, match="no label 'wolk' in this graph; there are 'walk'; similar: 'walk'"):
         graph.index(label="wolk")
+    plain = MotionGraph.build([replace(motion, labels=Labels()) for motion in walks()])
+    with pytest.raises(UnknownName, match="no label 'wolk' in this graph; its clips have no labels$"):
+        plain.index(label="wolk")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def blend_clips(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]:
     from marey.blend import blend
     from marey.io import save
     from marey.measure import measure
+    from marey.measure.display import get_metric_format
     from marey.plot import filmstrip
     from marey.plot.registration import foot_heights
     from marey.register import register
@@ -40,7 +41,7 @@ def blend_clips(folder: Path, clips: dict[str, Motion]) -> Iterator[DemoFile]:
     click.echo(
         f"Blended a walk at {speeds[0]:.2f} m/s and a run at {speeds[1]:.2f} m/s with equal weights (distance after"
         f" registration {reg.distance:.2f} m): the result moves at {speeds[2]:.2f} m/s, planted feet slide at"
-        f" {1000 * (slide or 0.0):.2g} mm/s.\n"
+        f" {get_metric_format('slide_contact', 'm/s').format(slide or 0.0)} mm/s.\n"
     )
     save(jog, folder / "jog.bvh")
     between = min(speeds[:2]) < speeds[2] < max(speeds[:2])
@@ -125,8 +126,8 @@ def find_kicks(folder: Path) -> Iterator[DemoFile]:
                    misses[-1] <= MISS)  # fmt: skip
     seconds = sum(len(clip) for clip in clips) / web.fps
     click.echo(
-        f"Searched {seconds:.0f} s of long takes for one kick: found {result}. Three new kicks miss their targets by at"
-        f" most {size_text(max(misses), 'm')}.\n"
+        f"Searched {seconds:.0f} s of long takes for one kick: found {result}. Three new kicks miss their targets by"
+        f" {size_text(max(misses), 'm')} at most.\n"
     )
     target_motions(space, targets, folder / "aimed.png", refine=True)
     yield DemoFile(folder / "aimed.png", "the new kicks with their targets", "", "any image viewer")

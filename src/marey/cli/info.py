@@ -90,10 +90,8 @@ def _format_report(report: dict[str, Any], full: bool) -> str:
     else:
         row("joints", f"{report['joints']}, including {report['end_sites']} End Sites; root {report['root']!r}")
         missing = report["roles_missing"]
-        row(
-            "roles",
-            f"{report['roles_found']} of {report['roles_found'] + len(missing)}, identified by {report['roles_by']}",
-        )
+        by = f", identified by {report['roles_by']}" if report["roles_found"] else ""
+        row("roles", f"{report['roles_found']} of {report['roles_found'] + len(missing)}{by}")
         if missing:
             row("", f"missing: {', '.join(missing)}")
         if report["stature_m"] is not None:

@@ -31,7 +31,7 @@ def export(char: str, output: str, as_json: bool, **options: Any) -> None:
     \b
     Example:
       marey pmg export walker.json -o walker.html
-      marey pmg export walker.json -o game/walker.glb --max-clips 100
+      marey pmg export walker.json -o walker_clips.glb --max-clips 100
     """
     from marey.control import SampleSettings
     from marey.io.archive import check_suffix
@@ -42,7 +42,8 @@ def export(char: str, output: str, as_json: bool, **options: Any) -> None:
         check_output(output, form="marey.sampled_character")
     else:
         for suffix in (".glb", ".json"):
-            remedy = "a .glb and a .json file are written; choose another name for both"
+            other = Path(output).with_stem(f"{Path(output).stem}_clips")
+            remedy = f"a .glb and a .json file are written; choose another name for both, such as {other}"
             check_output(str(Path(output).with_suffix(suffix)), form="marey.sampled_character", remedy=remedy)
     graph = open_character(char, empty=False)
     sampled, written = export_character(graph, output, settings=read_settings(SampleSettings, options))

@@ -20,7 +20,7 @@ from marey.graph.crowd import crowd as _crowd
 from marey.graph.direction_table import direction_table as _direction_table
 from marey.graph.follow import follow as _follow
 from marey.graph.network import Edges
-from marey.graph.prune import Component
+from marey.graph.prune import UNLABELED, Component
 from marey.graph.random_walk import random_walk as _random_walk
 from marey.graph.reduction import reduce_transitions as _reduce_transitions
 from marey.graph.registered import with_registered_transitions as _with_registered_transitions
@@ -164,9 +164,8 @@ class MotionGraph(SharedClips):
         name = clip if label is None else label
         if name not in names:
             kind, shown = ("clip", names) if label is None else ("label", [repr(each) for each in names])
-            raise UnknownName(
-                f"no {kind} {name!r} in this graph; there are {', '.join(shown)}{similar(str(name), names)}"
-            )
+            there = "its clips have no labels" if names == [UNLABELED] else f"there are {', '.join(shown)}"
+            raise UnknownName(f"no {kind} {name!r} in this graph; {there}{similar(str(name), names)}")
         return int(positions[names.index(name)])
 
     def label_index(self, name: str) -> int:

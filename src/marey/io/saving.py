@@ -61,6 +61,9 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
         own = _write_own_character(motions, os.fspath(path), settings)
     if settings.character is None and not own and suffix not in SAVE_SUFFIXES:
         shown = f"as {suffix!r}" if suffix else "to a file name without a suffix"
+        if not suffix and motions:
+            inside = os.path.join(os.fspath(path), f"{motions[0].name or 'motion'}.bvh")
+            shown += f"; in a folder, name the file, such as {inside}"
         hint = {".vrm": "; a .vrm file needs `character=`", ".usd": "; write .usda", ".usdc": "; write .usda"}
         known = ", ".join((*SAVE_SUFFIXES, ".amass.npz"))
         raise UnknownFormat(f"cannot save {shown}; supported formats are {known}{hint.get(suffix, '')}", path=path)

@@ -109,7 +109,7 @@ def recognize_unit(skeleton: Skeleton, stated: float | None = None) -> Guess:
     if height is None:
         extent = float(np.ptp(skeleton.rest_positions, axis=0).max())
         candidates = {name: UNITS[name] for name in ("m", "cm", "mm")}
-        height, seen = extent, f"no legs recognized and a rest pose {extent:.4g} units across"
+        height, seen = extent, f"a rest pose {extent:.4g} units across (no legs recognized)"
     else:
         candidates = UNITS
         seen = f"legs of a body {height:.4g} units tall"

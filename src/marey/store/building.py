@@ -139,7 +139,7 @@ def _retarget(
     rows = _find_rows(source, changed)
     done = [repr(each.name) for each in changed if rows[each.job.key].reason is None]
     if done:
-        warn_user(f"{source.folder}: {describe_retargeted(done, where)}")
+        warn_user(describe_retargeted(done, where))
     return out
 
 

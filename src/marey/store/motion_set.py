@@ -280,7 +280,7 @@ class MotionSet:
             if self._group is None and len(groups) > 1:
                 listed = "; ".join(f"{k}: {format_list([c.name for c in clips], 4)}" for k, clips in enumerate(groups))
                 raise InvalidValue(
-                    f"{self.folder}: the clips have {len(groups)} different skeletons ({listed})",
+                    f"the clips have {len(groups)} different skeletons ({listed})",
                     parameter="group",
                     remedy="retarget them onto one skeleton with `retarget=True`, or select one with `group=`, by its "
                     "number or by a clip's name",

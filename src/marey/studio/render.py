@@ -72,7 +72,7 @@ def render(
     suffix = Path(output).suffix.lower()
     if suffix not in SUFFIXES:
         kinds = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        raise UnknownFormat(f"a moving picture is saved as {kinds}, got {suffix or 'no suffix'}", path=output)
+        raise UnknownFormat(f"a picture or film is saved as {kinds}, got {suffix or 'no suffix'}", path=output)
     if frame is not None and suffix != ".png":
         raise InvalidValue("a still picture of one frame is saved as .png", parameter="frame")
     encode = _find_encoder(suffix, output, settings.fps)
