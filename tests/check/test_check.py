@@ -262,7 +262,7 @@ def test_wrong_arguments():
 
 def test_one_warning_for_severe_findings():
     broken = replace(zero_pose(clip("walk"), 100, 102), name="bad")
-    with pytest.warns(MareyWarning, match=r"1 of 2 clips have severe findings \(bad\)") as caught:
+    with pytest.warns(MareyWarning, match=r"1 of 2 clips have severe findings \(bad\): broken frames; run") as caught:
         warn_of_findings([clip("walk"), broken])
     assert len(caught) == 1
 

@@ -256,6 +256,16 @@ def test_following_all_fixes_ends_without_severe_findings(data_folder, tmp_path,
     assert "no findings" in capsys.readouterr().out
 
 
+def test_fix_says_that_findings_are_left(folder, tmp_path, capsys):
+    shutil.copy(folder / "walk.bvh", folder / "walk_again.bvh")
+    twins = [str(folder / name) for name in ("walk.bvh", "walk_again.bvh")]
+    assert main(["check", *twins, "--fix", str(tmp_path / "fixed")]) == 1
+    out = capsys.readouterr().out
+    assert "walk_again.bvh: copied; wrote " in out
+    assert "still found: duplicate" in out
+    assert "0 fixed clips; 2 files without fixes copied; findings are left in 1 clip\n" in out
+
+
 def test_fix_runs_the_commands_and_writes_new_files(folder, capsys):
     """What it writes is what the printed commands write."""
     before = {path: path.read_bytes() for path in folder.iterdir()}

@@ -445,7 +445,7 @@ def test_clips_of_different_skeletons_are_grouped_and_one_can_be_chosen(mixed):
     with pytest.raises(InvalidValue) as error:
         _ = clips.names
     assert str(error.value) == (
-        f"the clips have 2 different skeletons (0: walk0, walk1, walk0_mirrored, walk1_mirrored; 1: tall, "
+        "the clips have 2 different skeletons (0: walk0, walk1, walk0_mirrored, walk1_mirrored; 1: tall, "
         "tall_mirrored); retarget them onto one skeleton with `retarget=True`, or select one with `group=`, by its "
         "number or by a clip's name"
     )

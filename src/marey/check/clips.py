@@ -173,7 +173,7 @@ def warn_of_findings(motions: Iterable[Motion], name_parameter: Callable[[str, s
     >>> len(texts)
     1
     """
-    names, n = [], 0
+    names, kinds, n = [], dict[str, None](), 0
     wrong: dict[tuple[float, float], list[str]] = {}  # by rate of the file and true rate
     for motion in motions:
         n += 1
@@ -183,9 +183,12 @@ def warn_of_findings(motions: Iterable[Motion], name_parameter: Callable[[str, s
         for finding in report:
             if finding.kind == "frame_rate" and finding.options:
                 wrong.setdefault((finding.value, finding.options["file_fps"]), []).append(motion.name)
+            else:
+                kinds[finding.kind.replace("_", " ")] = None
     if not names:
         return
-    parts = [f"{len(names)} of {n} clips have severe findings ({format_list(names, 3)})"]
+    found = f": {format_list(tuple(kinds), 3)}" if kinds else ""
+    parts = [f"{len(names)} of {n} clips have severe findings ({format_list(names, 3)}){found}"]
     for (rate, fps), clips in wrong.items():
         whose = "their frame rate" if len(clips) == len(names) else f"the frame rate of {format_list(clips, 3)}"
         if len(clips) == n:

@@ -186,12 +186,14 @@ def _print_fixed(checked: tuple[CheckedFile, ...], results: list[_FixedFile | No
     for file, result in zip(checked, results, strict=True):
         if result is not None and not result.written:
             click.echo(f"{file.label}: not {'fixed' if result.steps else 'copied'}: {result.left[0]}")
-        elif result is not None and result.steps:
+        elif result is not None and (result.steps or result.left):
             left = f"; still found: {', '.join(result.left)}" if result.left else ""
-            click.echo(f"{file.label}: {', '.join(result.steps)}; wrote {result.written}{left}")
+            click.echo(f"{file.label}: {', '.join(result.steps) or 'copied'}; wrote {result.written}{left}")
     n_fixed = sum(bool(result.steps) for result in written)
     copied = f"; {plural(len(written) - n_fixed, 'file')} without fixes copied" if len(written) > n_fixed else ""
-    click.echo(f"{fixed}: {plural(n_fixed, 'fixed clip')}{copied}")
+    n_left = sum(bool(result.left) for result in written)
+    left = f"; findings are left in {plural(n_left, 'clip')}" if n_left else ""
+    click.echo(f"{fixed}: {plural(n_fixed, 'fixed clip')}{copied}{left}")
 
 
 def _to_json(file: CheckedFile, paths: tuple[str, ...], result: _FixedFile | None) -> dict[str, Any]:
@@ -313,7 +315,7 @@ def format_value(finding: Finding) -> str:
     }  # fmt: skip
     if finding.unit in formats:
         return formats[finding.unit] if value or finding.unit != "m" else ""
-    return f"{value:g} times" if finding.kind == "loose_joints" else ""
+    return plural(round(value), "time") if finding.kind == "loose_joints" else ""
 
 
 def suggest_command(finding: Finding, path: str = "IN", output: str = "OUT") -> str:
