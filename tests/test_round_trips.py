@@ -18,7 +18,7 @@ from marey.errors import UnknownFormat, UnknownVersion
 from marey.find import MatchWeb
 from marey.graph import DirectionTable, MotionGraph, direction_table
 from marey.io import archive
-from marey.io.archive import KINDS
+from marey.io.file_kinds import KINDS
 from marey.layer import GazeMap, SpliceSet
 from marey.parametric import ParametricMotion, SpaceSettings, position
 from marey.pmg import ActionSpace, GaitSpace, ParametricMotionGraph

@@ -17,7 +17,8 @@ import pytest
 import marey
 from marey.errors import MAX_MESSAGE, FileError, InvalidValue, LimitExceeded, MareyError, ParseError, UnreadableFile
 from marey.graph import read_path
-from marey.io.archive import KINDS, pack
+from marey.io.archive import pack
+from marey.io.file_kinds import KINDS
 from marey.layer import GazeMap
 from marey.pmg import GaitSpace, read_recipe
 from tests.io import fuzzing

@@ -11,7 +11,7 @@ import pytest
 
 import marey
 from marey.errors import ParseError, UnknownVersion
-from marey.io import archive
+from marey.io.file_kinds import KINDS, read_format
 from marey.io.stored import FileFormat, Part, Stored
 
 PARTS = {
@@ -42,7 +42,7 @@ VALUES: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(archive.KINDS, "marey.example", "an example")
+    monkeypatch.setitem(KINDS, "marey.example", "an example")
 
 
 @pytest.mark.parametrize("is_json", [False, True])
@@ -63,7 +63,7 @@ def test_parts_are_restored_as_declared(tmp_path: Path, is_json: bool) -> None:
                 assert got[name].dtype.kind in ("f" if PARTS[name].kind == "float" else "iu")
     assert is_json or got["codes"].dtype == np.uint8
     assert got["values"].dtype == np.float64
-    assert archive.read_format(path) == "marey.example"
+    assert read_format(path) == "marey.example"
     with pytest.raises(UnknownVersion, match="has format version 3, but this version of marey reads 4; build it"):
         FileFormat("marey.example", 4, PARTS, is_json=is_json).read(path)
 

@@ -66,7 +66,8 @@ def check_output(
     if output.endswith(SIDECAR_SUFFIX):
         raise UnwritableFile("this is the name of a motion's sidecar; choose another name", path=output)
     if suffixes:
-        from marey.io.archive import KINDS, check_suffix
+        from marey.io.archive import check_suffix
+        from marey.io.file_kinds import KINDS
 
         check_suffix(output, suffixes, KINDS[form])
     check_file_name(output)
@@ -83,7 +84,7 @@ def check_replaced(path: str | os.PathLike[str], form: str = "marey.motion") -> 
     form : the format to write. A .json or .npz file must have the same one, so that no result replaces one of another
         kind.
     """
-    from marey.io.archive import KINDS
+    from marey.io.file_kinds import KINDS
     from marey.io.files import GENERATOR
     from marey.io.folder import own_format
 

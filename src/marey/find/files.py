@@ -14,7 +14,7 @@ from marey.core.motion import Motion
 from marey.find.cells import PACKED_TYPES, Cells, compress_cells, restore_cells
 from marey.find.match_web import MatchWeb
 from marey.find.settings import NUMBERS, WebSettings
-from marey.io.archive import read_version
+from marey.io.file_kinds import read_version
 from marey.io.stored import FileFormat, Part
 
 # Cells as version 3 packs them, see `marey.find.packing_kernels`: the intervals of each row, the differences of their

@@ -35,6 +35,7 @@ from marey.errors import (
     format_list,
 )
 from marey.io import limits
+from marey.io.file_kinds import KINDS, describe_format
 from marey.io.files import GENERATOR, MOTION_SUFFIXES, read_bytes, split_name, write_bytes
 from marey.io.text_numbers import refuse_constant
 
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     import zipfile  # slow to import, and needed only to read archives
 
 __all__ = [
-    "KINDS",
     "Head",
     "array_names",
     "check_format",
@@ -51,41 +51,15 @@ __all__ = [
     "encode_json",
     "pack",
     "read_arrays",
-    "read_format",
     "read_json",
-    "read_version",
     "text_array",
     "validating",
     "write_arrays",
     "write_json",
 ]
 
-# How messages describe each format.
-KINDS = {
-    "marey.action_space": "an action space",
-    "marey.directions": "a direction table",
-    "marey.gait_space": "a gait space",
-    "marey.gaze_map": "a gaze map",
-    "marey.gaze_triads": "a list of gaze markers",
-    "marey.graph": "a motion graph",
-    "marey.grid": "a distance grid",
-    "marey.joint_limits": "a file of joint limits",
-    "marey.motion": "a motion",
-    "marey.parametric": "a parametric motion",
-    "marey.plan": "a character's value tables",
-    "marey.pmg": "a character",
-    "marey.project": "a studio project",
-    "marey.recent": "a list of recent folders",
-    "marey.registration": "a registration curve",
-    "marey.retarget": "a retarget map",
-    "marey.sampled_character": "a sampled character",
-    "marey.sidecar": "a sidecar",
-    "marey.splices": "a splice set",
-    "marey.web": "a match web",
-}
-
 # Text takes four bytes per character and is padded to the longest entry, so one very long name would enlarge them all.
-_MAX_TEXT = _MAX_FORMAT_BYTES = 4096
+_MAX_TEXT = 4096
 # Code points D800 to DFFF are surrogates, which are invalid on their own.
 _SURROGATES = 0xD800 >> 11
 # The earliest time that a zip file can store; with the current time, every save would differ.
@@ -102,7 +76,6 @@ _HEADER = re.compile(
     r"\{\s*'descr':\s*'(?P<dtype>[^']{1,40})',\s*'fortran_order':\s*(?P<fortran>True|False),\s*"
     r"'shape':\s*\((?P<shape>[0-9, ]{0,99})\),?\s*\}\s*"
 )
-_JSON_FORMAT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"([a-z_.]{1,40})"')
 _DTYPE = re.compile(r"[<>|=]?[biufU][0-9]{1,9}")
 
 
@@ -144,7 +117,7 @@ def check_format(got: tuple[object, object], expected: tuple[str, int], path: st
     (form, version), (expected_form, expected_version) = got, expected
     if form != expected_form:
         raise UnknownVersion(
-            f"expected {_describe_format(expected_form)}, got {_describe_format(str(form)[:40])}", path=path
+            f"expected {describe_format(expected_form)}, got {describe_format(str(form)[:40])}", path=path
         )
     if version != expected_version:
         is_newer = isinstance(version, int | float) and version > expected_version
@@ -153,10 +126,6 @@ def check_format(got: tuple[object, object], expected: tuple[str, int], path: st
             f"{'update marey' if is_newer else 'build it again'}",
             path=path,
         )
-
-
-def _describe_format(form: str) -> str:
-    return f"{KINDS[form]} ({form})" if form in KINDS else f"a file of format {form!r}"
 
 
 def write_arrays(path: str | os.PathLike[str], form: str, version: int, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -212,40 +181,6 @@ def _to_json(value: Any, depth: int) -> str:
     begin, end = "{}" if isinstance(value, Mapping) else "[]"
     separator = "\n" + " " * (depth + 1)
     return begin + separator + f",{separator}".join(parts) + "\n" + " " * depth + end
-
-
-def read_format(path: str | os.PathLike[str]) -> str:
-    """Return the format name in an NPZ or JSON file, such as ``"marey.graph"``; "" if it has none.
-
-    Read only the name, which comes first in JSON files written by marey.
-    """
-    if os.fspath(path).lower().endswith(".json"):
-        try:
-            with open(path, "rb") as text:
-                begin = _JSON_FORMAT.match(text.read(200))
-        except OSError:
-            return ""
-        return "" if begin is None else begin[1].decode()
-    form = str(_read_small(path, "format") or "")
-    return "marey.grid" if form == "marey-grid" else form  # as earlier releases wrote it
-
-
-def read_version(path: str | os.PathLike[str]) -> int | None:
-    """Return the version in an NPZ file; None if it has none."""
-    found = _read_small(path, "version")
-    return found if isinstance(found, int) else None
-
-
-def _read_small(path: str | os.PathLike[str], name: str) -> Any:
-    """Return the only value of an array in an NPZ file; None if it cannot be read."""
-    import zipfile
-
-    try:
-        with zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as stream:
-            content = io.BytesIO(stream.read(_MAX_FORMAT_BYTES))
-        return np.lib.format.read_array(content, allow_pickle=False).item()
-    except (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, zlib.error, zipfile.BadZipFile):
-        return None
 
 
 _MAX_HEADER = 16384

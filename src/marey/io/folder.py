@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from marey.errors import InvalidValue, MareyError, UnwritableFile
-from marey.io.archive import array_names, read_format, read_npy_head
+from marey.io.archive import array_names, read_npy_head
+from marey.io.file_kinds import read_format
 from marey.io.files import GENERATOR, GLTF_SUFFIXES, MOTION_SUFFIXES, PART_SUFFIX, split_name, sweep_parts, write_bytes
 
 __all__ = [

@@ -181,7 +181,7 @@ def _explaining_content(path: StrPath, suffix: str) -> Iterator[None]:
     try:
         yield
     except FileError:
-        from marey.io.archive import KINDS, read_format
+        from marey.io.file_kinds import KINDS, read_format
 
         form = read_format(path) if suffix in (".npz", ".json") and os.path.isfile(path) else ""
         if form in KINDS and form != "marey.motion":

@@ -17,6 +17,7 @@ import numpy as np
 
 from marey.errors import ParseError, UnknownName, UnknownVersion
 from marey.io import archive
+from marey.io.file_kinds import KINDS, read_format
 from marey.io.files import FileTransaction, file_digest
 from marey.parametric.space import ParametricMotion
 from marey.pmg.action_space import ActionSpace
@@ -52,7 +53,7 @@ def save_character(
     ----------
     spare : files that must stay, such as the source file of a node.
     """
-    archive.check_suffix(path, ".json", archive.KINDS[FORMAT])
+    archive.check_suffix(path, ".json", KINDS[FORMAT])
     with FileTransaction() as writing:
         files = SpaceFiles(Path(path), graph._space_files, writing, spare)
         described = json.dumps(_describe_graph(graph, files), separators=(",", ":"), allow_nan=False)
@@ -202,7 +203,7 @@ def _load_file(about: Mapping[str, Any], path: Path) -> Any:
 
 def load_any_space(path: str | os.PathLike[str]) -> GaitSpace | ActionSpace | ParametricMotion:
     """Read a gait space, an action space or a `ParametricMotion`, depending on the format that the file states."""
-    form = archive.read_format(path)
+    form = read_format(path)
     kind = next((each for each in (GaitSpace, ActionSpace) if each.FILE.name == form), ParametricMotion)
     try:
         return kind.load(path)

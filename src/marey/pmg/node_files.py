@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from marey.errors import MareyError
-from marey.io.archive import read_format
+from marey.io.file_kinds import read_format
 from marey.io.files import FileTransaction, StagedFile, file_digest, read_bytes, sync_folder
 from marey.io.folder import free_name, hidden_folder
 
