@@ -67,7 +67,11 @@ def write_tutorials(folder: Path) -> None:
     notebooks = [NOTEBOOKS / f"{name}.ipynb" for name in ORDER]
     for notebook in notebooks:
         page = folder / f"{notebook.stem}.md"
-        key = hashlib.sha256(marey.__version__.encode() + notebook.read_bytes()).hexdigest()[:16]
+        end = (
+            f"This page is a Jupyter notebook, {{download}}`{notebook.name} <../../tutorials/{notebook.name}>`. To run "
+            f"and change it, install Jupyter with `pip install jupyterlab`, then start `jupyter lab {notebook.name}`."
+        )
+        key = hashlib.sha256(f"{marey.__version__}{end}".encode() + notebook.read_bytes()).hexdigest()[:16]
         if page.exists() and key in page.read_text(encoding="utf-8")[:100]:
             continue
         lines = [f"% {key}"]
@@ -75,7 +79,7 @@ def write_tutorials(folder: Path) -> None:
             lines += ["", text] if kind == "markdown" else ["", "```python", text, "```"]
             if output:
                 lines += ["", "```{raw} html", output, "```"]
-        lines += ["", f"This page is the Jupyter notebook `docs/tutorials/{notebook.name}`. Run it and change it."]
+        lines += ["", end]
         page.write_text("\n".join(lines) + "\n", encoding="utf-8")
     index = ["# Tutorials", "", "Notebooks that run as they are, on generated motion.", ""]
     index += ["```{toctree}", ":maxdepth: 1", "", *(notebook.stem for notebook in notebooks), "```", ""]
