@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import marey
-from marey.cli.blend import describe_notes
+from marey.cli.blend import describe_notes, format_metrics
 from marey.cli.main import main
 from marey.edit import cycle
 from marey.samples import sample
@@ -57,7 +57,21 @@ def test_crops_splits_and_drops_are_printed(clips, capsys):
     assert describe_notes({"notes": ["contacts of 'walk' were detected", split], "method": "registered"}) == [
         f"  {split}"
     ]
-    assert describe_notes({"notes": [split] * 15, "method": "registered"})[-1] == "  and 3 notes more; --json lists all"
+    assert describe_notes({"notes": [split] * 15, "method": "registered"})[-1] == "  and 9 notes more; --json lists all"
+
+
+def test_weights_are_divided_by_their_sum_and_printed(clips, capsys):
+    assert main([*BLEND, "--weights", "0.5", "1.5"]) == 0
+    assert "  weights 0.25, 0.75: those given, divided by their sum\n" in capsys.readouterr().out
+    assert main([*BLEND, "--weights", "0.25", "0.75"]) == 0
+    assert "divided" not in capsys.readouterr().out
+
+
+def test_metrics_of_many_inputs_are_their_range():
+    metric = {"inputs": [1.0, None, 3.0, 2.0, 1.5], "result": 1.75, "unit": "m/s"}
+    head, row = format_metrics({"speed_mean": metric}, list("abcde"), "blend")
+    assert head.split() == ["metric", "least", "of", "5", "inputs", "most", "blend", "unit"]
+    assert row.split()[-4:] == ["1", "3", "1.75", "m/s"]
 
 
 def test_weights_are_equal_by_default_and_accept_several_forms(clips, capsys):

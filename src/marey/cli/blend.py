@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 # The metrics of `marey measure` that show whether a blend lies between its inputs and is free of artifacts.
 SHOWN = ("speed_mean", "path_length", "stride_rate", "slide_contact", "skate_ratio", "penetration_max", "jitter")
-_MAX_NOTES = 12
+# Number of notes to print, and of inputs with a column each in the table of metrics.
+_MAX_NOTES, _MAX_INPUTS = 6, 4
 
 
 class NumbersCommand(SettingsCommand):
@@ -397,6 +399,10 @@ def _format_report(report: Mapping[str, Any]) -> str:
         f"  distance after registration {report['distance_m']:.3f} m (root mean square), "
         f"{plural(report['matches'], 'matched contact')}",
     ]
+    weights = report["weights"]
+    if isinstance(weights, list) and not math.isclose(sum(weights), 1.0, abs_tol=0.005):
+        shares = ", ".join(f"{weight / sum(weights):.3g}" for weight in weights)
+        lines.append(f"  weights {shares}: those given, divided by their sum")
     lines += describe_notes(report)
     lines += format_metrics(report["metrics"], [each["name"] for each in report["inputs"]], "blend")
     if "compare" in report:
@@ -416,12 +422,16 @@ def _describe_frames(used: Mapping[str, Any], is_loop: bool) -> str:
 
 
 def format_metrics(metrics: Mapping[str, Any], names: Sequence[str], what: str) -> list[str]:
-    """Format a table of the metrics of the inputs and of the result."""
+    """Format a table of the metrics of the inputs and of the result; the range of many inputs."""
     from marey.measure.display import get_metric_format
 
-    rows = [["metric", *(name[:16] for name in names), what, "unit"]]
+    many = len(names) > _MAX_INPUTS
+    heads = [f"least of {len(names)} inputs", "most"] if many else [name[:16] for name in names]
+    rows = [["metric", *heads, what, "unit"]]
     for name, metric in metrics.items():
-        values = [*metric["inputs"], metric["result"]]
+        known = [value for value in metric["inputs"] if value is not None]
+        inputs = [min(known, default=None), max(known, default=None)] if many else metric["inputs"]
+        values = [*inputs, metric["result"]]
         shown = get_metric_format(name, metric["unit"])
         rows.append([shown.title, *(shown.format(value) for value in values), shown.unit])
     return format_table(rows)
