@@ -241,6 +241,25 @@ def test_a_folder_is_not_written_to_a_file(clip: Path, capsys: pytest.CaptureFix
     assert not out.exists()
 
 
+def test_copies_of_the_input_may_be_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As after fixing takes to a folder, which copies those without findings, also those of other programs."""
+    takes, fixed = tmp_path / "takes", tmp_path / "takes_fixed"
+    takes.mkdir()
+    fixed.mkdir()
+    marey.save(sample("walk", seconds=3.0).motion, tmp_path / "walk.bvh")
+    foreign = (tmp_path / "walk.bvh").read_bytes().replace(b"} \nMOTION", b"}\nMOTION")
+    for folder in (takes, fixed):
+        (folder / "walk.bvh").write_bytes(foreign)
+        (folder / "changed.bvh").write_bytes(foreign)
+    (fixed / "changed.bvh").write_bytes(foreign + b"\n")
+    assert cli.main(["clean", str(takes), str(fixed)]) == 1
+    out = capsys.readouterr().out
+    assert "1 cleaned, 0 skipped, 1 failed" in out
+    assert "failed: exists, and marey did not write it" in out
+    assert (fixed / "changed.bvh").read_bytes() == foreign + b"\n"
+    assert (takes / "walk.bvh").read_bytes() == foreign
+
+
 @pytest.mark.parametrize("command", [["clean"], ["convert", "--to", "bvh"]])
 def test_edited_clips_are_not_replaced_by_unedited_ones(
     command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

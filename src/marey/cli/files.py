@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -100,14 +101,17 @@ def check_replaced(path: str | os.PathLike[str], form: str = "marey.motion") -> 
 class ReplaceGuard:
     """Checks the files that a command for folders would replace: one made by more steps must stay.
 
-    Otherwise, cleaning a folder into that of its repaired clips would undo their repair.
+    Otherwise, cleaning a folder into that of its repaired clips would undo their repair. A copy of the input may
+    go, also one that another program wrote.
     """
 
     def __init__(self) -> None:
+        self._input = ""
         self._steps: tuple[str, ...] = ()
 
     def remember(self, motion: Motion) -> Motion:
-        """Store the steps by which the motion to write was made, and return it."""
+        """Store the file of the motion to write and the steps by which it was made, and return it."""
+        self._input = motion.source.path
         self._steps = tuple(str(step.get("op")) for step in motion.source.provenance)
         return motion
 
@@ -116,7 +120,9 @@ class ReplaceGuard:
         from marey.errors import collect_warnings
         from marey.io import load_motion
 
-        check_replaced(path)
+        is_copy = path.is_file() and os.path.isfile(self._input) and filecmp.cmp(self._input, path, shallow=False)
+        if not is_copy:
+            check_replaced(path)
         if is_overwriting():
             return
         lost: list[str] = []
