@@ -12,4 +12,4 @@ walk = sample("walk", seconds=5.0).motion
 z = np.linspace(0.0, 6.0, 60)
 
 shown = [walk, edit_path(walk, np.stack([0.8 * np.sin(z), z], axis=1))]
-options = {"path": True, "camera": "top"}
+options = {"path": True}

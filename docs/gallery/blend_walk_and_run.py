@@ -12,4 +12,4 @@ both = marey.register([walk, run])
 jog = marey.blend(both, [0.5, 0.5], name="jog")
 
 shown = [walk, jog, run]
-options = {"camera": "side", "apart": True}
+options = {"apart": True}
