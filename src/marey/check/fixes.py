@@ -54,8 +54,8 @@ def plan_fixes(report: CheckReport) -> tuple[Fix, ...]:
     Examples
     --------
     >>> from marey.check import plan_fixes
-    >>> plan_fixes(marey.check(broken))
-    (Fix(operation='edit repair', options={}),)
+    >>> [fix.operation for fix in plan_fixes(marey.check(broken))]
+    ['edit repair', 'clean']
     """
     findings = sorted(
         (finding for finding in report if finding.operation),
