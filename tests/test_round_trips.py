@@ -237,7 +237,10 @@ def test_a_file_of_another_kind_or_of_a_newer_version_is_refused_by_name(case, t
             write_header(path, form, 1)
             with pytest.raises(UnknownVersion) as caught:
                 case.load(path)
-            assert str(caught.value) == f"{path}: expected {KINDS[case.form]} ({case.form}), got {kind} ({form})"
+            message = f"expected {KINDS[case.form]} ({case.form}), got {kind} ({form})"
+            if case.form == "marey.motion":
+                message = f"is {kind}, not a motion"
+            assert str(caught.value).startswith(f"{path}: {message}")
     write_header(path, case.form, 99)
     with pytest.raises(
         UnknownVersion, match="the file has format version 99, but this version of marey reads .; update marey"

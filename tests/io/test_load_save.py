@@ -15,6 +15,7 @@ from marey.errors import (
     JointNotFound,
     ParseError,
     UnknownFormat,
+    UnknownVersion,
     UnreadableFile,
     UnwritableFile,
 )
@@ -119,7 +120,7 @@ def test_files_of_another_kind_are_named(tmp_path: Path, name: str, content: byt
 
 def test_a_graph_is_no_motion(tmp_path: Path) -> None:
     write_arrays(tmp_path / "graph.npz", "marey.graph", 1, {})
-    with pytest.raises(UnknownFormat, match="is a motion graph, not a motion; use it with `marey.graph`"):
+    with pytest.raises(UnknownVersion, match="is a motion graph, not a motion; use it with `marey.graph`"):
         marey.load(tmp_path / "graph.npz")
 
 

@@ -180,13 +180,13 @@ def _explaining_content(path: StrPath, suffix: str) -> Iterator[None]:
     """Context manager: if a file cannot be read because it holds something else than its suffix says, say what."""
     try:
         yield
-    except FileError:
+    except FileError as error:
         from marey.io.file_kinds import KINDS, read_format
 
         form = read_format(path) if suffix in (".npz", ".json") and os.path.isfile(path) else ""
         if form in KINDS and form != "marey.motion":
             use = f"; use it with `marey.{_USERS[form]}`" if form in _USERS else ""
-            raise UnknownFormat(f"is {KINDS[form]}, not a motion{use}", path=path) from None
+            raise type(error)(f"is {KINDS[form]}, not a motion{use}", path=path) from None
         own = _find_own_suffix(path)
         if own not in ("", suffix) and not (own in GLTF_SUFFIXES and suffix in GLTF_SUFFIXES):
             raise ParseError(f"holds {own[1:].upper()} data; rename it to {own}", path=path) from None
