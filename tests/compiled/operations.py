@@ -81,8 +81,9 @@ def read_and_clean() -> Results:
 
     import marey
     from marey.check import check_clips
-    from marey.check.takes import find_key_poses
+    from marey.check.takes import find_key_poses, find_same_takes
     from marey.clean.stream import clean_stream
+    from marey.samples import sample
 
     walk = walk_of(1, 4.0, 0.4)
     with tempfile.TemporaryDirectory() as folder:
@@ -100,6 +101,8 @@ def read_and_clean() -> Results:
     yield "check", [report.to_dict() for report in checked]
     poses = find_key_poses(loaded)
     yield "key poses", [poses.times, poses.rotations]
+    take = find_key_poses(sample("medley", rng=0, fps=30.0, kicks=4, punches=1, reaches=1).motion)
+    yield "takes", find_same_takes([take, take])
     stream = clean_stream(found.skeleton, found.fps, found.contacts.points, floor=0.0)
     frames = []
     for k in range(0, len(found), 25):

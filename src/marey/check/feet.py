@@ -74,6 +74,11 @@ def _check_slide(subject: Subject) -> Iterator[Finding]:
     if not len(slides):
         return
     usual = float(np.sort(slides[:, 0])[len(slides) // 2])
+    if usual <= _SLIDE:  # a foot that jumps in a broken frame does not slide
+        for glitch in subject.glitches:
+            slides = slides[(slides[:, 1] > glitch.stop) | (slides[:, 2] < glitch.start)]
+        if not len(slides):
+            return
     largest, start, stop, k = slides[slides[:, 0].argmax()].tolist()
     name = contacts.points[int(k)].name
     if usual > _SLIDE:

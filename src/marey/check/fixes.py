@@ -55,7 +55,7 @@ def plan_fixes(report: CheckReport) -> tuple[Fix, ...]:
     --------
     >>> from marey.check import plan_fixes
     >>> [fix.operation for fix in plan_fixes(marey.check(broken))]
-    ['edit repair', 'clean']
+    ['edit repair']
     """
     findings = sorted(
         (finding for finding in report if finding.operation),

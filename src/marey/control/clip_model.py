@@ -233,6 +233,7 @@ class ClipModel:
             windows = make_windows(motions, graph.seams, end=True, height=_HEIGHT, moment=moment)
             found = find_best_pairs(windows, windows, range(len(motions)))
             costs[:, 0] = np.concatenate([each for each, _ in found]) / bad
+            costs[:: len(motions) + 1] = 0.0  # clips that stay as they are
         return Changes(moments, pairs.astype(np.float32).astype(np.float64))
 
     def hold_clips(self, name: str, starts: ClipStarts, seconds: float) -> ClipStarts:
