@@ -1,4 +1,4 @@
-"""Findings on how a clip was read: unit, axis, frame rate, rest pose."""
+"""Findings on how a clip was read: frame rate, unit, up axis, and rest pose."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TINY, _GIANT = 0.1, 10.0
 _WITH_RATE = ("bvh", "amc", "asf", "fbx", "glb")
 
 
-def check_origin(subject: Subject) -> Iterator[Finding]:
+def check_rate_and_unit(subject: Subject) -> Iterator[Finding]:
     """Find a doubtful unit or axis, a wrong frame rate and a leading rest pose."""
     motion = subject.motion
     n = len(motion)
