@@ -14,6 +14,7 @@ from marey.edit import mirror
 from marey.edit.mirror import find_axis_changes, find_partners
 from marey.errors import JointNotFound
 from marey.maths import quat
+from marey.measure import measure
 from tests.core.skeletons import MIXAMO, RIGS, UE
 from tests.edit.helpers import keeps_bones, last_step, same, same_notes, skeleton_of, walk
 
@@ -40,6 +41,26 @@ def test_it_is_the_reflection_on_a_symmetric_body():
     assert np.allclose(result.world().positions[:, partner] * FLIP, motion.world().positions, atol=1e-12)
     assert keeps_bones(result)
     assert last_step(result) == {"op": "mirror"}
+
+
+def test_a_mirrored_motion_measures_the_same():
+    motion = replace(walk(), contacts=None)
+    metrics, mirrored = measure(motion).metrics, measure(mirror(motion)).metrics
+    assert [each.name for each in mirrored] == [each.name for each in metrics]
+    assert [each.value for each in mirrored] == pytest.approx(
+        [each.value for each in metrics], rel=1e-6, abs=1e-9, nan_ok=True
+    )
+
+
+def test_a_mirrored_motion_measures_the_same_on_mirrored_bones():
+    motion = replace(walk(), contacts=None)
+    skeleton, partner = motion.skeleton, find_partners(motion.skeleton)
+    offsets = skeleton.offsets.copy()
+    offsets[skeleton.roles["left_foot"]] *= 1.05
+    motion = replace(motion, skeleton=replace(skeleton, offsets=offsets))
+    swapped = replace(mirror(motion), skeleton=replace(skeleton, offsets=offsets[partner] * FLIP))
+    one, other = ({each.name: each.value for each in measure(clip).metrics} for clip in (motion, swapped))
+    assert other == pytest.approx(one, rel=1e-6, abs=1e-9, nan_ok=True)
 
 
 @pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.label)

@@ -34,6 +34,10 @@ def mirror(motion: Motion) -> Motion:
     If it is not, as in rigs whose bones all lie along one axis, the axes of left and right may differ by quarter turns;
     `find_axis_changes` finds these from bones and poses.
 
+    The skeleton stays the same, so mirrored motions combine with others of it. On a body whose left and right bones are
+    equal, the mirrored motion measures the same. Recorded skeletons often have legs that differ by centimeters: each
+    side then does with its own bones what the other did, and feet may be higher or lower than before.
+
     Examples
     --------
     >>> mirrored = marey.edit.mirror(walk)
