@@ -24,7 +24,8 @@ export class Picker {
     const close = button("×", () => this.pick(-1), "Close", "quiet");
     close.setAttribute("aria-label", "Close joint values");
     this.box.append(close);
-    stage.canvas.parentElement!.append(this.box);
+    // Below the notices, where no buttons are; they move up while it is shown.
+    document.getElementById("notices")!.append(this.box);
     this.dot.renderOrder = 2;
     stage.canvas.addEventListener("pointerdown", (event) => {
       const free = stage.controls.enabled && stage.controls.enableRotate;

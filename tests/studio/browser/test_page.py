@@ -197,6 +197,8 @@ def test_a_click_selects_a_clip_and_a_joint(tab: Tab) -> None:
     away = "marey.selected.character.center().sub(marey.stage.controls.target).setY(0).length()"
     assert tab.get(away) < 1e-6  # the camera follows the clip that was selected
     assert "rotation" in tab.page.locator(".joint-values").inner_text()
+    readout, buttons = (tab.page.locator(each).bounding_box() for each in (".joint-values", "#viewbar"))
+    assert readout["y"] > buttons["y"] + buttons["height"], "it covers no button"
     tab.page.get_by_role("button", name="Close joint values").click()
     # Characters in one place: their names stay apart.
     tab.page.get_by_role("button", name="As recorded", exact=True).click()
