@@ -8,6 +8,7 @@ const SHORTCUTS: [string, [string, string][]][] = [
   ]],
   ["Camera", [
     ["1 3 7", "front, side, top of the character"], ["F A T", "zoom to the selected clip, all clips, the path"], ["N", "names of the clips"], ["Click", "select a clip and a joint"], ["C", "follow the character"],
+    ["Left drag", "orbit"], ["Right drag", "pan"], ["Wheel", "zoom"],
     ["Shift + arrows", "orbit, while the scene has the focus"], ["Ctrl + arrows", "pan"], ["+ −", "zoom"],
   ]],
   ["Edit", [
