@@ -263,11 +263,12 @@ def test_controllers_are_compared_with_the_same_clips(
     monkeypatch.setattr(jobs, "run_in_thread", run_in_thread)
     session = SimpleNamespace(motions=Motions(), jobs=jobs, state=PanelState())
     table = asyncio.run(drive.compare_drive(cast("Session", session), CompareDrive(motions=("m1", "m2"))))
-    assert [(each.way, each.character, each.rate) for each in table.ways] == [
+    assert [(each.way, each.character, each.rate) for each in table.compared] == [
         ("matching", "2 open clips", 30.0),
         ("tree", "2 open clips", 30.0),
     ]
-    assert all(each.answered + each.unanswered == 2 for each in table.ways)
+    assert all(each.answered + each.unanswered == 2 for each in table.compared)
+    assert table.ways == (), "nothing was driven"
     assert table.failed == {"character": "too few clips", "graph": "too few clips"}
     fractions = [fraction for fraction, _ in reported]
     assert fractions == sorted(fractions)

@@ -1727,9 +1727,14 @@ export interface ControllerStatistics {
   slowest: number | null;
 }
 
-/** Statistics of all controllers used. `failed` says why controllers could not be compared, by `way`. */
+/**
+ * Statistics of all controllers that the user drove, and of those in the last comparison.
+ *
+ * `failed` says why controllers could not be compared, by `way`.
+ */
 export interface DriveTable {
   ways: ControllerStatistics[];
+  compared: ControllerStatistics[];
   failed: Record<string, string>;
 }
 

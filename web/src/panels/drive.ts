@@ -4,7 +4,7 @@ import { messageOf, type App, type Panel } from "../app";
 import { freeColor } from "../colors";
 import { button, check, choice, el, setOptions } from "../dom";
 import { LiveCharacter } from "../live";
-import type { DriveNode, DriveRequest, DriveStarted, StartDrive } from "../messages";
+import type { ControllerStatistics, DriveNode, DriveRequest, DriveStarted, StartDrive } from "../messages";
 import type { Target } from "../pointer";
 import { DRIVEN_RADIUS } from "../viewbar";
 import { latest } from "../widgets/latest";
@@ -95,6 +95,7 @@ class Driving {
   private readonly carry = choice("Upper body", [["", "its own"]], "", () => this.restart(), "Arms and trunk of another clip, such as one that carries a box");
   private readonly choices = [this.wayChoice, this.character, this.clips, this.feet, this.carry];
   private readonly table = el("div");
+  private readonly compared = el("div");
   private readonly stream = el("p", { class: "dim" });
   private readonly pad = el("p", { class: "dim", hidden: true, aria: { live: "polite" } });
 
@@ -131,7 +132,7 @@ class Driving {
           check("Head turns first", this.look, (on) => { this.look = on; this.restart(); }, "The head turns toward a new direction before the body does")),
         this.carry, this.limits),
       this.commands,
-      el("section", {}, el("h3", { text: "Response time" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, this.failed, el("div", { class: "row" }, this.compare), this.stream,
+      el("section", {}, el("h3", { text: "Response time" }), el("div", { class: "drive-now" }, this.answer, this.doing), this.table, el("div", { class: "row" }, this.compare), this.compared, this.failed, this.stream,
         el("p", { class: "dim", text: "Move with WASD, the arrow keys or a gamepad. Click the floor to walk there. Drag from the character to make it follow the pointer. While no key is pressed, a character that can stop stands still. Keys 1 to 9 choose an action; Escape ends live control. You can change the controller while the character moves." }),
         this.pad),
     );
@@ -236,7 +237,7 @@ class Driving {
     const found = await this.app.run("Comparing controllers", "drive_compare", { motions: this.motions(), feet: this.feet.select.value as StartDrive["feet"] }).catch(() => null);
     this.compare.disabled = false;
     if (!found) return;
-    this.table.replaceChildren(responseTable(found.ways));
+    this.showComparison(found.compared);
     this.compare.scrollIntoView({ block: "nearest" });
     this.failed.hidden = !Object.keys(found.failed).length;
     this.failed.replaceChildren(...Object.entries(found.failed).map(([way, why]) => el("li", { text: `${controllerName(way)}: ${why}.` })));
@@ -452,11 +453,17 @@ class Driving {
     this.pad.textContent = `${name} connected. Left stick: direction and speed. D-pad: direction. Face buttons: the first four actions. Start or Back: stop.`;
   }
 
+  /** Show the last comparison apart from the turns that the user has driven. */
+  private showComparison(ways: ControllerStatistics[]): void {
+    this.compared.replaceChildren(...(ways.length ? [el("h3", { text: "Comparison" }), responseTable(ways)] : []));
+  }
+
   private async showStatistics(): Promise<void> {
     const { connection } = this.app;
     try {
-      const [{ ways }, live] = await Promise.all([connection.ask("drive_statistics", {}), connection.ask("live_statistics", {})]);
+      const [{ ways, compared }, live] = await Promise.all([connection.ask("drive_statistics", {}), connection.ask("live_statistics", {})]);
       this.table.replaceChildren(responseTable(ways));
+      this.showComparison(compared);
       const trip = live.round_trip_ms === null ? "" : `, latency ${metricText(live.round_trip_ms)} ms`;
       this.stream.textContent = this.started ? `${this.started.started.rate} Hz, ${live.sent} frames, ${live.dropped} dropped${trip}` : "";
     } catch {

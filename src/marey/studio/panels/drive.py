@@ -55,13 +55,15 @@ class DriveState:
 
     models : cached models of the controllers.
     driven : the current characters with their requests, keyed by stream, in the order in which they were started.
-    records : response times, keyed by controller, character and frame rate.
+    records : response times of driving, keyed by controller, character and frame rate.
+    compared : those of the last comparison, with the same keys.
     loading : held while a character is being loaded.
     """
 
     models: Models
     driven: dict[int, DrivenCharacter] = field(default_factory=dict)
     records: dict[tuple[messages.ControllerKind, str, float], Record] = field(default_factory=dict)
+    compared: dict[tuple[messages.ControllerKind, str, float], Record] = field(default_factory=dict)
     loading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def find(self, stream: int | None) -> DrivenCharacter | None:
@@ -168,6 +170,7 @@ async def compare_drive(session: Session, message: messages.CompareDrive) -> mes
 
     state, jobs, failed = _get_state(session), session.jobs, {}
     ways = get_args(messages.ControllerKind)
+    compared: dict[tuple[messages.ControllerKind, str, float], Record] = {}
     for k, way in enumerate(ways):
         given = messages.StartDrive(way=way, source="clips", motions=message.motions, feet=message.feet)
         start, middle, end = ((k + part) / len(ways) for part in (0.0, 0.5, 1.0))
@@ -185,7 +188,8 @@ async def compare_drive(session: Session, message: messages.CompareDrive) -> mes
         except MareyError as problem:
             failed[way] = str(problem)
             continue
-        state.records[(way, _name_character(session, given), driver.stream.fps)] = record
+        compared[(way, _name_character(session, given), driver.stream.fps)] = record
+    state.compared = compared
     return replace(_summarize(state), failed=failed)
 
 
@@ -207,7 +211,10 @@ def keep_driven(session: Session, message: messages.KeepDriven) -> messages.Save
 
 
 def _summarize(state: DriveState) -> messages.DriveTable:
-    return messages.DriveTable(tuple(record.summarize(*key) for key, record in state.records.items()))
+    driven, compared = (
+        tuple(record.summarize(*key) for key, record in records.items()) for records in (state.records, state.compared)
+    )
+    return messages.DriveTable(driven, compared)
 
 
 def _hold(session: Session, characters: Iterable[DrivenCharacter]) -> None:

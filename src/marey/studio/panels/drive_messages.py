@@ -149,9 +149,13 @@ class ControllerStatistics(Value):
 
 
 class DriveTable(Value):
-    """Statistics of all controllers used. `failed` says why controllers could not be compared, by `way`."""
+    """Statistics of all controllers that the user drove, and of those in the last comparison.
+
+    `failed` says why controllers could not be compared, by `way`.
+    """
 
     ways: tuple[ControllerStatistics, ...]
+    compared: tuple[ControllerStatistics, ...] = ()
     failed: dict[str, str] = field(default_factory=dict)
 
 
