@@ -55,6 +55,12 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     tab.until("() => document.querySelectorAll('.looks li').length === 1")
     tab.until("() => /reached|not enough time/.test(document.querySelector('.looks').innerText)")
     looking = tab.get("marey.selected.info.motion")
+    page.evaluate("() => marey.select([...marey.motions.keys()][0])")
+    assert not page.locator(".looks").is_visible(), "targets of another clip are hidden"
+    assert tab.get(f"{balls}.length") == 0
+    page.evaluate(f"() => marey.select({looking!r})")
+    assert page.locator(".looks").is_visible()
+    assert tab.get(f"{balls}.length") == 1
     first = tab.get("marey.selected.info.revision")
     ball = "marey.stage.scene.children.find((one) => one.type === 'Mesh' && one.geometry.type === 'SphereGeometry')"
     spot = tab.get(f"marey.stage.project({ball}.position)")

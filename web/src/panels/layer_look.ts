@@ -97,7 +97,11 @@ export class LookSection {
       }, "Add a joint to the head that points along the gaze"),
       this.form.element,
       el("div", { class: "row" }, this.fresh));
-    app.selectionChanged.on(() => this.draw());
+    app.selectionChanged.on(() => {
+      this.holdAll();
+      this.draw();
+      this.drawSight();
+    });
     app.motionsChanged.on(() => {
       const base = app.motions.get(this.base);
       if (!this.base || (base && (!this.made || app.motions.has(this.made)))) return;
@@ -156,14 +160,14 @@ export class LookSection {
   shown(): void {
     this.visible = true;
     void this.listMaps();
-    for (const goal of this.goals) this.hold(goal);
+    this.holdAll();
     this.draw();
     this.drawSight();
   }
 
   hidden(): void {
     this.visible = false;
-    for (const goal of this.goals) release(goal);
+    this.holdAll();
     this.drawSight();
   }
 
@@ -186,15 +190,19 @@ export class LookSection {
     return this.app.selected?.info.motion === this.made;
   }
 
+  /** Whether the gaze targets belong to the selected clip. While the first is being applied, that is the original. */
+  private get ours(): boolean {
+    return this.last || (!this.made && this.app.selected?.info.motion === this.base);
+  }
+
   private changed(): void {
-    if (this.goals.length) this.ask();
+    if (this.goals.length && this.ours) this.ask();
   }
 
   private addGoal(kind: "point" | "angles" | "back", yaw = Math.PI / 4): void {
     const shot = this.app.selected;
     if (!shot || shot.info.kind !== "motion") return;
-    const underway = this.goals.length > 0 && !this.made && this.base === shot.info.motion;
-    if (!this.last && !underway) {
+    if (!this.goals.length || !this.ours) {
       this.finish();
       this.base = shot.info.motion;
     }
@@ -256,8 +264,16 @@ export class LookSection {
     return Number(Math.min(time, most).toFixed(3));
   }
 
+  /** Show the balls of the gaze targets if they belong to the selected clip, and hide them otherwise. */
+  private holdAll(): void {
+    for (const goal of this.goals) {
+      if (this.visible && this.ours) this.hold(goal);
+      else release(goal);
+    }
+  }
+
   private hold(goal: Goal): void {
-    if (!goal.point || goal.target || !this.visible) return;
+    if (!goal.point || goal.target || !this.visible || !this.ours) return;
     const move = (at: Place) => {
       goal.point = at;
       goal.fields.forEach((field, axis) => (field.value = at[axis]!.toFixed(2)));
@@ -343,7 +359,8 @@ export class LookSection {
     const info = this.app.selected?.info;
     const usable = info?.kind === "motion";
     this.add.disabled = this.turn.disabled = this.back.disabled = !usable;
-    this.fresh.hidden = !this.goals.length;
+    this.list.hidden = this.said.hidden = !this.ours;
+    this.fresh.hidden = !this.goals.length || !this.ours;
     const base = this.app.motions.get(this.base)?.info.name;
     this.about.textContent = !usable ? "Select a clip first." : this.last && base ? `Gaze targets of ${base}. Drag them in the scene.`
       : `Make ${info.name} look at something.`;
