@@ -61,6 +61,8 @@ export interface Panel {
   hidden?(): void;
   /** Called after `shown` if another panel has opened this one with a text after the colon. */
   use?(what: string): void;
+  /** Called after `shown` if open clips were sent here, which are to be used and no others. */
+  take?(clips: readonly string[]): void;
 }
 
 /** A motion in the scene. */
@@ -98,6 +100,8 @@ export class App {
   readonly folderChanged = new Signal();
   /** Open a panel by its name; what follows a colon is passed to it. */
   readonly openPanel = new Signal<string>();
+  /** Open a panel with these open clips. */
+  readonly clipsSent = new Signal<{ panel: string; clips: string[] }>();
   readonly history = new History(this);
   readonly picker: Picker;
   /** Seconds by which motions were moved in time, keyed by id. */

@@ -312,7 +312,8 @@ export class Library {
     this.chosen.clear();
     this.setWide(false);
     for (const path of paths) await this.openPath(path);
-    if (panel) this.app.openPanel.emit(panel);
+    const clips = [...this.app.motions.values()].filter(({ info }) => info.where === "folder" && paths.includes(info.file ?? ""));
+    if (panel) this.app.clipsSent.emit({ panel, clips: clips.map(({ info }) => info.motion) });
   }
 
   /** Open a file; if it is already open, select it instead of loading it again. */

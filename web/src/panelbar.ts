@@ -60,6 +60,10 @@ export function panelbar(host: HTMLElement, app: App, known: readonly string[], 
     open(name!, true);
     built.get(name!)?.use?.(what ?? "");
   });
+  app.clipsSent.on(({ panel, clips }) => {
+    open(panel, true);
+    built.get(panel)?.take?.(clips);
+  });
   app.workEnded.on(() => built.get(current)?.shown?.());
   host.append(tabs, body);
   const start = entries.find(({ name }) => name === first) ?? entries[0];

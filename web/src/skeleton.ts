@@ -11,11 +11,38 @@ export function sameSkeleton(a: MotionInfo, b: MotionInfo): boolean {
 }
 
 /**
- * Whether a list of clips to join has this one checked at first: it comes from a file and has the skeleton of the
- * selected clip, or of the last opened one if the selected clip was made here.
+ * The clips that are checked in a panel's list of clips to join. A clip is checked when it is first listed if it comes
+ * from a file and has the skeleton of those that are checked, or else of the selected or last opened one. Once the user
+ * has chosen clips, later ones are not checked; none ever unchecks others.
  */
-export function checkedAtFirst({ motions, selected }: App, info: MotionInfo): boolean {
-  if (!info.file) return false;
-  const like = selected?.info.file ? selected : [...motions.values()].filter((shot) => shot.info.file).at(-1);
-  return !like || sameSkeleton(like.info, info);
+export class CheckedClips {
+  private readonly known = new Map<string, boolean>();
+  private chosen = false;
+
+  constructor(private readonly app: App) {}
+
+  has(info: MotionInfo): boolean {
+    const known = this.known.get(info.motion) ?? this.checksAtFirst(info);
+    this.known.set(info.motion, known);
+    return known;
+  }
+
+  set(motion: string, on: boolean): void {
+    this.chosen = true;
+    this.known.set(motion, on);
+  }
+
+  /** Check these clips and no others. */
+  choose(motions: readonly string[]): void {
+    for (const id of this.app.motions.keys()) this.set(id, motions.includes(id));
+  }
+
+  private checksAtFirst(info: MotionInfo): boolean {
+    if (!info.file || this.chosen) return false;
+    const { motions, selected } = this.app;
+    const shots = [...motions.values()];
+    const checked = shots.find((shot) => this.known.get(shot.info.motion));
+    const like = checked ?? (selected?.info.file ? selected : shots.filter((shot) => shot.info.file).at(-1));
+    return !like || sameSkeleton(like.info, info);
+  }
 }

@@ -191,6 +191,18 @@ def test_a_graph_gives_a_random_walk(tab: Tab) -> None:
     assert tab.get("marey.selected.info.n_frames") == 60
 
 
+def test_clips_that_are_opened_later_leave_a_chosen_set_alone(tab: Tab) -> None:
+    open_panel(tab, "Graph")
+    ids = tab.get("[...marey.motions.values()].filter(({ info }) => info.file).map(({ info }) => info.motion)")
+    tab.page.evaluate("(clip) => marey.clipsSent.emit({ panel: 'graph', clips: [clip] })", ids[0])
+    boxes = "document.querySelectorAll('.panel .blend-list li:has(input:checked)')"
+    checked = f"[...{boxes}].map((row) => row.dataset.motion)"
+    assert tab.get(checked) == ids[:1]
+    tab.page.evaluate("(clip) => marey.select(clip)", ids[1])
+    tab.page.evaluate("() => marey.motionsChanged.emit()")
+    assert tab.get(checked) == ids[:1]
+
+
 def test_what_is_like_an_example_is_found(tab: Tab) -> None:
     open_panel(tab, "Find")
     select(tab, "slow")

@@ -5,7 +5,7 @@
 import type { App, Panel } from "../app";
 import { button, check, choice, download, el, setOptions } from "../dom";
 import { FORMS, type Character, type CharacterNode, type Commands, type GaitSettings, type SampleSettings, type SeamSettings, type StreamSettings } from "../messages";
-import { checkedAtFirst } from "../skeleton";
+import { CheckedClips } from "../skeleton";
 import { settingsForm } from "../widgets/form";
 import { countMoves } from "../widgets/moves";
 import { operationSection } from "../widgets/operations";
@@ -29,7 +29,7 @@ const DRIVEN: Record<string, string> = { "by name": "controlled by these values"
 
 export function mount(app: App): Panel {
   const author = new Author(app);
-  return { element: author.element, shown: () => void author.refresh() };
+  return { element: author.element, shown: () => void author.refresh(), take: (clips) => author.takeClips(clips) };
 }
 
 class Author {
@@ -37,8 +37,7 @@ class Author {
   private character: Character = { name: "", nodes: [], edges: [], version: 0, note: "" };
   private chosen: Chosen = null;
   private replace = false;
-  /** Open motions that the user has checked or unchecked. */
-  private readonly wanted = new Map<string, boolean>();
+  private readonly checked: CheckedClips;
   /** The motion that shows the chosen node. It is replaced when the node's sliders move. */
   private preview: { node: string; motion: string } | null = null;
   private asking = false;
@@ -62,6 +61,7 @@ class Author {
   private readonly playing = settingsForm<StreamSettings>(FORMS.StreamSettings);
 
   constructor(private readonly app: App) {
+    this.checked = new CheckedClips(app);
     this.view = graphView((chosen) => this.choose(chosen));
     this.edges = edgeSection(app, (character, edge) => {
       this.chosen = edge;
@@ -303,7 +303,7 @@ class Author {
   private listClips(): void {
     const motions = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion");
     this.clips.replaceChildren(...motions.map(({ info }) => {
-      const row = check(info.name, this.wanted.get(info.motion) ?? checkedAtFirst(this.app, info), (on) => this.wanted.set(info.motion, on));
+      const row = check(info.name, this.checked.has(info), (on) => this.checked.set(info.motion, on));
       row.querySelector("input")!.value = info.motion;
       return row;
     }));
@@ -312,6 +312,12 @@ class Author {
     setOptions(this.joint.select, roles.map((role): [string, string] => [role, role.replaceAll("_", " ")]), hand);
     if (!motions.length) this.clips.replaceChildren(el("p", { class: "dim", text: "First open clips of walking or running along curves." }));
     Object.assign(this.clips.style, { maxHeight: "160px", overflowY: "auto", gap: "0" });
+  }
+
+  /** Use these open clips and no others. */
+  takeClips(motions: readonly string[]): void {
+    this.checked.choose(motions);
+    this.listClips();
   }
 
   private async walk(): Promise<void> {

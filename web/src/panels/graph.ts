@@ -4,7 +4,7 @@
 import type { App, Panel } from "../app";
 import { button, check, choice, download, el } from "../dom";
 import { FORMS, type GraphBuilt, type GraphLinks, type GraphPathSettings, type GraphSettings, type GraphWalkSettings, type MotionInfo, type PairLimit, type PathFollowed, type PathStretch } from "../messages";
-import { checkedAtFirst } from "../skeleton";
+import { CheckedClips } from "../skeleton";
 import { settingsForm, type Form } from "../widgets/form";
 import { latest } from "../widgets/latest";
 import { limitCurve } from "../widgets/limit_curve";
@@ -22,14 +22,13 @@ const FEW = 3;
 
 export function mount(app: App): Panel {
   const panel = new GraphPanel(app);
-  return { element: panel.element, shown: () => panel.show(), hidden: () => panel.leave(), use: (what) => panel.use(what) };
+  return { element: panel.element, shown: () => panel.show(), hidden: () => panel.leave(), use: (what) => panel.use(what), take: (clips) => panel.takeClips(clips) };
 }
 
 class GraphPanel {
   readonly element: HTMLElement;
   private from: From = "open";
-  /** Open motions that the user has checked or unchecked. */
-  private readonly wanted = new Map<string, boolean>();
+  private readonly checked: CheckedClips;
   private built: GraphBuilt | null = null;
   private links: GraphLinks | null = null;
   private clean = true;
@@ -58,6 +57,7 @@ class GraphPanel {
   private readonly relink: () => void;
 
   constructor(private readonly app: App) {
+    this.checked = new CheckedClips(app);
     this.relink = latest(() => this.askLinks());
     this.limit = slider({ label: "Threshold", unit: "m", title: "Largest difference at which clips may switch; lower = stricter", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved("Change threshold") });
     this.buildSettings = this.makeBuildSettings({ fps: 30 });
@@ -102,6 +102,13 @@ class GraphPanel {
     this.path.leave();
   }
 
+  /** Use these open clips and no others. */
+  takeClips(motions: readonly string[]): void {
+    this.from = this.source.select.value = "open";
+    this.checked.choose(motions);
+    this.draw();
+  }
+
   /** Draw an example of a path, for the start page's demo. */
   use(what: string): void {
     if (what === "path") this.path.drawExample();
@@ -118,8 +125,8 @@ class GraphPanel {
     const motions = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion");
     this.list.hidden = this.from !== "open";
     this.list.replaceChildren(...motions.map(({ info }) => {
-      const box = check(info.name, this.ticked(info.motion), (on) => {
-        this.wanted.set(info.motion, on);
+      const box = check(info.name, this.checked.has(info), (on) => {
+        this.checked.set(info.motion, on);
         this.draw();
       });
       box.title = info.name;
@@ -128,13 +135,8 @@ class GraphPanel {
     this.go.disabled = this.from === "open" && !this.chosen().length;
   }
 
-  private ticked(id: string): boolean {
-    const info = this.app.motions.get(id)?.info;
-    return this.wanted.get(id) ?? (info !== undefined && checkedAtFirst(this.app, info));
-  }
-
   private chosen(): string[] {
-    return [...this.app.motions.values()].filter(({ info }) => info.kind === "motion" && this.ticked(info.motion)).map(({ info }) => info.motion);
+    return [...this.app.motions.values()].filter(({ info }) => info.kind === "motion" && this.checked.has(info)).map(({ info }) => info.motion);
   }
 
   private limits(): { threshold: number; pairs: PairLimit[] } {
@@ -173,7 +175,7 @@ class GraphPanel {
     if (!shown?.built || (this.built && !again)) return;
     this.from = shown.files.length ? "folder" : "open";
     this.source.select.value = this.from;
-    if (this.from === "open") for (const id of this.app.motions.keys()) this.wanted.set(id, shown.motions.includes(id));
+    if (this.from === "open") this.checked.choose(shown.motions);
     this.buildSettings = this.makeBuildSettings(shown.settings);
     this.draw();
     this.take(shown.built, shown.threshold, shown.pairs);
