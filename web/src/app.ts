@@ -107,6 +107,8 @@ export class App {
   /** Seconds by which motions were moved in time, keyed by id. */
   readonly offsets = new Map<string, number>();
   selected: Shot | null = null;
+  /** Ids of motions in the order in which they were last selected. */
+  readonly recent = new Set<string>();
   /** Ids of the motions that an operation is changing now. */
   readonly changing = new Set<string>();
   shown: Shown = { ...SHOWN };
@@ -313,6 +315,8 @@ export class App {
     if (shot && shot !== this.selected) shot.character.visible = true;
     this.follower.restart(!first && shot !== this.selected);
     this.selected = shot;
+    this.recent.delete(id);
+    this.recent.add(id);
     if (shot) {
       this.stage.floor = shot.info.floor ?? 0;
       this.playback.lead(shot.info.n_frames, shot.info.fps);

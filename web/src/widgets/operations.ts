@@ -41,6 +41,8 @@ export interface Menu {
 interface Input {
   element: Child;
   fields(): Fields;
+  /** What of that the user has chosen, which stays when the input is drawn again; by default all. */
+  kept?(): Fields;
 }
 
 const NONE: OperationInputs = { graphs: [], spaces: [], positions: [], files: [] };
@@ -131,7 +133,7 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
     if (text) failure.scrollIntoView({ block: "nearest" });
   };
   const drawInputs = () => {
-    const kept = Object.assign({}, ...inputs.map((each) => each.fields())) as Fields;
+    const kept = Object.assign({}, ...inputs.map((each) => (each.kept ?? each.fields)())) as Fields;
     inputs = operation.takes.map((take) => makeInput(app, operation, take, known, kept));
     if (operation.skip.includes("start")) inputs.push(makeInput(app, operation, "span", known, kept));
     inputBox.replaceChildren(...inputs.flatMap(({ element }) => (element ? [element] : [])));
@@ -229,14 +231,19 @@ function makeInput(app: App, operation: Operation, take: string, known: Operatio
     return { element: liveText(text), fields: () => ({ range: playback.region }) };
   }
   if (take === "other") {
-    const others = clips.filter(({ motion }) => motion !== app.selected?.info.motion);
+    // The clip that was used last comes first.
+    const recent = [...app.recent];
+    const others = clips.filter(({ motion }) => motion !== app.selected?.info.motion)
+      .sort((a, b) => recent.indexOf(b.motion) - recent.indexOf(a.motion));
     const open = new Set(clips.map(({ file }) => file));
     const files = known.files.filter((path) => !open.has(path));
     const options: [string, string][] = [...others.map(({ motion, name }): [string, string] => [motion, name]), ...files.map((path): [string, string] => [`file:${path}`, `${path} (file)`])];
     const before = kept.other ?? (kept.file ? `file:${kept.file}` : "");
-    const first = options.some(([value]) => value === before) ? before : (options[0]?.[0] ?? "");
-    const pick = choice(operation.name === "retarget" ? "Onto" : "Other clip", options, first, () => undefined, "Another open clip, or a file in the folder");
-    return { element: pick, fields: () => (pick.select.value.startsWith("file:") ? { file: pick.select.value.slice(5), other: null } : { other: pick.select.value || null, file: "" }) };
+    let picked = options.some(([value]) => value === before);
+    const first = picked ? before : (options[0]?.[0] ?? "");
+    const pick = choice(operation.name === "retarget" ? "Onto" : "Other clip", options, first, () => (picked = true), "Another open clip, or a file in the folder");
+    const fields = () => (pick.select.value.startsWith("file:") ? { file: pick.select.value.slice(5), other: null } : { other: pick.select.value || null, file: "" });
+    return { element: pick, fields, kept: () => (picked ? fields() : {}) };
   }
   if (take === "motions") {
     // A clip that is compared with others is not among them, unless it is the only one.
