@@ -265,7 +265,7 @@ class Author {
 
   private addSection(): HTMLElement {
     const name = el("input", { type: "text", value: "walk", aria: { label: "Node name" } });
-    const [said, gait, actions] = [el("p", { class: "dim", aria: { live: "polite" } }), el("div", { class: "stack" }), el("div", { class: "stack", hidden: true })];
+    const [said, gait, actions] = [el("div", { class: "stack", aria: { live: "polite" } }), el("div", { class: "stack" }), el("div", { class: "stack", hidden: true })];
     const form = settingsForm<GaitSettings>(FORMS.GaitSettings, { initial: { mirror: true } });
     let [speed, isAction, feature, moment] = [false, false, "position", "farthest"];
     const at = choice("At", MOMENTS, moment, (value) => (moment = value), "When the joint reaches the target. Full extension: when it is farthest from the body");
@@ -283,7 +283,7 @@ class Author {
       const motions = [...this.clips.querySelectorAll<HTMLInputElement>("input:checked")].map((box) => box.value);
       const isPosition = feature === "position";
       const which = isPosition ? `position:${this.joint.select.value}@${moment}` : feature;
-      said.textContent = "";
+      said.replaceChildren();
       const done = isAction
         ? this.change("author_action", { name: name.value, motions, feature: which, at_point: isPosition }, "Registering the clips")
         : this.change("author_add", { name: name.value, motions, speed, settings: form.value }, "Cutting gait cycles", this.app.offerRetarget(() => {
@@ -291,7 +291,11 @@ class Author {
           addNode();
         }));
       void done.then((added) => {
-        if (added) said.textContent = `${this.character.note} The node appears in the graph above. Connect it below, so that the character can keep moving.`;
+        if (!added) return;
+        const made = this.character.nodes.at(-1)!.name;
+        const next = button(`Next: connect ${made} to itself`, () => this.edges.startLoop(made), "Find transitions from the node to itself, so that the character can keep moving");
+        said.replaceChildren(el("p", { text: this.character.note }), el("div", { class: "row" }, next));
+        said.scrollIntoView({ block: "center" });
       });
     };
     const add = button("Add node", addNode, "Make a node from the checked clips", "primary");
@@ -321,7 +325,9 @@ class Author {
   }
 
   private async walk(): Promise<void> {
-    const info = await this.app.run("Building the preview", "author_walk", { seconds: WALK_SECONDS, seed: Math.floor(Math.random() * 1e6), settings: this.playing.value }).catch(() => null);
+    const stuck = this.character.nodes.find((node) => node.stuck)?.name;
+    const report = (text: string) => (stuck ? this.app.notices.ask(text, [[`Connect ${stuck} to itself`, () => this.edges.startLoop(stuck)]], true) : this.app.notices.error(text));
+    const info = await this.app.run("Building the preview", "author_walk", { seconds: WALK_SECONDS, seed: Math.floor(Math.random() * 1e6), settings: this.playing.value }, undefined, report).catch(() => null);
     if (info) this.app.present(info);
   }
 

@@ -10,6 +10,8 @@ export interface EdgeSection {
   element: HTMLElement;
   show(character: Character): void;
   choose(source: string, target: string): void;
+  /** Find the transitions from a node to itself; the user connects it then. */
+  startLoop(node: string): void;
 }
 
 export function edgeSection(app: App, changed: (character: Character, edge: { source: string; target: string }) => void): EdgeSection {
@@ -24,6 +26,7 @@ export function edgeSection(app: App, changed: (character: Character, edge: { so
   const note = el("p", { class: "dim", aria: { live: "polite" } });
   /** Says that nodes were connected, below the buttons that did it. */
   const done = el("p", { hidden: true, aria: { live: "polite" } });
+  const next = el("p", { aria: { live: "polite" } });
   const connect = button("Connect", () => void join(null), "Add the transition to the character with the thresholds above", "primary");
   const part = button("Connect as parameter sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that have a transition, and connect only that node");
   const good = slider({ label: "Accept costs below", title: "Transitions that cost less are accepted; lower = stricter. A motion with a cost between the two limits can follow only if its parameters lie within the range of the accepted motions.", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
@@ -35,7 +38,7 @@ export function edgeSection(app: App, changed: (character: Character, edge: { so
     if (tried && target) drawBox(pen, width, height, target, tried, good.value / 100, bad.value / 100);
   });
   const caption = el("p", { class: "dim" });
-  const costs = el("div", { class: "stack", hidden: true }, histogram.canvas, good.element, bad.element, note,
+  const costs = el("div", { class: "stack", hidden: true }, histogram.canvas, good.element, bad.element, note, next,
     el("div", { class: "row" }, connect, part), done, sample.element, boxes.canvas, caption);
 
   const nodeOf = (name: string): CharacterNode | undefined => character?.nodes.find((node) => node.name === name);
@@ -63,7 +66,8 @@ export function edgeSection(app: App, changed: (character: Character, edge: { so
     costs.hidden = false;
     histogram.draw();
     await attempt();
-    compare.scrollIntoView({ block: "start" });
+    next.hidden = false;
+    connect.scrollIntoView({ block: "center" });
   };
   /** Preview the thresholds. Replies to older requests are ignored. */
   const attempt = async () => {
@@ -79,6 +83,7 @@ export function edgeSection(app: App, changed: (character: Character, edge: { so
     const fractions = `${Math.round(100 * found.accepted)} % of all pairs accepted, ${Math.round(100 * found.rejected)} % rejected. `;
     note.textContent = fractions + (found.stuck ? found.note : "All source motions can transition to the target.");
     connect.disabled = found.stuck > 0;
+    next.textContent = found.stuck ? "Next: raise the limits until Connect can be pressed, or connect only a sub-range." : "Next: press Connect. The nodes are not connected until then.";
     part.hidden = !found.stuck;
     const source = nodeOf(chart.source);
     const at = found.at.map((value, k) => `${source?.ranges[k]?.name} ${shown(value, source?.ranges[k]?.unit ?? "")}`).join(", ");
@@ -94,6 +99,7 @@ export function edgeSection(app: App, changed: (character: Character, edge: { so
     connect.disabled = (tried?.stuck ?? 0) > 0;
     part.disabled = false;
     if (!connected) return;
+    next.hidden = true;
     changed(connected, { source: fields.source, target: fields.target });
     const stuck = connected.nodes.some((node) => node.stuck);
     say(`${connected.note} ${stuck ? "Some nodes are still dead ends; see Character above." : "The character can move now: press Preview above, or start it in Drive."}`);
@@ -104,8 +110,20 @@ export function edgeSection(app: App, changed: (character: Character, edge: { so
     histogram.draw();
     boxes.draw();
   });
+  const element = el("section", {}, el("h3", { text: "Connect" }), from, to, form.element, el("div", { class: "row" }, compare), costs);
+  const choose = (source: string, target: string) => {
+    if (from.select.value === source && to.select.value === target) return;
+    from.select.value = source;
+    to.select.value = target;
+    forget();
+  };
   return {
-    element: el("section", {}, el("h3", { text: "Connect" }), from, to, form.element, el("div", { class: "row" }, compare), costs),
+    element, choose,
+    startLoop(node) {
+      choose(node, node);
+      element.scrollIntoView({ block: "start" });
+      void run();
+    },
     show(next) {
       character = next;
       const options = next.nodes.map(({ name }): [string, string] => [name, name]);
@@ -115,12 +133,6 @@ export function edgeSection(app: App, changed: (character: Character, edge: { so
       setOptions(to.select, options, keep(to.select.value));
       compare.disabled = !options.length;
       if (before !== `${from.select.value}\n${to.select.value}`) forget();
-    },
-    choose(source, target) {
-      if (from.select.value === source && to.select.value === target) return;
-      from.select.value = source;
-      to.select.value = target;
-      forget();
     },
   };
 }
