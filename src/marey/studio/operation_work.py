@@ -372,11 +372,8 @@ def splice_bodies(lower: Motion, upper: Motion, settings: SpliceSettings) -> Fou
 
     result = splice(lower, upper, settings=settings)
     step: Found = dict(result.source.provenance[-1])
-    turn = math.degrees(float(np.linalg.norm(step["posture_turn"])))
-    loop = step["loop"]
-    if loop is None:
-        part = f"uses {upper.name} from {step['start']:.2f} to {step['stop']:.2f} s"
-    else:
+    part = f"uses {upper.name} from {step['start']:.2f} to {step['stop']:.2f} s"
+    if loop := step["loop"]:
         part = (
             f"starts at {step['start']:.2f} s of {upper.name} and repeats {loop['start']:.2f} to {loop['stop']:.2f} s "
             f"of it to match {lower.name}"
@@ -384,7 +381,7 @@ def splice_bodies(lower: Motion, upper: Motion, settings: SpliceSettings) -> Fou
     notes = [
         f"The upper body {part}.",
         f"The steps of the two clips differ by {100 * step['distance']:.1f} cm on average.",
-        f"The upper body is rotated by {turn:.1f}° to fit the hips.",
+        f"The upper body is rotated by {math.degrees(np.linalg.norm(step['posture_turn'])):.1f}° to fit the hips.",
     ]
     return {"motions": [result], "notes": [*notes, *([step["warning"]] if step["warning"] else [])]}
 

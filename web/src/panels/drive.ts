@@ -11,7 +11,7 @@ import { latest } from "../widgets/latest";
 import { metricText } from "../widgets/measures";
 import type { Slider } from "../widgets/slider";
 import { Cast } from "./drive_cast";
-import { commandControls, speedRange } from "./drive_commands";
+import { BALL, CANNOT_STOP, commandControls, NEWER, NOTHING, speedRange } from "./drive_commands";
 import { DriveInput, handsFree } from "./drive_input";
 import { DriveScene } from "./drive_scene";
 import { COLORS, CONTROLLERS, controllerForms, controllerName, FEET, readForms, responseTable, type ControllerKind } from "./drive_controllers";
@@ -20,18 +20,11 @@ type Place = [number, number, number];
 
 const STATISTICS_MS = 1000;
 const KEPT_SECONDS = 10;
-/** A press within this distance (m) of the target ball is meant for the ball, not for the character behind it. */
-const BALL = 0.15;
-const CANNOT_STOP = "This character has no standing motion, so it keeps moving. The built-in character “stopping” can stop.";
-/** Reason for aborting a start: another choice has replaced it. */
-const NEWER = "newer";
 
 export function mount(app: App): Panel {
   const driving = new Driving(app);
   return { element: driving.element, shown: () => void driving.list(), hidden: () => driving.stop(), use: (what) => void driving.use(what) };
 }
-
-const NOTHING: Required<DriveRequest> = { direction: null, point: null, target: null, node: null, speed: null, values: null, stop: false, stream: null };
 
 class Driving {
   readonly element: HTMLElement;

@@ -4,6 +4,13 @@ import type { DriveNode, DriveRequest, DriveStarted } from "../messages";
 import type { Slider } from "../widgets/slider";
 import { knob } from "./author_knob";
 
+/** A press within this distance (m) of the target ball is meant for the ball, not for the character behind it. */
+export const BALL = 0.15;
+export const CANNOT_STOP = "This character has no standing motion, so it keeps moving. The built-in character “stopping” can stop.";
+/** Reason for aborting a start: another choice has replaced it. */
+export const NEWER = "newer";
+export const NOTHING: Required<DriveRequest> = { direction: null, point: null, target: null, node: null, speed: null, values: null, stop: false, stream: null };
+
 /** The range of speeds that can be requested: that of the chosen action if it has one, otherwise of the character. */
 export function speedRange(started: DriveStarted | null, node: DriveNode | null): [number, number] | null {
   const own = node?.ranges.find(({ name }) => name === "speed");
