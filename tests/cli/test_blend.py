@@ -249,7 +249,7 @@ def test_regions_may_be_given(clips, capsys):
         ([*BLEND, "--weights", "back.csv"], 2, "--weights must have finite times that increase from row to row"),
         ([*BLEND, "--match-at", "1.0", "99"], 2, "--match-at must be at most 3.00 s (90f) in 'run', not 99.00 s"),
         ([*BLEND, "--match-at", "200f", "1.0"], 2, "--match-at must be at most 4.00 s (120f) in 'walk', not 6.67 s"),
-        ([*BLEND, "--match-at", "1.0", "1.0", "--cyclic"], 2, "--match-at applies only to two files without --cyclic"),
+        ([*BLEND, "--match-at", "1.0", "1.0", "--cyclic"], 2, "--match-at needs exactly two files, without --cyclic"),
         (["blend", "walk.bvh", "-o", "jog.bvh"], 2, "at least two files, not 1 file"),
         (["blend", "walk.bvh", "run.bvh", "walk.bvh", "-o", "jog.bvh", "--compare"], 2, "--compare takes two files"),
         (["blend", "walk.bvh", "run.bvh", "-o", "run.bvh"], 2, "this is an input file; choose another name"),

@@ -168,7 +168,7 @@ def test_bad_input():
     with pytest.raises(NoResult, match="no two similar clips connect the same hubs"):
         FatGraph.build([clips()[0][:45], clips()[1][:45]])
     stream = FatGraphStream(one_hub(), feet="lock")
-    with pytest.raises(InvalidValue, match="takes the commands direction, turn, got 'speed'"):
+    with pytest.raises(InvalidValue, match="unknown command 'speed'; a fat graph accepts direction, turn"):
         stream.request(speed=1.0)
     with pytest.raises(InvalidValue, match="direction must be an angle"):
         stream.request(direction=np.inf)

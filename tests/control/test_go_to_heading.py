@@ -68,7 +68,7 @@ def test_bad_input():
     with pytest.raises(InvalidValue, match="heading must be a number of radians or None, not nan"):
         GoTo((0.0, 1.0), heading=np.nan)
     control = GoTo((0.0, 1.0))
-    with pytest.raises(InvalidValue, match="takes the commands point and heading, not 'speed'"):
+    with pytest.raises(InvalidValue, match="unknown command 'speed'; GoTo accepts point, heading"):
         control.request(speed=1.0)
     with pytest.raises(InvalidValue, match="point must have shape"):
         control.request(point=(1.0,), heading=1.0)

@@ -147,7 +147,7 @@ def test_jumps_with_little_gain_are_skipped():
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ({"color": 1}, "takes the commands direction, speed, not 'color'"),
+        ({"color": 1}, "unknown command 'color'; motion matching accepts direction, speed"),
         ({"direction": np.nan}, "direction must be a number of radians"),
         ({"speed": -1.0}, "speed must be at least 0 meters per second"),
     ],

@@ -146,7 +146,7 @@ def test_wrong_trees_are_refused(successions, options, error, message):
         ({"move": "up"}, UnknownName, "no move named 'up'; moves: right, ahead, left"),
         ({"direction": np.nan}, InvalidValue, "direction must be an angle"),
         ({"speed": -1.0}, InvalidValue, "speed in m/s must be"),
-        ({"color": 1}, InvalidValue, "takes the commands direction, speed, move, got 'color'"),
+        ({"color": 1}, InvalidValue, "unknown command 'color'; a move tree accepts direction, speed, move"),
     ],
 )
 def test_invalid_commands_are_refused(command, error, message):

@@ -261,7 +261,7 @@ def test_nothing_similar_is_reported(index):
 
 
 def test_no_clips():
-    with pytest.raises(InvalidValue, match="an index of motion needs at least one clip"):
+    with pytest.raises(InvalidValue, match="a motion index needs at least one clip"):
         MotionIndex.build([])
 
 

@@ -173,7 +173,7 @@ def test_response_is_measured(graph, table):
 
 def test_bad_commands(graph):
     stream = GraphStream(graph, feet=None)
-    with pytest.raises(InvalidValue, match="takes the commands direction, speed, label, not 'jump'"):
+    with pytest.raises(InvalidValue, match="unknown command 'jump'; a graph stream accepts direction, speed, label"):
         stream.request(jump=True)
     with pytest.raises(UnknownName, match="no label 'dance'"):
         stream.request(label="dance")

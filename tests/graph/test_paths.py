@@ -72,7 +72,7 @@ def _distance_to(points: np.ndarray, point: np.ndarray) -> float:
         ("p.svg", "<svg><circle r='3'/></svg>", ParseError, "the file has no <path> or <polyline>; draw one"),
         ("p.svg", "<svg><path d='M0 0 A 1 1 0 0 1 2 2'/></svg>", ParseError, "path command 'A' is not supported"),
         ("p.svg", "<svg><path d='M0 0 L 1'/></svg>", ParseError, "path command 'L' needs 2 numbers, got 1"),
-        ("p.txt", "0,0\n1,1\n", UnknownFormat, "a path must be a .csv or .svg file, not .txt"),
+        ("p.txt", "0,0\n1,1\n", UnknownFormat, "expected a .csv or .svg file with the path to follow, got .txt"),
         ("p.csv", "", UnreadableFile, "the file is empty"),
     ],
 )

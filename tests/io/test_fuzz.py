@@ -141,7 +141,7 @@ def test_spaces_refuse_endless_motions(tmp_path: Path) -> None:
     for change, message in (
         ({"margin": 1e9}, "margin must be from 0 to 100 cycles"),
         ({"steps": space.steps * [1.0, 1.0, 1.0, 1e9]}, "motions of a space may have at most"),
-        ({"steps": -space.steps}, "steps all take longer than 0 s"),
+        ({"steps": -space.steps}, "every step in the clips of a gait space must last longer than 0 s"),
         ({"contacts": np.zeros((*space.heights.shape, 3))}, "contacts must have"),
     ):
         with pytest.raises(MareyError, match=message):

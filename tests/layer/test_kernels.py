@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marey.compiled import python_form
-from marey.layer import gaze_kernels, runtime_kernels, time_alignment_kernels, trunk_kernels
+from marey.layer import gaze_aim_kernels, gaze_kernels, runtime_kernels, time_alignment_kernels, trunk_kernels
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_map import GazeMap
 from marey.layer.halves import split_body
@@ -114,7 +114,7 @@ def test_looks(seed: int) -> None:
     assert_same_forms(gaze_kernels.apply_looks, motion, looks, table, bool(seed % 2), 0.6, out)
     assert_same_forms(gaze_kernels.blend_looks, looks, table, 0.3 * rng.normal(size=2), 0.5, np.empty(15))
     goal = quaternions(rng)[:3]
-    assert_same_forms(gaze_kernels.aim_row, table, rng.normal(size=2), goal / np.linalg.norm(goal), np.empty(22))
+    assert_same_forms(gaze_aim_kernels.aim_row, table, rng.normal(size=2), goal / np.linalg.norm(goal), np.empty(22))
     angles, vectors = rng.normal(size=F), rng.normal(size=(F, 15))
     assert_same_forms(
         gaze_kernels.rotate_spine, np.array([0]), body.chain, body.fractions, angles, vectors, WALK.rotations.copy()

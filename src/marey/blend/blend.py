@@ -120,7 +120,7 @@ def blend_simply(clips: Sequence[Motion], weights: Any, settings: BlendSettings)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlendTrack:
-    """Progress along the timewarp, for each frame: seconds of the blend, u (plus completed cycles) and weights."""
+    """Progress along the timewarp for each frame: time in the blend, parameter u plus completed cycles, and weights."""
 
     seconds: Floats
     u: Floats

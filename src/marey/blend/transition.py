@@ -123,7 +123,7 @@ def _check_moments(at: Any, a: Motion, b: Motion) -> Span:
     for moment, motion in zip(moments, (a, b), strict=True):
         if not 0.0 <= moment <= motion.duration:
             raise InvalidValue(
-                f"at must be within both motions: {moment:g} s is outside {motion.name!r}, which lasts "
+                f"`at=` must be a time within both motions: {moment:g} s is outside {motion.name!r}, which lasts "
                 f"{motion.duration:.2f} s",
                 parameter="at",
             )

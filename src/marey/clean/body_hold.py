@@ -361,12 +361,12 @@ class _Holder:
         self.end_residue[:, e] = np.where(planted, missing, 0.0)
 
     def _bend(self, joints: tuple[int, int, int], target: Floats, held: Bools, least: float) -> None:
-        """Move the knee, in frames in which it is not held, so that the shin reaches from the knee to the target.
+        """In frames where the knee is not held, move it so that the shin reaches the target.
 
         joints : hip, knee and ankle.
-        least : minimum height of the knee in meters, if swiveling can reach it.
+        least : minimum height of the knee in meters, where swiveling can reach it.
 
-        If the shin of a held knee is scaled, the scale fades into free frames.
+        If the shin of a held knee is scaled, the scale fades back to 1 over the neighboring free frames.
         """
         world, stretch = self._compute_world(), self.stretch
         base, mid, _ = joints

@@ -138,7 +138,7 @@ def place_plants(names: Sequence[str], limbs: Limbs, plants: Sequence[PlantAt]) 
 
 
 def _add_contacts(motion: Motion, settings: CleanSettings) -> Motion:
-    """Return the motion with contacts and floor: the given, existing or detected ones."""
+    """Return the motion with contacts and floor: those of the settings, else its own, else detected ones."""
     check_motion(motion)
     level = motion.source.floor if settings.floor is None else settings.floor
     held = motion.contacts if settings.contacts is None else settings.contacts

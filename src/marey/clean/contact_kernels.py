@@ -316,9 +316,9 @@ def join_runs(n: int, gap: int, starts: Ints1D, stops: Ints1D) -> int:
 
 @helper
 def _hold_plant(flags: Bools1D, start: int, stop: int, gap: int, shortest: int, mask: Bools1D) -> bool:
-    """Set `mask` within one run where `flags` is set, after closing short gaps and dropping short pieces.
+    """Set `mask` where `flags` is set between two frames, with short gaps closed and short runs dropped.
 
-    Return whether anything was set.
+    Return whether any frame was set.
     """
     starts = np.empty((stop - start) // 2 + 1, dtype=np.int64)
     stops = np.empty((stop - start) // 2 + 1, dtype=np.int64)

@@ -215,7 +215,7 @@ def _find_given(flags: Ints3D, max_frames: int, t: int, point: tuple[int, int], 
 def _plant_alone(
     body: CleanBody, options: CleanOptions, state: CleanState, t: int, point: tuple[int, int], n_ready: int
 ) -> None:
-    """Place a plant at the mean position of the point over its first frames, projected onto its support."""
+    """Place a plant at the mean position of its point over the plant's first frames, projected onto the support."""
     e, k = point
     total, n = (0.0, 0.0, 0.0), 0
     for s in range(t, min(t + options.average, n_ready)):

@@ -249,7 +249,7 @@ def _register(motions: list[Motion], options: dict[str, Any]) -> RegistrationCur
     start = options["match_at"]
     if start is not None:
         if options["cyclic"] or options["cut_loops"] or len(motions) != 2:
-            raise InvalidValue("--match-at applies only to two files without --cyclic or --cut-loops")
+            raise InvalidValue("--match-at needs exactly two files, without --cyclic or --cut-loops")
         start = tuple(to_frame(moment, motion.fps) for moment, motion in zip(start, motions, strict=True))
         for frame, motion in zip(start, motions, strict=True):
             if frame >= len(motion):

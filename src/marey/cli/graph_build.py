@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_output
-from marey.cli.graph_params import Limit, Pair, Weight
+from marey.cli.graph_params import Pair, Weight
 from marey.cli.graph_report import JSON, print_graph
 from marey.cli.options import (
     add_running_options,
@@ -21,7 +21,7 @@ from marey.cli.options import (
     take_running_options,
 )
 from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
-from marey.cli.values import NumberList
+from marey.cli.values import NumberList, Threshold
 
 if TYPE_CHECKING:
     from marey.graph import GraphSettings, SimilaritySettings
@@ -34,7 +34,7 @@ _LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="second
 @click.command("build", cls=SettingsCommand)
 @click.option("-o", "--output", required=True, metavar="GRAPH", help="The graph to write, an .npz file.")
 @click.option(
-    "--threshold", type=Limit(),
+    "--threshold", type=Threshold(),
     help="Maximum distance of a transition: meters, or a percentage, such as 10% for the best tenth of all candidates."
     "  [default: 0.06]",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Parameter types of `marey graph`: thresholds, labels along a path, and timed commands."""
+"""Parameter types of `marey graph`: thresholds between labels, labels along a path, and timed commands."""
 
 from __future__ import annotations
 
@@ -7,23 +7,7 @@ from typing import Any
 
 import click
 
-from marey.cli.values import NumberList
-
-
-class Limit(click.ParamType):  # type: ignore[type-arg]
-    """A threshold: meters, or a percentage such as ``10%``."""
-
-    name = "meters or percent"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
-        text = str(value).strip()
-        try:
-            number = float(text.removesuffix("%"))
-        except ValueError:
-            number = -1.0
-        if not 0.0 <= number < float("inf"):
-            self.fail(f"expected meters such as 0.06, or a percentage such as 10%, got {value!r}", param, ctx)
-        return text if text.endswith("%") else number
+from marey.cli.values import NumberList, Threshold
 
 
 class Pair(click.ParamType):  # type: ignore[type-arg]
@@ -36,7 +20,7 @@ class Pair(click.ParamType):  # type: ignore[type-arg]
         before, _, after = pair.partition(":")
         if not before or not after:
             self.fail(f"expected FROM:TO=LIMIT such as walk:run=0.08, got {value!r}", param, ctx)
-        return (before.strip(), after.strip()), Limit().convert(limit, param, ctx)
+        return (before.strip(), after.strip()), Threshold().convert(limit, param, ctx)
 
 
 class Weight(click.ParamType):  # type: ignore[type-arg]

@@ -152,7 +152,7 @@ def _match_rates(clips: list[Any], with_contacts: bool) -> list[str]:
 
 
 def _warp(grid: DistanceGrid, end: Literal["corner", "border"], slope: int) -> tuple[TimeAlignment | None, str | None]:
-    """Return the timewarp path and None; if no path exists, None and the reason."""
+    """Return `(path, None)`, or `(None, reason)` if there is no timewarp path."""
     from marey.register.dtw import dtw
 
     try:

@@ -1,4 +1,4 @@
-"""Parameter types of the command line: times, lists of numbers, planes, names or numbers, timed positions."""
+"""Parameter types of the command line: times, thresholds, numbers, planes, names, timed positions."""
 
 from __future__ import annotations
 
@@ -44,6 +44,23 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
         if not 0 <= number < float("inf"):
             self.fail(f"expected seconds such as 1.2, or a frame such as 36f, got {value!r}", param, ctx)
         return number
+
+
+class Threshold(click.ParamType):  # type: ignore[type-arg]
+    """A threshold: meters, or a percentage such as ``10%``."""
+
+    name = "meters or percent"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
+        """Convert meters to a float; leave a percentage as it is."""
+        text = str(value).strip()
+        try:
+            number = float(text.removesuffix("%"))
+        except ValueError:
+            number = -1.0
+        if not 0.0 <= number < float("inf"):
+            self.fail(f"expected meters such as 0.06, or a percentage such as 10%, got {value!r}", param, ctx)
+        return text if text.endswith("%") else number
 
 
 class RefuseOrMeters(click.ParamType):  # type: ignore[type-arg]

@@ -244,7 +244,7 @@ def _sum_totals(
 
 @helper
 def _average_window(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: int, out: Floats1D) -> None:
-    """Write mean x, mean z and spread of the window around one frame, cut to `back` and `forth` frames, to `out`."""
+    """Write to `out` the mean x, mean z and spread of a window from `back` frames before to `forth` after a frame."""
     half = len(weights) // 2
     total = x = z = q = 0.0
     for r in range(-back, forth + 1):

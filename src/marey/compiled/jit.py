@@ -79,7 +79,7 @@ def _cache_folder() -> Path:
 
 
 class JitHelper:
-    """A function that kernels call in its compiled form, and Python code in its Python form."""
+    """A function in two forms: kernels call the compiled form, Python code calls the Python form."""
 
     def __init__(self, function: Any, dispatcher: Any) -> None:
         from numba.core import types

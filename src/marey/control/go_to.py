@@ -70,7 +70,7 @@ class GoTo:
         """Set a new `point` or `heading`, starting with the next clip. A value that is not given stays unchanged."""
         for name in command:
             if name not in ("point", "heading"):
-                raise InvalidValue(f"GoTo takes the commands point and heading, not {name!r}")
+                raise InvalidValue(f"unknown command {name!r}; GoTo accepts point, heading")
         point = freeze_array(command["point"], "point", (2,)) if "point" in command else self._point
         heading = GoToSettings(heading=command.get("heading", self._heading)).heading
         self._point = point

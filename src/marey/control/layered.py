@@ -155,6 +155,6 @@ class LayeredStream(WrappedStream):
 
 @lru_cache(maxsize=16)
 def _are_on_legs(skeleton: Skeleton, points: tuple[ContactPoint, ...]) -> Bools:
-    """Return (K,) whether each point is on a joint that is not the spine or one of its descendants."""
+    """Return a mask (K,) of the points that are on neither the spine nor its descendants."""
     first = skeleton.roles["spine"]
     return set_readonly(np.array([first not in skeleton.chain(point.joint) for point in points], dtype=bool))

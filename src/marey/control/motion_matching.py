@@ -137,7 +137,7 @@ class MotionMatching(PlayedStream):
         """
         for name, value in command.items():
             if name not in _COMMANDS:
-                raise InvalidValue(f"motion matching takes the commands {', '.join(_COMMANDS)}, not {name!r}")
+                raise InvalidValue(f"unknown command {name!r}; motion matching accepts {', '.join(_COMMANDS)}")
             checked = getattr(MatchingSettings(**{name: value}), name)
             if name == "direction":
                 self._direction = checked

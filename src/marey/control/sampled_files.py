@@ -60,7 +60,7 @@ def pack_clips(char: SampledCharacter) -> bytes:
 def _find_paths(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     given = Path(path)
     if given.suffix.lower() not in (".json", ".glb"):
-        raise UnknownFormat("expected a name that ends with .json or .glb; both files are written", path=path)
+        raise UnknownFormat("expected a name that ends with .json or .glb; a file of each kind is written", path=path)
     return given.with_suffix(".json"), given.with_suffix(".glb")
 
 

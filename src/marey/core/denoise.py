@@ -50,7 +50,7 @@ _MIN_SAMPLES = 7
 
 
 def smooth_adaptively(values: Floats, longest: float, strength: float = 1.0) -> tuple[Floats, Floats]:
-    """Smooth vectors along their first axis as much as their noise allows; keep fast movements.
+    """Smooth vectors over time in proportion to their noise, and preserve fast movements.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def level(motion: Motion) -> Motion:
 
 
 def describe_leveling(plane: FloorPlane | None) -> dict[str, float]:
-    """Return the changes that `level_to` makes: the tilt in radians, and the drift in meters."""
+    """Return what `level_to` corrects: the tilt in radians, and the drift in meters."""
     if plane is None:
         return {"tilt": 0.0, "drift": 0.0}
     return {"tilt": plane.tilt if plane.is_tilted else 0.0, "drift": plane.drift}

@@ -161,7 +161,9 @@ def _fit_curve(points: Floats, what: str) -> _Curve | None:
     through = points[knots]
     x = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(through, axis=0), axis=1))])
     if x[-1] > _MAX_LENGTH:
-        raise InvalidValue(f"{what} must be at most {_MAX_LENGTH:g} m long, not {x[-1]:.3g} m; check its unit (meters)")
+        raise InvalidValue(
+            f"{what} must be at most {_MAX_LENGTH:g} m long, not {x[-1]:.3g} m; check that it is in meters"
+        )
     fine = np.linspace(0.0, x[-1], max(2, int(np.ceil(x[-1] / _STEP)) + 1))
     fine = np.union1d(fine, x)
     samples = hermite(x, through, _find_slopes(x, through), fine)

@@ -150,7 +150,7 @@ def _choose_clips(clips: Any, settings: IndexSettings) -> tuple[list[int], tuple
             known[id(skeleton)] = choose_joints(skeleton, settings.markers)[0]
         groups.setdefault(known[id(skeleton)], []).append(i)
     if not groups:
-        raise InvalidValue("an index of motion needs at least one clip, got none")
+        raise InvalidValue("a motion index needs at least one clip, got none")
     markers, chosen = max(groups.items(), key=lambda item: len(item[1]))
     others = [clips.names[i] for names, each in groups.items() if names != markers for i in each]
     if others:

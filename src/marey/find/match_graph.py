@@ -94,8 +94,8 @@ class KnownMatches:
     """The matches that a search has found so far.
 
     intervals : (N, 3) clip, start and stop of each.
-    new : a new match overlaps each of them by less than this fraction.
-    radius : a match that ends at most this many frames after a known match overlaps it by at least `new`.
+    new : maximum overlap of a new match with each of them, as a fraction.
+    radius : no new match ends up to this many frames after the end of a known match.
     """
 
     intervals: Ints

@@ -57,7 +57,10 @@ def read_path(path: str | os.PathLike[str], *, length: float | None = None) -> F
                 remedy="give the length of its path in meters as `length=`",
             )
     else:
-        raise UnknownFormat(f"a path must be a .csv or .svg file, not {suffix or 'a file without a suffix'}", path=name)
+        raise UnknownFormat(
+            f"expected a .csv or .svg file with the path to follow, got {suffix or 'a file without a suffix'}",
+            path=name,
+        )
     if len(points) < 2:
         raise ParseError("the path must have at least 2 different points", path=name)
     return points if length is None else _scale_path(points, length)

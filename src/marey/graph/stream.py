@@ -94,7 +94,7 @@ class GraphStream(PlayedStream):
         """
         for name, value in command.items():
             if name not in _COMMANDS:
-                raise InvalidValue(f"a graph stream takes the commands {', '.join(_COMMANDS)}, not {name!r}")
+                raise InvalidValue(f"unknown command {name!r}; a graph stream accepts {', '.join(_COMMANDS)}")
             # The settings of a stream check the value.
             checked = getattr(GraphStreamSettings(**{name: value}), name)
             if name == "label" and value is not None:

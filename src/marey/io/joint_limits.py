@@ -74,7 +74,7 @@ def read_joint_limits(limits: JointLimits | str | os.PathLike[str] | None) -> Jo
 
 
 def _read_asf_limits(skeleton: AsfSkeleton, up: str) -> JointLimits:
-    """Return the limits of the rotations of bones; `up` is the up axis of the file's world."""
+    """Return the rotation limits of the bones; `up` is the up axis of the file."""
     names, frames, lows, highs = [], [], [], []
     for i, words in enumerate(skeleton.limits):
         ranges = _read_ranges(words, i, skeleton)

@@ -227,7 +227,9 @@ def _read_array(positions: ArrayLike, settings: SolveSettings, path: str) -> Poi
     try:
         array = np.asarray(positions, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidValue("positions must be numbers of shape (F, P, 3)", parameter="positions") from None
+        raise InvalidValue(
+            "positions must be an array of numbers with shape (F, P, 3)", parameter="positions"
+        ) from None
     if array.ndim != 3 or array.shape[2] != 3 or 0 in array.shape:
         raise InvalidValue(f"joint positions must be an array of shape (F, P, 3), not {array.shape}")
     if settings.file_fps is None:

@@ -1,7 +1,7 @@
 """Apply looks to a motion: check the goals, query the map frame by frame, and build the motion (Heck 5.2.3).
 
-While the body moves, the gaze is aimed at its goal again in every frame: `gaze_kernels.aim_row` corrects the blended
-shift until it reaches the goal, and in `gaze_kernels.apply_looks` the eyes cover the remaining angle.
+While the body moves, `gaze_kernels.apply_looks` aims the gaze at its goal in every frame: `gaze_aim_kernels.aim`
+queries the map a second time to correct the shift, and the eyes cover the remaining angle.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_facing
 from marey.edit.replant import keep_contacts
 from marey.errors import InvalidValue, warn_user
+from marey.layer.gaze_aim_kernels import aim_row
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_eyes import add_eyes
 from marey.layer.gaze_follow import follow_goals
@@ -31,7 +32,6 @@ from marey.layer.gaze_kernels import (
     GazeLooks,
     GazeMotion,
     GazeOutput,
-    aim_row,
     blend_looks,
 )
 from marey.layer.gaze_model import (

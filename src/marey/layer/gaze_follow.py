@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from marey.core.arrays import Floats, Ints
-from marey.layer.gaze_kernels import GazeLooks, GazeMotion, GazeOutput, GazeTable, apply_looks
+from marey.layer.gaze_aim_kernels import GazeTable
+from marey.layer.gaze_kernels import GazeLooks, GazeMotion, GazeOutput, apply_looks
 from marey.layer.gaze_model import direction_to_angles
 from marey.layer.smoothing import smooth_series
 from marey.maths import quat

@@ -13,19 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Out, helper, kernel
+from marey.layer.gaze_aim_kernels import Angles, GazeTable, aim, get_direction, get_eye_direction, wrap_near
 from marey.maths import vector_kernels as vec
 from marey.maths.vector_kernels import Quat, Vec
-
-Angles = tuple[float, float]
 
 BACK, ANGLES, POINT = 0, 1, 2
 """Kinds of looks: back to the original motion, to a yaw and pitch, to a point in the world."""
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 _NO_VECTOR = (0.0, 0.0, 0.0)
-_AHEAD = (0.0, 0.0, 1.0)
-# Largest correction of yaw and of pitch when a look is aimed again, in radians.
-_MAX_CORRECTION = 0.35
 # Beyond their limit the eyes follow less and less; they stop this much farther, in radians.
 _GIVE = 0.15
 
@@ -80,18 +76,6 @@ class GazeLooks(NamedTuple):
     anchors: Floats2D
 
 
-class GazeTable(NamedTuple):
-    """The grid of a gaze map; see `GazeMap`.
-
-    rows : (ny, np, 22) numbers of the shifts at the ny x np grid points; see `GazeShift.to_row`.
-    origin, cell : (2,) yaw and pitch of the first grid point, and the grid spacing, in radians.
-    """
-
-    rows: Floats3D
-    origin: Floats1D
-    cell: Floats1D
-
-
 class GazeOutput(NamedTuple):
     """Output arrays of `apply_looks` for F frames.
 
@@ -124,74 +108,6 @@ def _rotation_vector_between(a: Vec, b: Vec) -> Vec:
 
 
 @helper
-def _direction(yaw: float, pitch: float) -> Vec:
-    return math.sin(yaw) * math.cos(pitch), math.sin(pitch), math.cos(yaw) * math.cos(pitch)
-
-
-@helper
-def _wrap_near(angle: float, other: float) -> float:
-    """Return the angle plus a multiple of 2 pi, within pi of `other`."""
-    n_circles: float = np.rint((angle - other) / (2.0 * math.pi))
-    return angle - 2.0 * math.pi * n_circles
-
-
-@helper
-def _interpolate(table: GazeTable, yaw: float, pitch: float, row: Floats1D) -> None:
-    """Interpolate the first numbers of the table's rows at a goal and write them to `row`.
-
-    Catmull-Rom interpolation, with continuous first derivatives across cells.
-    """
-    rows, origin, cell = table.rows, table.origin, table.cell
-    n = row.shape[0]
-    x = min(max((yaw - origin[0]) / cell[0], 1.0), rows.shape[0] - 2.0 - 1e-9)
-    y = min(max((pitch - origin[1]) / cell[1], 1.0), rows.shape[1] - 2.0 - 1e-9)
-    i, j = int(x), int(y)
-    s, t = x - i, y - j
-    wx0, wx1 = 0.5 * s * (-1.0 + s * (2.0 - s)), 0.5 * (2.0 + s * s * (-5.0 + 3.0 * s))
-    wx2, wx3 = 0.5 * s * (1.0 + s * (4.0 - 3.0 * s)), 0.5 * s * s * (s - 1.0)
-    wy0, wy1 = 0.5 * t * (-1.0 + t * (2.0 - t)), 0.5 * (2.0 + t * t * (-5.0 + 3.0 * t))
-    wy2, wy3 = 0.5 * t * (1.0 + t * (4.0 - 3.0 * t)), 0.5 * t * t * (t - 1.0)
-    for k in range(n):
-        row[k] = 0.0
-    for a in range(4):
-        wx = wx0 if a == 0 else wx1 if a == 1 else wx2 if a == 2 else wx3
-        for b in range(4):
-            w = wx * (wy0 if b == 0 else wy1 if b == 1 else wy2 if b == 2 else wy3)
-            corner = rows[i - 1 + a, j - 1 + b]
-            for k in range(n):
-                row[k] += w * corner[k]
-
-
-@helper
-def _eye_direction(v: Floats1D, ahead: Vec) -> Vec:
-    """Return m: `ahead` rotated by eyes, neck, upper spine, lower spine and pelvis, in this order."""
-    out = ahead
-    for part in range(4, -1, -1):
-        out = vec.rotate(vec.exp(vec.get(v, 3 * part)), out)
-    return out
-
-
-@helper
-def _aim(table: GazeTable, request: Angles, goal: Vec, ahead: Vec, row: Floats1D) -> Vec:
-    """Write the table's numbers at a request to `row`, corrected once to rotate `ahead` closer to `goal`; return m."""
-    yaw, pitch = request
-    _interpolate(table, yaw, pitch, row)
-    m = _eye_direction(row, ahead)
-    off = _wrap_near(math.atan2(goal[0], goal[2]) - math.atan2(m[0], m[2]), 0.0)
-    up = math.atan2(goal[1], np.hypot(goal[0], goal[2])) - math.atan2(m[1], np.hypot(m[0], m[2]))
-    off = min(max(off, -_MAX_CORRECTION), _MAX_CORRECTION)
-    up = min(max(up, -_MAX_CORRECTION), _MAX_CORRECTION)
-    _interpolate(table, yaw + off, pitch + up, row)
-    return _eye_direction(row, ahead)
-
-
-@kernel
-def aim_row(table: GazeTable, request: Floats1D, goal: Floats1D, row: Out[Floats1D]) -> None:
-    """Write the table's first numbers at a request (2,) to `row`, corrected to rotate straight ahead to `goal` (3,)."""
-    _aim(table, (request[0], request[1]), vec.get(goal, 0), _AHEAD, row)
-
-
-@helper
 def _ease(t: float) -> float:
     t = min(max(t, 0.0), 1.0)
     return t * t * (3.0 - 2.0 * t)
@@ -206,7 +122,7 @@ def _blend(
     Return the first look that still has an effect, and how busy the eyes are, from 0 (no goal) to 1 (on a goal).
     """
     n_looks = looks.begins.shape[0]
-    slow = _direction(base[0], base[1])
+    slow = get_direction(base[0], base[1])
     row = np.empty(15)
     # A finished look has replaced all looks before it.
     first = 0
@@ -227,8 +143,8 @@ def _blend(
             busy += _ease(now) * (0.0 - busy)
         else:
             yaw, pitch = looks.requests[i, frame, 0], looks.requests[i, frame, 1]
-            goal = _direction(yaw + base[0], pitch + base[1])
-            vec.put(reach[i], 0, _aim(table, (yaw, pitch), goal, slow, row))
+            goal = get_direction(yaw + base[0], pitch + base[1])
+            vec.put(reach[i], 0, aim(table, (yaw, pitch), goal, slow, row))
             busy += _ease(now) * (1.0 - busy)
         peak, overshoot = looks.times[i, 5], looks.times[i, 6]
         for part in range(5):
@@ -320,11 +236,11 @@ def _find_correction(
         yaw, pitch = looks.points[i, 0], looks.points[i, 1]
         if looks.kinds[i] == POINT:
             away = vec.rotate(vec.inv(body), vec.sub(vec.get(looks.points[i], 0), eye))
-            yaw = _wrap_near(math.atan2(away[0], away[2]), looks.requests[i, frame, 0] + motion.base[frame, 0])
+            yaw = wrap_near(math.atan2(away[0], away[2]), looks.requests[i, frame, 0] + motion.base[frame, 0])
             pitch = math.atan2(away[1], np.hypot(away[0], away[2]))
         goal_yaw, goal_pitch = yaw, pitch
         # The eyes cover the rest of a goal that body and head do not reach.
-        missing = _rotation_vector_between(vec.get(reach[i], 0), _direction(yaw, pitch))
+        missing = _rotation_vector_between(vec.get(reach[i], 0), get_direction(yaw, pitch))
         correction = vec.add(correction, vec.scale(w, vec.sub(missing, correction)))
     return correction, goal_yaw, goal_pitch
 
@@ -350,7 +266,7 @@ def apply_looks(
         body = vec.from_axis_angle((0.0, 1.0, 0.0), motion.heading[frame])
         f = vec.rotate(vec.inv(body), vec.rotate(vec.get_quat(motion.world[frame, head], 0), ahead))
         base = (motion.base[frame, 0], motion.base[frame, 1])
-        slow = _direction(base[0], base[1])
+        slow = get_direction(base[0], base[1])
         first, busy = _blend(looks, table, base, frame, t, reach, v)
         is_looking = first < n_looks and looks.begins[0] <= t
         for k in range(12):
@@ -360,11 +276,11 @@ def apply_looks(
         correction, yaw, pitch = _find_correction(motion, looks, frame, first, body, eye, reach)
         out.goals[frame, 0], out.goals[frame, 1] = yaw, pitch
         # f bobs with the body. The busier the eyes are, the more f is replaced by its slow part.
-        vec.put(out.model[frame], 0, _eye_direction(v, slow))
+        vec.put(out.model[frame], 0, get_eye_direction(v, slow))
         if steady:
             f = vec.add(f, vec.scale(busy, vec.sub(slow, f)))
             f = vec.normalize(f, f)
-        gaze = vec.rotate(vec.exp(correction), _eye_direction(v, f))
+        gaze = vec.rotate(vec.exp(correction), get_eye_direction(v, f))
         vec.put(out.wanted[frame], 0, gaze)
         strain = _rotation_vector_between(ahead, vec.rotate(vec.inv(rotated_head), vec.rotate(body, gaze)))
         angle = vec.norm(strain)

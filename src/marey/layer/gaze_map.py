@@ -16,9 +16,9 @@ from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.deprecation import renamed_methods, warn_renamed
 from marey.errors import InvalidValue
+from marey.layer.gaze_aim_kernels import GazeTable, aim_row
 from marey.layer.gaze_apply import trace_gaze
 from marey.layer.gaze_capture import make_straight_ahead
-from marey.layer.gaze_kernels import GazeTable, aim_row
 from marey.layer.gaze_model import N_NUMBERS, POSE, GazeShift, angles_to_direction, check_goal, find_reached_angles
 from marey.layer.gaze_region import convex_hull, project_into_region
 from marey.layer.gaze_track import GazeTrack

@@ -43,11 +43,11 @@ class Steps(NamedTuple):
     first : (S + 1,) steps ``first[s]`` to ``first[s + 1]``, half-open, leave state s.
     heads, weights : (E, Q) states that each step leads to, and their interpolation weights; a negative head ends the
         list.
-    moves : (E, 3) rigid2d of the character after the step, relative to before.
+    moves : (E, 3) rigid2d of the character after the step, relative to the character before it.
     costs : (E, C) or (E, 1) cost of each step; infinite if it must not be used.
     fades : (E,) discount factor for everything after the step.
     first_end : (E + 1,) goals ``first_end[e]`` to ``first_end[e + 1]``, half-open, are reached during step e.
-    end_columns, end_costs : columns of these goals, and the costs to reach them.
+    end_columns, end_costs : column of each of these goals in the table, and the cost to reach it.
     """
 
     first: Ints1D

@@ -77,6 +77,6 @@ def angular_velocity_p999(subject: Subject) -> Reading:
 
 
 def _get_angular_speeds(subject: Subject) -> Floats:
-    """Return the angular velocities (F - 1, n) of the body's joints, rad/s."""
+    """Return the angular speeds (F - 1, n) of the body's joints in rad/s."""
     subject.need_frames(2)
     return subject.turning

@@ -138,7 +138,7 @@ class Feature:
             return 0 if self.moment == "start" else len(motion) - 1
         if not isinstance(self.moment, str):
             raise InvalidValue(
-                f"{self.label} is measured over the whole motion or at a fixed time, so it has no time to find"
+                f"{self.label} is measured over the whole motion or at a fixed time, so there is no frame to look for"
             )
         path = find_path(motion.skeleton, motion.world() if world is None else world, self.moment_joint or self.joint)
         return _find_extreme(path, self.moment)

@@ -79,7 +79,9 @@ def _step_height(motion: Motion, world: World, joint: str, which: str) -> float:
     roles = motion.skeleton.roles
     feet = [joint] if joint else [role for role in ("left_foot", "right_foot") if role in roles]
     if not feet:
-        raise JointNotFound("step_height needs the role left_foot or right_foot, or a joint; assign one of these roles")
+        raise JointNotFound(
+            "step_height needs a joint, or the role left_foot or right_foot; name a joint or assign one of these roles"
+        )
     heights = [find_path(motion.skeleton, world, foot)[:, 1] for foot in feet]
     return max(float(height.max() - height.min()) for height in heights)
 

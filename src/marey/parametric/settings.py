@@ -90,7 +90,7 @@ class WeightSettings(Settings):
 
 
 class SynthesisSettings(WeightSettings):
-    """Settings of a motion generated from a space."""
+    """Settings for generating a motion from a parametric space."""
 
     start: ArrayLike | None = option(
         None, "(theta, x, z) floor placement of the first frame: heading in radians (0 faces +Z, positive to the "

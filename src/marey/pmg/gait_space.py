@@ -141,7 +141,7 @@ class GaitSpace(BlendedSpace):
         check_contact_columns(self.base, self.contacts)
         seconds = self.steps[..., 3]
         if not n or not (seconds > 0.0).all():
-            raise InvalidValue("a gait space needs clips whose steps all take longer than 0 s")
+            raise InvalidValue("every step in the clips of a gait space must last longer than 0 s")
         check_blend_frames(float(seconds.sum(axis=1).max()), self.base.fps)
         parts = (self.turns.reshape(n, g, -1), self.heights[..., None], self.contacts, *self._measure_feet())
         # Single precision, as in files: a blend reads about fifty clips and is mostly limited by memory bandwidth.

@@ -180,11 +180,11 @@ def _compute_offset_costs(a: Clouds, b: Clouds, at_a: list[int], at_b: list[int]
 def find_grid_crops(
     clouds: Sequence[Clouds], pivot: int, slope_limit: int, levels: Sequence[float]
 ) -> tuple[Ints, str]:
-    """Find the frames (n, 2) that all motions have in common with `clouds[pivot]`.
+    """Crop all motions to the part that they share: return start and stop frames (n, 2), and how they were found.
 
-    For each motion, the path through the grid from border to border with the best score is used: each frame pair scores
-    by how much closer it is than a reference distance, negative if it is farther. `levels` lists reference distances in
-    meters, which are tried in order until most of the shorter motion is shared.
+    In the grid of each motion, the path from border to border with the highest score is used. A frame pair scores a
+    reference distance minus its own distance. `levels` lists reference distances in meters, which are tried in order
+    until the path covers most of the shorter motion.
     """
     paths = [
         None if j == pivot else _find_shared_path(clouds[pivot], other, _RATE, slope_limit, levels)[0]

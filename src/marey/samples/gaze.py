@@ -66,12 +66,12 @@ class GazeTake:
     motion : rest, gaze shift, and fixation of the target; the body stands at the origin and faces +Z.
     goal : yaw (positive to the left) and pitch (positive up) of the target, radians.
     pose : (5, 4) final rotations of pelvis, lower spine, upper spine, neck and eyes, each relative to the previous one,
-        in axes to the left, up and ahead.
+        in axes that point left, up and forward.
     length : duration of the gaze shift in seconds, from the first eye movement until everything is at rest.
     starts : (4,) start times of pelvis, lower spine, upper spine and neck, as fractions of the length.
     peak, overshoot : time of the largest overshoot as a fraction of the length, and its size as a fraction of the
         rotation.
-    begin : seconds at which the eyes start to move.
+    begin : time in seconds when the eyes start to move.
     """
 
     motion: Motion

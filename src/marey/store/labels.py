@@ -184,7 +184,9 @@ def _find_columns(values: list[str], path: str, line: int) -> dict[str, int]:
 
 def _parse_row(values: list[str], columns: dict[str, int], path: str, line: int) -> LabelRow:
     if len(values) <= max(columns["file"], columns["label"]):
-        raise ParseError(f"expected {','.join(columns)}, got {','.join(values)[:60]!r}", path=path, line=line)
+        raise ParseError(
+            f"expected a row with the columns {','.join(columns)}, got {','.join(values)[:60]!r}", path=path, line=line
+        )
     cell = {name: values[k] if k < len(values) else "" for name, k in columns.items()}
     for name in ("file", "label"):
         if not cell[name]:

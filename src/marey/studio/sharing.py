@@ -1,4 +1,4 @@
-"""Share what is open: Python code that makes a motion again, a page that plays motions, and videos of the view."""
+"""Share open motions: Python code that recreates one, a page that plays them, and videos of the viewport."""
 
 from __future__ import annotations
 

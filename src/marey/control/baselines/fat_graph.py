@@ -157,7 +157,7 @@ class FatGraphStream(PlayedStream):
         """
         for name, value in command.items():
             if name not in _COMMANDS:
-                raise InvalidValue(f"a fat graph takes the commands {', '.join(_COMMANDS)}, got {name!r}")
+                raise InvalidValue(f"unknown command {name!r}; a fat graph accepts {', '.join(_COMMANDS)}")
             if value is not None and not np.isfinite(value):
                 raise InvalidValue(f"{name} must be an angle in radians, or None, not {value!r}")
             if name == "direction":

@@ -176,7 +176,7 @@ class MoveTreeStream(PlayedStream):
             elif name == "speed":
                 self._speed = None if value is None else check_number(value, "speed in m/s")
             else:
-                raise InvalidValue(f"a move tree takes the commands {', '.join(_COMMANDS)}, got {name!r}")
+                raise InvalidValue(f"unknown command {name!r}; a move tree accepts {', '.join(_COMMANDS)}")
 
     def next_frame(self) -> SourceFrame:
         """Return the next frame; its label is the name of the clip, in a transition that of the next clip."""

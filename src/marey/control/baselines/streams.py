@@ -49,12 +49,14 @@ def baseline_streams(
 
     Parameters
     ----------
-    clips : walks of one character on curves to both sides (mirrored copies balance them), at one speed, with contacts.
+    clips : walks of one character along left and right curves, at one speed, with contacts. Include mirrored copies to
+        have as many left as right curves.
     kinds : names from `KINDS`.
-    feet : as in all live streams. ``"clean"`` delays every response equally.
-    turns : turns in radians per cycle of the hand-picked clips; the nearest cycle is used for each.
+    feet : foot handling, as in all live streams. ``"clean"`` delays all players by the same time.
+    turns : for players of hand-picked clips, the turns to pick, in radians per cycle; for each, the cycle with the
+        nearest turn is used.
     settings : options of the builder, by kind: those of ``connect`` for a parametric motion graph, those of ``build``
-        for the others, except the ``length`` of a move tree, which is fixed.
+        for the others. The ``length`` of a move tree is fixed.
     """
     check_feet(feet, live=True)
     given = {kind: dict(options) for kind, options in (settings or {}).items()}

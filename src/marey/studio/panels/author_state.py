@@ -274,7 +274,7 @@ def stuck_note(source: Node, target: Node, comparison: NodeComparison, good: flo
 def try_thresholds(
     source: Node, target: Node, comparison: NodeComparison, good: float, bad: float, sample: int
 ) -> messages.TriedEdge:
-    """Preview thresholds (m) for two nodes, with the box of one source sample (its index)."""
+    """Preview thresholds (m) between two nodes, and the box of targets of the source sample with index `sample`."""
     from marey.pmg.connect import shrink_box
 
     check_order(good, bad)

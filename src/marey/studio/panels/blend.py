@@ -123,7 +123,7 @@ def _get_motions(session: Session, names: tuple[str, ...]) -> list[Motion]:
 
 
 def _registration_file(session: Session, message: messages.StudyBlend | messages.BlendMotions) -> str:
-    """Return the cache file for the registration of these motions. Remove the least recently used files."""
+    """Return the cache file for the registration of these motions, and delete the least recently used cache files."""
     digest = hashlib.sha256(repr(message.registration).encode())
     for name in message.motions:
         digest.update(f"{name} {session.motions.opened(name).now.revision} ".encode())

@@ -65,7 +65,7 @@ class DetectContacts(MotionCommand, do="detect_contacts"):
 
 
 class LaneEdit(Value):
-    """All contact intervals of one contact point, in half-open frames."""
+    """All contact intervals of one contact point, as half-open frame ranges."""
 
     name: str
     intervals: tuple[tuple[int, int], ...]
