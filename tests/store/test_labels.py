@@ -45,7 +45,7 @@ def test_rows_are_read(tmp_path):
     [
         (["# nothing"], r"expected the header line file,label,start,stop, got an empty file"),
         (["a,b,c"], r"expected the header line file,label,start,stop, got 'a,b,c'"),
-        (["file,label", "a"], r"labels\.csv:2: expected file,label, got 'a'"),
+        (["file,label", "a"], r"labels\.csv:2: expected a row with the columns file,label, got 'a'"),
         (["file,label", "a,"], r"labels\.csv:2: expected a label in this line, got none"),
         (["file,label", "", ",x"], r"labels\.csv:3: expected a file in this line, got none"),
         (

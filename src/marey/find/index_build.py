@@ -1,4 +1,4 @@
-"""Build an index of motion: markers and pose features of each clip, cached by the clip's content."""
+"""Build a motion index: markers and pose features of each clip, cached by the clip's content."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def build_index(
 
     given: Any = clips
     if not isinstance(clips, Clips):
-        listed = list_clips(clips, "an index of motion")
+        listed = list_clips(clips, "a motion index")
         given = MotionList(make_names_unique(match_rates(listed, fps).motions))
     chosen, names, markers = _choose_clips(given, settings)
     weights = web_clouds(given.motion(chosen[0])[:1], settings).weights

@@ -1,4 +1,4 @@
-"""Find single poses, and paths on the floor, in an index of motion."""
+"""Find single poses, and paths on the floor, in a motion index."""
 
 from __future__ import annotations
 

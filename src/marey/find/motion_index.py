@@ -1,4 +1,4 @@
-"""An index of motion: find motions similar to an example in hours of clips, without comparing all clips in advance.
+"""A motion index: find motions similar to an example in hours of clips, without comparing all clips in advance.
 
 A search has two steps. First, a few frames of the query, the anchors, are aligned with every clip by features of their
 poses (`marey.compare.embedding`). Around the ends of these alignments, the frames are then compared as in a match web.

@@ -79,7 +79,7 @@ def search(
 
     Parameters
     ----------
-    web : the match web, or an index of motion.
+    web : the match web, or a motion index.
     clip : a clip of the web by name or index, or another motion, which is first compared with every clip.
     start, stop : frames of the clip at the web's frame rate, half-open; for another motion, frames at its own rate, or
         None for its ends.

@@ -25,7 +25,7 @@ RENAMED = {
 
 
 class FrameComparisonSettings(Settings):
-    """How frames are compared, in a match web and in an index of motion."""
+    """How frames are compared, in a match web and in a motion index."""
 
     markers: str | Sequence[str] = option(
         "body", "Points to compare: body, upper, lower, large, root_knees, or a list of joints and roles."
@@ -112,7 +112,7 @@ NUMBERS = (
 
 
 class IndexSettings(FrameComparisonSettings):
-    """Settings of an index of motion."""
+    """Settings of a motion index."""
 
     max_distance: float = option(
         0.4, "Largest pose difference between two matched frames.",
@@ -133,7 +133,7 @@ class IndexSettings(FrameComparisonSettings):
 
 
 class SearchSettings(Settings):
-    """Settings of a search in a match web or an index of motion."""
+    """Settings of a search in a match web or a motion index."""
 
     max_matches: int = option(500, "Maximum number of matches; a note says if there are more.", min=1)
     max_tiers: int | None = option(
