@@ -306,6 +306,10 @@ def test_recordings_are_cleaned_and_live_frames_locked_by_default(kind):
     assert live.delay == 0
 
 
+# Speed in m/s up to which points of locked feet count as planted.
+GLIDE = 0.35
+
+
 def measure_planted_slide(motion: Motion) -> float:
     """The largest distance in meters that a planted point moves along the floor from one frame to the next."""
     mask = motion.contacts.mask
@@ -332,7 +336,24 @@ def test_a_plant_ends_where_its_foot_glides_away(feet: Feet) -> None:
     assert not made.contacts.mask.all()
     assert made.contacts.mask[:50].all()
     # Legs that are locked do not stretch, so a straight one drags its foot a little before that.
-    assert measure_planted_slide(made) < (0.01 if feet == "lock" else 1e-6)
+    assert measure_planted_slide(made) < (GLIDE / motion.fps if feet == "lock" else 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "turn_rate"), [("walk", 1.5, 0.0), ("walk", 6.0, 0.0), ("walk", 6.0, 0.6), ("run", 3.0, 0.0)]
+)
+def test_planted_feet_do_not_glide_where_a_short_clip_does_not_fit_the_command(name, seconds, turn_rate) -> None:
+    # The character jumps again and again: to feet that still turn, and to places that its legs do not reach.
+    stream = MotionMatching([sample(name, seconds=seconds, turn_rate=turn_rate).motion], feet="lock")
+    raw = MotionMatching(stream.data, feet=None)
+    for direction in (0.0, 1.5):
+        stream.request(direction=direction)
+        raw.request(direction=direction)
+        made, given = stream.record(4.0), raw.record(4.0)
+        assert measure_planted_slide(made) < GLIDE / stream.fps
+        assert made.contacts.mask.mean() > 0.2 * given.contacts.mask.mean()
+        assert not (made.contacts.mask & ~given.contacts.mask).any()
+    assert measure_planted_slide(given) > GLIDE / stream.fps
 
 
 @every_source

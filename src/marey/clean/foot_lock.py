@@ -20,9 +20,11 @@ from marey.clean.foot_lock_kernels import (
     LockSettings,
     LockState,
     hold_feet,
+    measure_speeds,
     move_ankles,
 )
 from marey.clean.limbs import find_limbs
+from marey.clean.settings import ContactSettings
 from marey.core.arrays import Bools, Floats, check_number, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.kinematics import pose_world
@@ -33,6 +35,8 @@ __all__ = ["FootLock"]
 
 # Knee angle in radians above which rotations are damped; this keeps a nearly straight leg from popping (Kovar 3.14).
 _DAMPING = math.radians(170.0)
+# Speed in m/s above which a point does not count as planted: that of contact detection.
+_GLIDE = ContactSettings().enter_speed
 # Relative rounding error of an offset.
 _ROUNDING = 1e-9
 
@@ -86,7 +90,16 @@ class FootLock:
             hinges=limbs.hinges[feet],
         )
         n = len(feet)
-        self._state = LockState(np.full(n, -1, dtype=np.int64), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)))
+        self._state = LockState(
+            held=np.full(n, -1, dtype=np.int64),
+            anchors=np.zeros((n, 3)),
+            x=np.zeros((n, 3)),
+            v=np.zeros((n, 3)),
+            moved=np.zeros((n, 3)),
+            planted=np.zeros((n, 2), dtype=bool),
+            shown=np.zeros((n, 2, 3)),
+            speeds=np.zeros((n, 2)),
+        )
 
     @property
     def moved(self) -> Floats:
@@ -95,13 +108,15 @@ class FootLock:
 
     @property
     def dragged(self) -> Bools:
-        """Which of the K points, in the last frame, are on feet that moved along, because they would have to move too
-        far to stay in place."""
-        size = np.hypot(self._state.x[:, 0], self._state.x[:, 2])
-        feet = (self._state.held >= 0) & (size > (1.0 - _ROUNDING) * self._settings.max_offset)
+        """Which of the K points did not stay in place in the last frame.
+
+        Their foot would have to move too far, their leg does not reach, or their foot still rotates.
+        """
+        state, columns = self._state, self._points.columns
+        size = np.hypot(state.x[:, 0], state.x[:, 2])
+        feet = (state.held >= 0) & (size > (1.0 - _ROUNDING) * self._settings.max_offset)
         out = np.zeros(self._n_points, dtype=bool)
-        columns = self._points.columns[feet]
-        out[columns[columns >= 0]] = True
+        out[columns[(feet[:, None] | (state.speeds > _GLIDE)) & (columns >= 0)]] = True
         return out
 
     def __call__(self, root: Floats, rotations: Floats, flags: Bools, bones: Floats | None = None) -> Floats:
@@ -115,5 +130,6 @@ class FootLock:
         positions, world = pose_world(self._skeleton, root, rotations, bones)
         hold_feet(self._points, self._settings, flags, positions, world, self._state)
         out = rotations.copy()
-        move_ankles(self._legs, self._state.x, _DAMPING, positions, world, out)
+        move_ankles(self._legs, self._state, _DAMPING, positions, world, out)
+        measure_speeds(self._points, self._settings.dt, flags, positions, world, self._state)
         return set_readonly(out)

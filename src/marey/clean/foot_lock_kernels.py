@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.compiled import Bools1D, Floats2D, Floats3D, Ints1D, Ints2D, Out, kernel
+from marey.compiled import Bools1D, Bools2D, Floats2D, Floats3D, Ints1D, Ints2D, Out, helper, kernel
 from marey.core.limb_kernels import (
     LimbInput,
     bones,
@@ -58,12 +58,20 @@ class LockState(NamedTuple):
     held : (E,) index of the point that is held, -1 for none.
     anchors : (E, 3) position at which it is held, in meters.
     x, v : (E, 3) offset of the ankle in meters, and its velocity in m/s.
+    moved : (E, 3) offset of the ankle that its leg reaches, in meters.
+    planted : (E, 2) whether a point is planted.
+    shown : (E, 2, 3) position of a planted point after the ankle has moved, in meters.
+    speeds : (E, 2) speed along the floor, in m/s, of a point that was planted in the frame before; else 0.
     """
 
     held: Out[Ints1D]
     anchors: Out[Floats2D]
     x: Out[Floats2D]
     v: Out[Floats2D]
+    moved: Out[Floats2D]
+    planted: Out[Bools2D]
+    shown: Out[Floats3D]
+    speeds: Out[Floats2D]
 
 
 class LockedLegs(NamedTuple):
@@ -77,6 +85,14 @@ class LockedLegs(NamedTuple):
     parents: Ints1D
     joints: Ints2D
     hinges: Floats2D
+
+
+@helper
+def _find_point(points: LockPoints, e: int, k: int, positions: Floats2D, world: Floats2D) -> vec.Vec:
+    """Return the position of point k of foot e in a world pose."""
+    joint = points.joints[e, k]
+    offset = vec.rotate(vec.get_quat(world[joint], 0), vec.get(points.offsets[e, k], 0))
+    return vec.add(vec.get(positions[joint], 0), offset)
 
 
 @kernel
@@ -100,11 +116,7 @@ def hold_feet(
                 point = k
         position = (0.0, 0.0, 0.0)
         if point >= 0:
-            joint = points.joints[e, point]
-            position = vec.add(
-                vec.get(positions[joint], 0),
-                vec.rotate(vec.get_quat(world[joint], 0), vec.get(points.offsets[e, point], 0)),
-            )
+            position = _find_point(points, e, point, positions, world)
         # Position to which the spring would move a free foot.
         sx, sz = v[e, 0] + y * x[e, 0], v[e, 2] + y * x[e, 2]
         free_x, free_z = left * (x[e, 0] + sx * dt), left * (x[e, 2] + sz * dt)
@@ -127,15 +139,17 @@ def hold_feet(
 
 @kernel
 def move_ankles(
-    legs: LockedLegs, x: Floats2D, damping: float, positions: Floats2D, world: Floats2D, local: Out[Floats2D]
+    legs: LockedLegs, state: LockState, damping: float, positions: Floats2D, world: Floats2D, local: Out[Floats2D]
 ) -> None:
-    """Rotate the legs to move the ankles by x (E, 3); feet keep their orientation.
+    """Rotate the legs to move the ankles by their offsets, as far as they reach; feet keep their orientation.
 
     damping : knee angle in radians above which rotations are damped.
     positions, world : (J, 3) and (J, 4) world pose of the frame.
     local : (J, 4) its local rotations, which are modified.
     """
+    x, moved = state.x, state.moved
     for e in range(legs.joints.shape[0]):
+        vec.put(moved[e], 0, (0.0, 0.0, 0.0))
         if abs(x[e, 0]) + abs(x[e, 2]) < 1e-7:
             continue
         base, mid, end = legs.joints[e, 0], legs.joints[e, 1], legs.joints[e, 2]
@@ -150,3 +164,23 @@ def move_ankles(
         swivel = _SWIVEL * find_swivel(limb, change, target, foot, 0.0)
         thigh, shank, _, _ = solve(limb, change, target, foot, swivel, 0.0)
         write_limb(local, world, legs.parents, (base, mid, end), thigh, shank, foot)
+        ankle = vec.add(hip, vec.sub(vec.rotate(shank, down), vec.rotate(thigh, up)))
+        vec.put(moved[e], 0, vec.sub(ankle, vec.get(positions[end], 0)))
+
+
+@kernel
+def measure_speeds(
+    points: LockPoints, dt: float, flags: Bools1D, positions: Floats2D, world: Floats2D, state: LockState
+) -> None:
+    """Compute the speeds of planted points after the ankles have moved. Parameters are those of `hold_feet`."""
+    for e in range(points.joints.shape[0]):
+        for k in range(2):
+            stands = points.columns[e, k] >= 0 and flags[points.columns[e, k]]
+            state.speeds[e, k] = 0.0
+            if stands:
+                shown = vec.add(_find_point(points, e, k, positions, world), vec.get(state.moved[e], 0))
+                if state.planted[e, k]:
+                    step = vec.sub(shown, vec.get(state.shown[e, k], 0))
+                    state.speeds[e, k] = np.hypot(step[0], step[2]) / dt
+                vec.put(state.shown[e, k], 0, shown)
+            state.planted[e, k] = stands
