@@ -141,7 +141,7 @@ def finders() -> Iterator[str]:
             row.metrics[name] for name in ("slide_weighted_speed", "penetration_max", "jitter", "speed_mean")
         )
         spent = "" if row.seconds is None else f", {1000 * row.seconds:.0f} ms"
-        yield f"{row.method}: {len(row.motion)} frames, {slide:.3g}, {depth:.3g}, {jitter:.3g}, {speed:.3g}{spent}"
+        yield f"{row.method}: {len(row.motion)} frames, {slide:.3g}, {depth:.3g}, {100 * jitter:.3g}, {speed:.3g}{spent}"
     left, right = (sample("walk", fps=60.0, turn_rate=rate, seconds=7.0).motion for rate in (0.5, -0.5))
     yield f"distances: {marey.register([left, right]).distance:.3f}, {marey.register([walk, run]).distance:.3f}"
 

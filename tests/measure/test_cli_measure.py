@@ -29,7 +29,11 @@ def test_the_table_has_every_metric_with_its_unit(clips: tuple[str, str], capsys
     assert "121 frames at 60 Hz, 2.00 s" in out
     rows = {line.strip().partition("  ")[0]: line for line in out.splitlines()[2:]}
     assert "mm/frame" in rows["foot slide, weighted by height"]
-    assert "10^2 m/s^3" in rows["jitter"]
+    value, unit = rows["jitter"].split()[1:3]
+    assert unit == "m/s³"
+    assert float(value) == pytest.approx(100.0 * marey.measure(marey.load(clips[0]))["jitter"].value, rel=1e-3)
+    assert main(["measure", clips[0], "--json"]) == 0
+    assert '"10^2 m/s^3"' in capsys.readouterr().out  # the key of scripts
     assert "deg/s" in rows["angular velocity, maximum"]
     assert "against" not in out
 

@@ -122,7 +122,7 @@ def clean_feet(folder: Path, walk: Motion) -> Iterator[DemoFile]:
     shown = {
         "slide_contact": ("foot slide while planted", 1000.0, "mm/s"),
         "penetration_max": ("floor penetration", 1.0, "mm"),
-        "jitter": ("jitter", 1.0, "10^2 m/s^3"),
+        "jitter": ("jitter", 100.0, "m/s³"),
     }
     click.echo("Cleanup of a walk that slides and sinks into the floor:")
     click.echo(f"  {'':<24}{'before':>8}{'after':>8}")

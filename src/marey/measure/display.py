@@ -26,9 +26,11 @@ class MetricFormat(NamedTuple):
 
 
 def format_number(value: float | None) -> str:
-    """Format a number with four significant digits; ``"-"`` if it is None."""
+    """Format a number with four significant digits, large ones as integers; ``"-"`` if it is None."""
     if value is None:
         return "-"
+    if 1e4 <= abs(value) < 1e9:
+        return f"{value:.0f}"
     return "0" if abs(value) < 1e-9 else f"{value:.4g}"
 
 
@@ -70,6 +72,8 @@ _TITLES = {
 _UNITS = {
     "skate_ratio": ("%", 100.0),
     "slide_contact": ("mm/s", 1000.0),
+    "jitter": ("m/s³", 100.0),
+    "acceleration_rms": ("m/s²", 1.0),
     "limb_change_max": ("%", 100.0),
     "limb_change_mean": ("%", 100.0),
     "angular_velocity_max": ("deg/s", math.degrees(1.0)),
