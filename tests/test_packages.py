@@ -26,8 +26,6 @@ ORDER = (
 LAYER = {package: layer for layer, part in enumerate(ORDER.split(">")) for package in part.strip("{} ").split(", ")}
 MAX_LINES = 500
 MAX_PARAMETERS = 12
-# Names of classes that still mean two things.
-AMBIGUOUS = {"Block", "Factors", "Recipe", "Report", "Side", "Transitions"}
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 
@@ -269,7 +267,7 @@ def test_a_class_name_has_one_meaning():
         for node in parse_file(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(short(path))
-    assert {name for name, paths in places.items() if len(paths) > 1} <= AMBIGUOUS
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 
 def find_prints(tree: ast.Module) -> Iterator[str]:

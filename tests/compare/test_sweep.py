@@ -176,7 +176,7 @@ def test_errors_of_single_precision_stay_within_their_bound(seconds):
     levels, weights = np.zeros(6), frame_weights(seconds, 30.0, "triangle")
     half = len(weights) // 2
     run = (half, 300 - half)
-    ours, theirs = sweep.Side.of(a, run, weights, levels), sweep.Side.of(b, run, weights, levels, 96)
+    ours, theirs = sweep.SweepFactors.of(a, run, weights, levels), sweep.SweepFactors.of(b, run, weights, levels, 96)
     errors = []
     double = sweep.as_columns(theirs.frames[:2], theirs.n_pieces)
     for left in range(2):

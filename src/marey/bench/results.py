@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 
-from marey.core.reports import Report
+from marey.core.reports import ReportBase
 from marey.deprecation import renamed_methods
 
 
 @renamed_methods(as_dict="to_dict")
 @dataclass(frozen=True, slots=True)
-class BenchResult(Report):
+class BenchResult(ReportBase):
     """One benchmark result.
 
     bench, what : name of the benchmark, and what was measured.

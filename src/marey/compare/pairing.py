@@ -87,16 +87,16 @@ class Pairing:
         ends = [clouds.points[[0, -1]].mean(axis=(0, 1)) for clouds in (self.a, self.b)]
         return np.asarray(0.5 * (ends[0] + ends[1]))
 
-    def side(self, clouds: Clouds, start: int, stop: int, center: Floats, n_rows: int | None = 0) -> Side:
+    def side(self, clouds: Clouds, start: int, stop: int, center: Floats, n_rows: int | None = 0) -> CloudFactors:
         """Return one side of the comparison: frames `start` to `stop`, padded by the frames that their windows need and
-        split into pieces; see `Side.of`.
+        split into pieces; see `CloudFactors.of`.
         """
         begin, end = max(start - self.half, 0), min(stop + self.half, len(clouds))
         points = clouds.points[begin:end]
         if self.align:
             near = points[:: max(len(points) // 4, 1)].mean(axis=(0, 1))
             center = np.array([near[0], center[1], near[2]])
-        return Side.of(points, clouds.weights, center, begin, n_rows)
+        return CloudFactors.of(points, clouds.weights, center, begin, n_rows)
 
     def is_triangle(self, n_columns: int) -> bool:
         """Return whether to use running totals.
@@ -154,7 +154,7 @@ class _Job:
     """The computation of the tiles of some columns of the grid; several threads may share it."""
 
     pairing: Pairing
-    right: Side
+    right: CloudFactors
     center: Floats
     out: Floats
     place: tuple[int, int]
@@ -201,7 +201,7 @@ class _Job:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Side:
+class CloudFactors:
     """One clip's frames, starting at `begin`, as matrices whose products are Kovar's sums; see `grid_kernels.Factors`.
 
     Each matrix is divided into pieces of R frames, padded with zeros: (pieces, R, n), or (pieces, n, R) as a right
@@ -215,7 +215,7 @@ class Side:
     sums: Floats
 
     @classmethod
-    def of(cls, points: Floats, weights: Floats, center: Floats, begin: int, n_rows: int | None = 0) -> Side:
+    def of(cls, points: Floats, weights: Floats, center: Floats, begin: int, n_rows: int | None = 0) -> CloudFactors:
         """Compute the factors of points (F, M, 3), for markers with nonzero weight.
 
         `n_rows` sets the size of the pieces: 0 for products with pieces of equal size, a number for products with that
@@ -236,14 +236,14 @@ class Side:
         grid_kernels.fill_factors(points, np.sqrt(weights), center, factors)
         return cls(begin, flat, rotated, heights, sums)
 
-    def as_right(self) -> Side:
+    def as_right(self) -> CloudFactors:
         """Return the same frames as a right factor."""
         flat, rotated, heights = (
             np.ascontiguousarray(matrix.swapaxes(1, 2)) for matrix in (self.flat, self.rotated, self.heights)
         )
         return replace(self, flat=flat, rotated=rotated, heights=heights)
 
-    def since(self, frame: int) -> Side:
+    def since(self, frame: int) -> CloudFactors:
         """Drop the pieces of a right factor that end before `frame`."""
         n = self.flat.shape[2]
         skip = max(frame - self.begin, 0) // n
@@ -251,7 +251,7 @@ class Side:
             return self
         flat, rotated, heights = self.flat[skip:], self.rotated[skip:], self.heights[skip:]
         sums = np.ascontiguousarray(self.sums[:, skip * n :])
-        return Side(self.begin + skip * n, flat, rotated, heights, sums)
+        return CloudFactors(self.begin + skip * n, flat, rotated, heights, sums)
 
 
 class _Scratch:

@@ -53,7 +53,7 @@ _TOTAL_BITS = 30.6
 _MAX_RESULTS = 20
 
 Factors = tuple[NDArray[Any], ...]
-Sides = Callable[[Clouds, Clouds, tuple[int, int], int | None], "Side"]
+Sides = Callable[[Clouds, Clouds, tuple[int, int], int | None], "SweepFactors"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -133,7 +133,7 @@ def decide_minima(pairing: Pairing, cells: Ints, limit: float) -> Ints:
     starts = np.maximum(lows, 0)
     levels = np.zeros(pairing.a.n_markers)
     ours, theirs = (
-        Side.of(clouds, (int(start) + half, int(stop) - half), pairing.frame_weights, levels).frames
+        SweepFactors.of(clouds, (int(start) + half, int(stop) - half), pairing.frame_weights, levels).frames
         for clouds, start, stop in zip((pairing.a, pairing.b), starts, highs, strict=True)
     )
     is_minimum, decided = ~is_open, np.empty(np.count_nonzero(is_open), dtype=bool)
@@ -169,14 +169,14 @@ def make_sides(frame_weights: Floats) -> Sides:
     return LastResults(partial(_build_side, frame_weights))
 
 
-def _build_side(frame_weights: Floats, a: Clouds, b: Clouds, run: tuple[int, int], n_rows: int | None) -> Side:
-    """Build the side of clip a, or of clip b if `n_rows` is given; see `Side.of`."""
+def _build_side(frame_weights: Floats, a: Clouds, b: Clouds, run: tuple[int, int], n_rows: int | None) -> SweepFactors:
+    """Build the side of clip a, or of clip b if `n_rows` is given; see `SweepFactors.of`."""
     levels = 0.5 * sum(clouds.points[:: max(len(clouds) // 8, 1), :, 1].mean(axis=0) for clouds in (a, b))
-    return Side.of(a if n_rows is None else b, run, frame_weights, levels, n_rows)
+    return SweepFactors.of(a if n_rows is None else b, run, frame_weights, levels, n_rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Side:
+class SweepFactors:
     """One factor of the matrix products that compare all frames of two clips.
 
     begin : first frame. n_pieces : number of pieces of equal length that the frames are split into.
@@ -198,7 +198,7 @@ class Side:
     @classmethod
     def of(
         cls, clouds: Clouds, run: tuple[int, int], frame_weights: Floats, levels: Floats, n_rows: int | None = None
-    ) -> Side:
+    ) -> SweepFactors:
         """Build the factor for the frames `run` (start, stop), including those of the windows at its ends.
 
         n_rows : rows of the left factor that a right factor is multiplied with; None makes a left factor.
@@ -226,7 +226,7 @@ class Side:
         columns = () if n_rows is None else as_columns(rows, n_pieces)
         return cls(begin, n_pieces, frames, means, (flat_unit, up_unit), rows, columns)
 
-    def since(self, frame: int) -> Side:
+    def since(self, frame: int) -> SweepFactors:
         """Drop the pieces of a right factor that end before `frame`."""
         n = len(self.frames.flat) // self.n_pieces
         pieces = max(frame - self.begin, 0) // n
@@ -259,7 +259,7 @@ def as_columns(rows: Factors, n_pieces: int) -> Factors:
     return np.stack([flat, rotated]), heights[None]
 
 
-def bound_error(left: Side, right: Side, n_rows: int) -> float:
+def bound_error(left: SweepFactors, right: SweepFactors, n_rows: int) -> float:
     """Return the maximum error of D, in m^2, if it is computed in single precision.
 
     A sum of n products of rounded numbers, in any order, has an error of at most n + 2 units in the last place of the
@@ -291,7 +291,7 @@ class _Sweeper:
         most = min(n_columns, TILE_COLUMNS) + 2
         self.found = np.empty(((self.strip + 2) * (most + 2) // 2, 3), dtype=np.int64)
 
-    def find(self, left: Side, right: Side, own: Span, tile: Span) -> Ints:
+    def find(self, left: SweepFactors, right: SweepFactors, own: Span, tile: Span) -> Ints:
         """Return the minima (N, 2) among a tile's own cells; its other cells only serve as neighbors."""
         error = bound_error(left, right, tile[1] - tile[0] + 2 * (self.pad - 1))
         if error < _LARGEST_ERROR:
@@ -303,7 +303,7 @@ class _Sweeper:
                 return cells[is_minimum, :2]
         return self._sweep(left, right, own, tile)
 
-    def _screen(self, left: Side, right: Side, own: Span, tile: Span, slack: float) -> Ints | None:
+    def _screen(self, left: SweepFactors, right: SweepFactors, own: Span, tile: Span, slack: float) -> Ints | None:
         """Return cells (N, 3) as in `ScreenState.found`, or None if too many of them are undecided."""
         n_before = 2 * self.pad
         width = n_before + len(right.frames.flat)
@@ -320,7 +320,7 @@ class _Sweeper:
             lambda products, rows: screen_rows(products, lines, state, cells, rows, bounds),
         )
 
-    def _sweep(self, left: Side, right: Side, own: Span, tile: Span) -> Ints:
+    def _sweep(self, left: SweepFactors, right: SweepFactors, own: Span, tile: Span) -> Ints:
         """Return the minima (N, 2), found in double precision."""
         pad, width = self.pad, self.pad + len(right.frames.flat)
         cells = SweepTile(*_paths_and_means(left, right, pad, tile), *_places(own, tile))
@@ -376,7 +376,9 @@ class _Sweeper:
         return np.concatenate(found)
 
 
-def _paths_and_means(left: Side, right: Side, n_before: int, tile: Span) -> tuple[Floats, Floats, Floats, Floats]:
+def _paths_and_means(
+    left: SweepFactors, right: SweepFactors, n_before: int, tile: Span
+) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the paths of both sides after `n_before` zeros, and the means of their windows, as in `SweepTile`."""
     ours, theirs = (np.zeros((2, n_before + len(side.frames.flat))) for side in (left, right))
     ours[:, n_before:], theirs[:, n_before:] = left.frames.sums[:2], right.frames.sums[:2]

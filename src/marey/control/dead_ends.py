@@ -14,7 +14,7 @@ from marey.control.planner import Planner, get_planner
 from marey.control.planner_kernels import read_rows
 from marey.control.planner_tables import NEVER, link_states, list_rings
 from marey.core.arrays import Floats
-from marey.core.reports import Report
+from marey.core.reports import ReportBase
 from marey.maths import rigid2d
 from marey.maths.value_kernels import GoalGrid, Steps, iterate_values
 from marey.pmg import ParametricMotionGraph
@@ -36,7 +36,7 @@ _N_HEADINGS, _MOMENTS, _EVERY, _MAX_STEPS = 72, 60, 0.04, 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TurnLimit(Report):
+class TurnLimit(ReportBase):
     """Clips of a node after which a character never again turns as sharply as the node can.
 
     node : name of the node.
@@ -66,7 +66,7 @@ class TurnLimit(Report):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NodeLimit(Report):
+class NodeLimit(ReportBase):
     """Clips of a node after which a character never again plays another node.
 
     node, target : names of the nodes.

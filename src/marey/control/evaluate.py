@@ -16,7 +16,7 @@ from marey.core.arrays import Bools, Floats, freeze_array
 from marey.core.motion import Motion
 from marey.core.placement import find_facing
 from marey.core.protocols import Stream
-from marey.core.reports import Report
+from marey.core.reports import ReportBase
 from marey.core.settings import operation
 from marey.deprecation import renamed_methods, renamed_parameters
 from marey.errors import InvalidValue
@@ -47,7 +47,7 @@ _LOOK, _STEER = 0.8, 0.1
 
 @renamed_methods(as_dict="to_dict")
 @dataclass(frozen=True, slots=True)
-class StreamMetrics(Report):
+class StreamMetrics(ReportBase):
     """Metrics of a stream.
 
     response, response_p90 : response time in seconds, from the request of a direction until the character faces it

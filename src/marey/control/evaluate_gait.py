@@ -13,14 +13,14 @@ import numpy as np
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
-from marey.core.reports import Report
+from marey.core.reports import ReportBase
 from marey.measure.gait import find_strides
 
 __all__ = ["GaitMetrics", "gait_metrics", "lean"]
 
 
 @dataclass(frozen=True, slots=True)
-class GaitMetrics(Report):
+class GaitMetrics(ReportBase):
     """Gait metrics of one or several motions, medians over their strides.
 
     bob : meters, vertical range of the hips in a stride.

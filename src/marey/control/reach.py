@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from marey.control.clip_model import grid_fractions, start_clips
 from marey.control.planner import get_planner
 from marey.core.arrays import Floats, FrozenRecord, Ints, check_index, set_readonly
-from marey.core.reports import Report
+from marey.core.reports import ReportBase
 from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
@@ -191,7 +191,7 @@ def reach(
 
 @renamed_fields(least="min", most="max")
 @dataclass(frozen=True, slots=True, eq=False)
-class ClipLengths(Report):
+class ClipLengths(ReportBase):
     """Durations of the clips of a node, in seconds.
 
     node : name of the node.

@@ -28,7 +28,7 @@ from marey.pmg import ParametricMotionGraph
 if TYPE_CHECKING:
     from marey.control.sampled_stream import SampledStream
 
-__all__ = ["SampledCharacter", "SampledClip", "SampledNode", "Transitions", "ValueTables"]
+__all__ = ["ClipTransitions", "SampledCharacter", "SampledClip", "SampledNode", "ValueTables"]
 
 TURNING = 0.3
 """Cost, in meters, of turning by one radian while the character should stand."""
@@ -69,7 +69,7 @@ class SampledClip(NamedTuple):
     hit: Floats | None
 
 
-class Transitions(NamedTuple):
+class ClipTransitions(NamedTuple):
     """The E transitions between N clips, ordered by the clip that they leave.
 
     first : (N + 1,) transitions ``first[i]`` to ``first[i + 1]``, half-open, leave clip i.
@@ -127,7 +127,7 @@ class SampledCharacter:
     name: str
     nodes: tuple[SampledNode, ...]
     clips: tuple[SampledClip, ...]
-    transitions: Transitions
+    transitions: ClipTransitions
     tables: ValueTables
     half: int
     start: int

@@ -10,7 +10,7 @@ from marey.compare.clouds import Clouds, frame_weights, point_clouds
 from marey.compare.distance import frame_distances
 from marey.control.planner_kernels import find_ends
 from marey.control.planner_tables import NEVER
-from marey.control.sampled import SampledCharacter, SampledClip, SampledNode, Transitions, ValueTables
+from marey.control.sampled import ClipTransitions, SampledCharacter, SampledClip, SampledNode, ValueTables
 from marey.control.settings import SampleSettings
 from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.motion import Motion
@@ -163,7 +163,7 @@ def _round(values: Floats) -> Floats:
 # Transitions ---------------------------------------------------------------------------------------------------------
 
 
-def _find_links(graph: ParametricMotionGraph, samples: list[_Sample], half: int) -> Transitions:
+def _find_links(graph: ParametricMotionGraph, samples: list[_Sample], half: int) -> ClipTransitions:
     """Find the transitions between samples that are not worse than the edges allow."""
     by_node = {name: [k for k, each in enumerate(samples) if each.node == name] for name in graph.nodes}
     windows = {
@@ -187,7 +187,7 @@ def _find_links(graph: ParametricMotionGraph, samples: list[_Sample], half: int)
     first = np.searchsorted([row[0] for row in rows], np.arange(len(samples) + 1))
     table = np.array(rows, dtype=np.float64).reshape(-1, 8)
     target, leave, enter = (column.astype(np.int64) for column in table[:, 1:4].T)
-    return Transitions(first, target, leave, enter, np.round(table[:, 4:7], 5), np.round(table[:, 7], 4))
+    return ClipTransitions(first, target, leave, enter, np.round(table[:, 4:7], 5), np.round(table[:, 7], 4))
 
 
 def _align(a: _Sample, b: _Sample, leave: int, enter: int, half: int, weights: Floats) -> list[float]:
@@ -201,7 +201,7 @@ def _align(a: _Sample, b: _Sample, leave: int, enter: int, half: int, weights: F
     return [float(moves[0, 0]), *(moves[0, 1:] + shift).tolist()]
 
 
-def _keep_connected(n: int, links: Transitions) -> Bools:
+def _keep_connected(n: int, links: ClipTransitions) -> Bools:
     """Return which clips to keep (n,): the largest set in which every clip can reach every other one."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -219,7 +219,7 @@ def _keep_connected(n: int, links: Transitions) -> Bools:
 
 
 def _assemble(
-    graph: ParametricMotionGraph, samples: list[_Sample], links: Transitions, kept: Bools, half: int
+    graph: ParametricMotionGraph, samples: list[_Sample], links: ClipTransitions, kept: Bools, half: int
 ) -> SampledCharacter:
     """Renumber clips, cut off frames that are never played, and compute the tables."""
     source = np.repeat(np.arange(len(samples)), np.diff(links.first))
@@ -241,7 +241,7 @@ def _assemble(
         place = np.round(find_placement(each.motion, decide), 5)
         parts = names.index(each.node), each.parameters, each.motion[begin:stop], decide - begin, place
         clips.append(SampledClip(*parts, np.round(path, 4), _find_hit(graph[each.node], each)))
-    transitions = Transitions(
+    transitions = ClipTransitions(
         np.searchsorted(source, np.arange(len(inside) + 1)),
         target, leave - starts[source], enter - starts[target], links.moves[used], links.costs[used],
     )  # fmt: skip
@@ -329,7 +329,7 @@ def _thin_out(char: SampledCharacter) -> SampledCharacter:
     index = np.union1d(index, every[one_each])
     first = np.searchsorted(char.sources[index], np.arange(len(char.clips) + 1))
     whole = links.target[index], links.leave[index], links.enter[index]
-    return replace(char, transitions=Transitions(first, *whole, links.moves[index], links.costs[index]))
+    return replace(char, transitions=ClipTransitions(first, *whole, links.moves[index], links.costs[index]))
 
 
 def _point_grid(slowness: float, longest: float) -> GoalGrid:

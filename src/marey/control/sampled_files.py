@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from marey.clean import layout_kernels as layout
 from marey.clean.limbs import find_limbs
-from marey.control.sampled import SampledCharacter, SampledClip, SampledNode, Transitions, ValueTables
+from marey.control.sampled import ClipTransitions, SampledCharacter, SampledClip, SampledNode, ValueTables
 from marey.control.sampled_build import HORIZON, POINT_LIMITS
 from marey.control.sampled_stream import find_start
 from marey.core.arrays import Bools, Floats, check_index, freeze_array, set_readonly
@@ -204,7 +204,7 @@ def _read_character(content: dict[str, Any], path: Path, data: bytes) -> Sampled
     return SampledCharacter(content["name"], nodes, tuple(clips), transitions, tables, half, start)
 
 
-def _read_transitions(rows: list[Any], clips: list[SampledClip], half: int) -> Transitions:
+def _read_transitions(rows: list[Any], clips: list[SampledClip], half: int) -> ClipTransitions:
     table = freeze_array(np.array(rows, dtype=np.float64).reshape(-1, 8), "next", (None, 8))
     if np.abs(table[:, :4]).max(initial=0.0) > MAX_FRAMES:  # larger numbers may not fit integers
         raise InvalidValue("a transition is at a frame that its clips do not have")
@@ -222,7 +222,7 @@ def _read_transitions(rows: list[Any], clips: list[SampledClip], half: int) -> T
         raise InvalidValue(
             f"a transition of clip {int(source[np.argmax(wrong)])} is at a frame that its clips do not have"
         )
-    return Transitions(first, target, leave, enter, set_readonly(table[:, 4:7]), set_readonly(table[:, 7]))
+    return ClipTransitions(first, target, leave, enter, set_readonly(table[:, 4:7]), set_readonly(table[:, 7]))
 
 
 def _read_tables(values: dict[str, Any], n_clips: int, n_nodes: int) -> ValueTables:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-class Report:
+class ReportBase:
     """Base class of dataclasses whose fields are their report."""
 
     __slots__ = ()

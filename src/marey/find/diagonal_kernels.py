@@ -16,7 +16,7 @@ from marey.compiled import Floats1D, Floats2D, Floats3D, helper
 from marey.find.index_kernels import Blocks
 
 
-class Factors(NamedTuple):
+class FrameFactors(NamedTuple):
     """Frames from `begin` on as factors of D; see `grid_kernels`.
 
     x, y, z : (M, F) markers times the roots of their weights, relative to a center.
@@ -35,7 +35,7 @@ class Factors(NamedTuple):
 @helper
 def read_points(
     points: Floats3D, origin: Floats1D, begin: int, end: int, roots: Floats1D, weights: Floats1D
-) -> Factors:
+) -> FrameFactors:
     """Return the factors of frames `begin` to `end` of points (F, M, 3), relative to a point.
 
     roots : (M,) square roots of the markers' weights. weights : (2 L + 1,) weights of the frames in a window.
@@ -50,13 +50,13 @@ def read_points(
             z[m, f] = points[begin + f, m, 2] - origin[2]
         _add_marker(x[m], y[m], z[m], roots[m], sums)
     _average_windows(sums, weights, means)
-    return Factors(begin, x, y, z, sums, means)
+    return FrameFactors(begin, x, y, z, sums, means)
 
 
 @helper
 def read_clip(
     blocks: Blocks, clip: int, left: int, right: int, height: float, roots: Floats1D, weights: Floats1D
-) -> Factors:
+) -> FrameFactors:
     """Return the factors of frames `left` to `right` of a clip, and of the frames around them that windows need.
 
     They are relative to a marker of the first of these frames; heights are relative to `height`.
@@ -79,7 +79,7 @@ def read_clip(
             pz[j] = float(gz[j]) - origin_z
         _add_marker(px, py, pz, roots[m], sums)
     _average_windows(sums, weights, means)
-    return Factors(begin, x, y, z, sums, means)
+    return FrameFactors(begin, x, y, z, sums, means)
 
 
 @helper
@@ -108,7 +108,9 @@ def _average_windows(sums: Floats2D, weights: Floats1D, out: Floats2D) -> None:
 
 
 @helper
-def multiply(ours: Factors, theirs: Factors, lags: tuple[int, int], frames: tuple[int, int], out: Floats3D) -> None:
+def multiply(
+    ours: FrameFactors, theirs: FrameFactors, lags: tuple[int, int], frames: tuple[int, int], out: Floats3D
+) -> None:
     """Write the products of `frames` of our clip and the frames that are `lags` later; see `grid_kernels`.
 
     Four markers are multiplied at a time, for all lags, while they are in the processor's L1 cache.
@@ -137,7 +139,7 @@ def multiply(ours: Factors, theirs: Factors, lags: tuple[int, int], frames: tupl
 
 @helper
 def _add_one(
-    ours: Factors, theirs: Factors, m: int, a: int, b: int, dot: Floats1D, cross: Floats1D, up: Floats1D
+    ours: FrameFactors, theirs: FrameFactors, m: int, a: int, b: int, dot: Floats1D, cross: Floats1D, up: Floats1D
 ) -> None:
     """Add the products of marker m, from frames a and b of the factors on."""
     n = len(dot)
@@ -151,7 +153,7 @@ def _add_one(
 
 @helper
 def _add_four(
-    ours: Factors, theirs: Factors, m: int, a: int, b: int, dot: Floats1D, cross: Floats1D, up: Floats1D
+    ours: FrameFactors, theirs: FrameFactors, m: int, a: int, b: int, dot: Floats1D, cross: Floats1D, up: Floats1D
 ) -> None:
     """Do the same as `_add_one` for four markers."""
     n, p, q, r = len(dot), m + 1, m + 2, m + 3
@@ -172,8 +174,8 @@ def _add_four(
 
 @helper
 def measure_diagonal(
-    ours: Factors,
-    theirs: Factors,
+    ours: FrameFactors,
+    theirs: FrameFactors,
     diagonal: tuple[int, int, int],
     sizes: tuple[int, int],
     weights: Floats1D,
@@ -217,8 +219,8 @@ def measure_diagonal(
 
 @helper
 def _measure_edge_cell(
-    ours: Factors,
-    theirs: Factors,
+    ours: FrameFactors,
+    theirs: FrameFactors,
     lag: int,
     i: int,
     frames: tuple[int, int],

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.compiled import Floats1D, Floats3D, Ints2D, Singles2D, UInt8s2D, UInt16s2D, helper, kernel
-from marey.find.diagonal_kernels import Factors, measure_diagonal, multiply, read_clip, read_points
+from marey.find.diagonal_kernels import FrameFactors, measure_diagonal, multiply, read_clip, read_points
 from marey.find.index_kernels import Blocks, add_squares
 from marey.find.region_kernels import MarkArrays, Rules, write_kept, write_marks
 from marey.find.search_kernels import CELL, Behind, PathEnds, extend_path
@@ -78,7 +78,7 @@ class _Bounds(NamedTuple):
 class _QueryRows(NamedTuple):
     """Frames `top` to `bottom` of the query's clip that are compared, and their factors."""
 
-    factors: Factors
+    factors: FrameFactors
     top: int
     bottom: int
 

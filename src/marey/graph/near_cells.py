@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ from marey.graph.near_kernels import (
     list_near_cells,
 )
 
+if TYPE_CHECKING:
+    from marey.graph.minima import Block
+
 # Number of frames in a group, and of groups whose centers are stored together; the kernels depend on it.
 _GROUP = 8
 # Number of blocks whose groups are compared by one call.
@@ -56,19 +59,6 @@ _DOUBLE_ERROR = 2.0**-44
 
 Singles = NDArray[np.float32]
 NO_CELLS: Ints = set_readonly(np.empty((0, 2), dtype=np.int64))
-
-
-class Block(Protocol):
-    """A block of the grid of two clips; see `marey.graph.minima.Block`."""
-
-    @property
-    def a(self) -> int: ...
-    @property
-    def b(self) -> int: ...
-    @property
-    def rows(self) -> tuple[int, int]: ...
-    @property
-    def columns(self) -> tuple[int, int]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, Ints
-from marey.core.reports import Report
+from marey.core.reports import ReportBase
 from marey.core.settings import operation
 from marey.deprecation import warn_renamed
 from marey.errors import NoResult
@@ -41,7 +41,7 @@ _MIN_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Usefulness(Report):
+class Usefulness(ReportBase):
     """Measures of what a graph can do.
 
     Attributes

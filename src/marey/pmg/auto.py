@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from marey.core.reports import Report
+from marey.core.reports import ReportBase
 from marey.core.settings import operation
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue, NoResult
@@ -19,7 +19,7 @@ __all__ = ["AutoReport", "connect_all", "find_dead_ends", "remove_dead_ends"]
 
 @renamed_fields(kept="connected")
 @dataclass(frozen=True, slots=True, eq=False)
-class AutoReport(Report):
+class AutoReport(ReportBase):
     """Result of trying to connect all pairs of nodes.
 
     connected : (source, target) node names of each new edge, without edges of pruned nodes.

@@ -20,7 +20,7 @@ from marey.io.folder import free_name
 from marey.studio.frames import MAX_JOINTS
 from marey.studio.messages import Binary, Where
 from marey.studio.places import suggest_file_name
-from marey.studio.recipes import Recipe, call, missing_recipe
+from marey.studio.recipes import CodeRecipe, call, missing_recipe
 
 Recording = Motion | Markers
 # Limits: closed motions that can be reopened, open motions, their bytes with history, undo steps, frames per message.
@@ -52,7 +52,7 @@ class Step:
     revision: int
     what: str
     number: int
-    recipe: Recipe
+    recipe: CodeRecipe
 
 
 @dataclass(slots=True, eq=False)
@@ -80,7 +80,7 @@ class Opened:
     at: int = 0
     saved: Recording | None = None
     trimmed: Motion | None = None
-    recipe: Recipe | None = None
+    recipe: CodeRecipe | None = None
 
     @property
     def now(self) -> Step:
@@ -165,13 +165,13 @@ class Motions:
                 self._make_room(size=more)
             self._reserved[what] = size
 
-    def add_result(self, motion: Motion, *made_from: str, recipe: Recipe | None = None) -> str:
+    def add_result(self, motion: Motion, *made_from: str, recipe: CodeRecipe | None = None) -> str:
         """Add a motion that was made from the motions with the given ids. Return its id."""
         return self.add(
             Opened(replace(motion, name=self._find_free_name(motion.name)), made_from=made_from, recipe=recipe)
         )
 
-    def recipe(self, name: str) -> Recipe:
+    def recipe(self, name: str) -> CodeRecipe:
         """Return how a motion, as it is now, was made."""
         return self.opened(name).now.recipe
 
@@ -245,7 +245,7 @@ class Motions:
         what: str,
         *,
         merge_undo: bool = False,
-        recipe: Recipe | None = None,
+        recipe: CodeRecipe | None = None,
     ) -> None:
         """Replace `before` with `after` as an undoable step. Raise an error if `before` is not the current state.
 
@@ -281,7 +281,7 @@ class Motions:
             merges = 0 < opened.at == len(opened.steps) - 1 and opened.now.what == what
             return opened.steps[opened.at - merges]
 
-    def trim_rest(self, name: str, recipe: Recipe | None = None) -> bool:
+    def trim_rest(self, name: str, recipe: CodeRecipe | None = None) -> bool:
         """Remove a rest pose in frame 0, as an undoable step. Return whether there was one.
 
         This does not count as an edit of an unedited motion. `recipe` is how to load the motion without the rest pose.
@@ -385,7 +385,7 @@ def compute_world(recording: Recording, start: int, stop: int) -> tuple[Floats, 
     return world.positions, world.rotations
 
 
-def _save_first(recording: Recording, what: str) -> Recipe:
+def _save_first(recording: Recording, what: str) -> CodeRecipe:
     """Return the recipe of a motion that cannot be made by code: it must be saved first."""
     return missing_recipe(recording.name, what, f"{suggest_file_name(recording.name)}.npz")
 

@@ -12,7 +12,7 @@ from typing import Any
 from marey.core.settings import Settings, options_of
 from marey.studio.operation_work import find_speed_keys
 from marey.studio.operations import Inputs, Operation
-from marey.studio.recipes import Recipe, call, list_of, write_options, write_rows, write_value
+from marey.studio.recipes import CodeRecipe, call, list_of, write_options, write_rows, write_value
 
 # Public names of functions that the table of operations names by another module.
 _PUBLIC = {"marey.core.resample:resample": "marey.edit.resample"}
@@ -49,13 +49,13 @@ class Use:
         """The settings that are not inputs."""
         return [each for each in self.settings if not isinstance(each, Inputs)]
 
-    def call(self, function: str, *arguments: Any, end: str = "", imports: tuple[str, ...] = ()) -> Recipe:
+    def call(self, function: str, *arguments: Any, end: str = "", imports: tuple[str, ...] = ()) -> CodeRecipe:
         """Return the recipe of a call of `function`, with the options of all settings."""
         options, needed = write_options(*self.options)
         return call(self.name, function, *arguments, options=options, end=end, imports=(*imports, *needed))
 
 
-def write_operation(use: Use, n_results: int) -> list[Recipe | None]:
+def write_operation(use: Use, n_results: int) -> list[CodeRecipe | None]:
     """Return the recipe of each result of an operation; None for those that cannot be written."""
     row = use.operation
     module, _, function = row.call.partition(":")
@@ -69,7 +69,7 @@ def write_operation(use: Use, n_results: int) -> list[Recipe | None]:
         return [None] * n_results
     arguments: list[Any] = []
     for take, each in zip(row.takes, use.data, strict=True):
-        if isinstance(each, Recipe):
+        if isinstance(each, CodeRecipe):
             arguments.append(each)
         elif take == "range":
             arguments += [str(frame) for frame in each]
@@ -84,7 +84,7 @@ def write_operation(use: Use, n_results: int) -> list[Recipe | None]:
     return [use.call(_PUBLIC.get(row.call, f"{module}.{function}"), *arguments, *inputs)]
 
 
-def _split(use: Use) -> list[Recipe | None]:
+def _split(use: Use) -> list[CodeRecipe | None]:
     motion, frame = use.data
     return [
         call(f"{use.name} {k}", "marey.edit.crop", motion, *map(str, span))
@@ -92,7 +92,7 @@ def _split(use: Use) -> list[Recipe | None]:
     ]
 
 
-def _change_speed(use: Use) -> Recipe:
+def _change_speed(use: Use) -> CodeRecipe:
     motion, span = use.data
     duration, fps = use.motion.duration, use.motion.fps
     start, stop = (0.0, duration) if span is None else (frame / fps for frame in span)
@@ -101,27 +101,27 @@ def _change_speed(use: Use) -> Recipe:
     return use.call("marey.edit.timewarp", motion, repr(keys))
 
 
-def _speed_curve(use: Use) -> Recipe:
+def _speed_curve(use: Use) -> CodeRecipe:
     motion, curve = use.data
     return use.call("marey.edit.timewarp", motion, repr(find_speed_keys(use.motion, curve)))
 
 
-def _timewarp(use: Use) -> Recipe:
+def _timewarp(use: Use) -> CodeRecipe:
     rows = [each.split("=") for each in use.input("keys").replace(";", ",").split(",") if each.strip()]
     return use.call("marey.edit.timewarp", use.data[0], repr([(float(old), float(new)) for old, new in rows]))
 
 
-def _move(use: Use) -> Recipe:
+def _move(use: Use) -> CodeRecipe:
     offset = tuple(use.input(name) for name in ("left", "up", "forward"))
     return _warp(use, "MoveKey", use.input("part"), f"offset={offset!r}")
 
 
-def _rotate(use: Use) -> Recipe:
+def _rotate(use: Use) -> CodeRecipe:
     turn = tuple(use.input(name) for name in ("bend", "twist", "lean"))
     return _warp(use, "TurnKey", use.input("joint"), repr(turn))
 
 
-def _warp(use: Use, kind: str, name: str, change: str) -> Recipe:
+def _warp(use: Use, kind: str, name: str, change: str) -> CodeRecipe:
     """Return the recipe of a warp with one key of the class `kind`."""
     motion, frame = use.data
     axes, hold = use.input("axes"), use.input("hold")
@@ -129,15 +129,15 @@ def _warp(use: Use, kind: str, name: str, change: str) -> Recipe:
     return use.call("marey.edit.warp", motion, key, imports=(f"from marey.edit import {kind}",))
 
 
-def _solve(use: Use) -> Recipe:
+def _solve(use: Use) -> CodeRecipe:
     return use.call("marey.solve", repr(use.data[0]))
 
 
-def _clean(use: Use) -> Recipe:
+def _clean(use: Use) -> CodeRecipe:
     return use.call("marey.clean", use.data[0])
 
 
-def _limit(use: Use) -> Recipe:
+def _limit(use: Use) -> CodeRecipe:
     motion, motions = use.data
     learning, cleaning = use.options
     options, needed = write_options(learning)
@@ -146,15 +146,15 @@ def _limit(use: Use) -> Recipe:
     return call(use.name, "marey.clean", motion, ("joint_limits=", limits), options=options, imports=needed)
 
 
-def _splice(use: Use) -> Recipe:
+def _splice(use: Use) -> CodeRecipe:
     return use.call("marey.splice", *use.data)
 
 
-def _transplant(use: Use) -> Recipe:
+def _transplant(use: Use) -> CodeRecipe:
     return use.call("marey.transplant", *use.data, f"joints={use.input('part')!r}")
 
 
-def _reach(use: Use) -> Recipe | list[Recipe | None]:
+def _reach(use: Use) -> CodeRecipe | list[CodeRecipe | None]:
     (graph,) = use.data
     reach: Any
     reach, landing = use.options
@@ -162,42 +162,42 @@ def _reach(use: Use) -> Recipe | list[Recipe | None]:
     if reach.clip is not None:
         return [None]
     options, needed = write_options(reach)
-    walk = Recipe("graph_walk", (graph, *call("", ".reach", point, options=options).parts), needed)
+    walk = CodeRecipe("graph_walk", (graph, *call("", ".reach", point, options=options).parts), needed)
     options, needed = write_options(landing)
-    return Recipe(use.name, (walk, *call("", ".land_at", point, options=options, end=".motion()").parts), needed)
+    return CodeRecipe(use.name, (walk, *call("", ".land_at", point, options=options, end=".motion()").parts), needed)
 
 
-def _crowd(use: Use) -> list[Recipe | None]:
+def _crowd(use: Use) -> list[CodeRecipe | None]:
     (graph,) = use.data
     settings: Any = use.options[0]
     options, needed = write_options(settings)
     paths = f"crossing_paths({use.input('characters')}, {use.input('radius')!r}, {settings.rng!r})"
     made = call("crowd", ".crowd", paths, options=options, end=".motions()")
-    crowd = Recipe("crowd", (graph, *made.parts), ("from marey.graph import crossing_paths", *needed))
-    return [Recipe(f"character {k + 1}", (crowd, f"[{k}]")) for k in range(use.input("characters"))]
+    crowd = CodeRecipe("crowd", (graph, *made.parts), ("from marey.graph import crossing_paths", *needed))
+    return [CodeRecipe(f"character {k + 1}", (crowd, f"[{k}]")) for k in range(use.input("characters"))]
 
 
-def _variations(use: Use) -> list[Recipe | None]:
+def _variations(use: Use) -> list[CodeRecipe | None]:
     (motions,) = use.data
     takes = use.call("marey.graph.variations", list_of(motions), str(use.input("n")))
-    return [Recipe(f"variation {k + 1}", (takes, f"[{k}]")) for k in range(use.input("n"))]
+    return [CodeRecipe(f"variation {k + 1}", (takes, f"[{k}]")) for k in range(use.input("n"))]
 
 
-def _reduce(use: Use) -> Recipe:
+def _reduce(use: Use) -> CodeRecipe:
     (graph,) = use.data
-    return Recipe("reduced_graph", (graph, *use.call(".reduce_transitions", end=".graph").parts))
+    return CodeRecipe("reduced_graph", (graph, *use.call(".reduce_transitions", end=".graph").parts))
 
 
-def _register(use: Use) -> Recipe:
+def _register(use: Use) -> CodeRecipe:
     (graph,) = use.data
-    return Recipe("registered_graph", (graph, *use.call(".with_registered_transitions").parts))
+    return CodeRecipe("registered_graph", (graph, *use.call(".with_registered_transitions").parts))
 
 
-def _similarity(use: Use) -> Recipe:
+def _similarity(use: Use) -> CodeRecipe:
     return use.call("marey.MotionGraph.build_by_similarity", list_of(use.data[0]))
 
 
-_WRITERS: Mapping[str, Callable[[Use], Recipe | list[Recipe | None]]] = {
+_WRITERS: Mapping[str, Callable[[Use], CodeRecipe | list[CodeRecipe | None]]] = {
     "split": _split, "change_speed": _change_speed, "timewarp": _timewarp, "follow_speed_curve": _speed_curve,
     "move_part": _move, "rotate_joint": _rotate, "limit_joints": _limit,
     "solve_positions": _solve, "clean_motion": _clean, "splice_bodies": _splice, "transplant_part": _transplant,

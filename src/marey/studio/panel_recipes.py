@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from marey.io.settings import LoadSettings
-from marey.studio.recipes import Recipe, call, change, list_of, write_options, write_rows, write_value
+from marey.studio.recipes import CodeRecipe, call, change, list_of, write_options, write_rows, write_value
 
 if TYPE_CHECKING:
     from marey.blend.settings import TransitionSettings
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
     from marey.studio.panels.layer import LookAt
 
 
-def load_recipe(name: str, path: str, where: Where, settings: LoadSettings) -> Recipe:
+def load_recipe(name: str, path: str, where: Where, settings: LoadSettings) -> CodeRecipe:
     """Return the recipe of a motion that was opened from a file."""
     options, imports = write_options(settings)
     made = call(name, "marey.load_motion", repr(path), options=options)
-    return Recipe(name, made.parts, imports, path if where == "uploads" else "")
+    return CodeRecipe(name, made.parts, imports, path if where == "uploads" else "")
 
 
-def file_recipe(path: str) -> Recipe:
+def file_recipe(path: str) -> CodeRecipe:
     """Return the recipe of a motion that a panel reads from a file of the folder."""
     return load_recipe(path.rpartition("/")[2].partition(".")[0], path, "folder", LoadSettings())
 
 
-def sample_recipe(name: str, sample: str, options: dict[str, Any]) -> Recipe:
+def sample_recipe(name: str, sample: str, options: dict[str, Any]) -> CodeRecipe:
     """Return the recipe of a generated motion."""
     given = [f"{key}={value!r}" for key, value in options.items()]
     return call(name, "marey.samples.sample", repr(sample), options=given, end=".motion")
 
 
-def detection_recipe(name: str, motion: Recipe, settings: ContactSettings) -> Recipe:
+def detection_recipe(name: str, motion: CodeRecipe, settings: ContactSettings) -> CodeRecipe:
     """Return the recipe of a motion whose contacts were detected."""
     options, imports = write_options(settings)
     return call(name, "marey.detect_contacts", motion, options=options, imports=imports)
 
 
-def contacts_recipe(motion: Motion, recipe: Recipe, contacts: Contacts) -> Recipe:
+def contacts_recipe(motion: Motion, recipe: CodeRecipe, contacts: Contacts) -> CodeRecipe:
     """Return the recipe of a motion whose contacts were edited by hand."""
     spans = {name: contacts.intervals(name) for name in contacts.names}
     if motion.contacts is None:
@@ -59,15 +59,15 @@ def contacts_recipe(motion: Motion, recipe: Recipe, contacts: Contacts) -> Recip
     return change(motion.name, recipe, "contacts", *value, imports=imports)
 
 
-def labels_recipe(motion: Motion, recipe: Recipe, labels: Labels) -> Recipe:
+def labels_recipe(motion: Motion, recipe: CodeRecipe, labels: Labels) -> CodeRecipe:
     """Return the recipe of a motion whose labels were edited by hand."""
     rows = ", ".join(f"marey.Label({each.name!r}, {each.start}, {each.stop})" for each in labels)
     return change(motion.name, recipe, "labels", f"marey.Labels(({rows}{',' if len(labels) == 1 else ''}))")
 
 
 def blend_recipe(
-    message: BlendMotions, motions: Sequence[Recipe], name: str, keys: tuple[list[float], list[list[float]]] | None
-) -> Recipe:
+    message: BlendMotions, motions: Sequence[CodeRecipe], name: str, keys: tuple[list[float], list[list[float]]] | None
+) -> CodeRecipe:
     """Return the recipe of a blend. `keys` are the times and weights of weight curves; None for constant weights."""
     clips = list(motions)
     loops = message.registration.cut_loops
@@ -87,61 +87,63 @@ def blend_recipe(
 
 
 def transition_recipe(
-    motions: Sequence[Recipe], name: str, at: tuple[float, float] | None, settings: TransitionSettings
-) -> Recipe:
+    motions: Sequence[CodeRecipe], name: str, at: tuple[float, float] | None, settings: TransitionSettings
+) -> CodeRecipe:
     """Return the recipe of a transition."""
     options, imports = write_options(settings)
     given = [] if at is None else [f"at={tuple(at)!r}"]
     return call(name, "marey.transition", *motions, options=[*given, *options], imports=imports)
 
 
-def retarget_recipe(name: str, motion: Recipe, onto: Recipe, pose: int | None, target_pose: int | None) -> Recipe:
+def retarget_recipe(
+    name: str, motion: CodeRecipe, onto: CodeRecipe, pose: int | None, target_pose: int | None
+) -> CodeRecipe:
     """Return a recipe that retargets a motion to another skeleton."""
     options = [f"{key}={frame}" for key, frame in (("pose", pose), ("target_pose", target_pose)) if frame is not None]
     return call(name, "marey.edit.retarget", motion, onto, options=options)
 
 
 def graph_recipe(
-    clips: Sequence[Recipe],
+    clips: Sequence[CodeRecipe],
     settings: GraphSettings,
     threshold: float,
     thresholds: dict[tuple[str, str], float],
-) -> Recipe:
+) -> CodeRecipe:
     """Return the recipe of a motion graph."""
     options, imports = write_options(settings, skip=["threshold", "thresholds"])
     given = [f"threshold={threshold!r}", *([f"thresholds={thresholds!r}"] if thresholds else [])]
     return call("graph", "marey.MotionGraph.build", list_of(clips), options=[*given, *options], imports=imports)
 
 
-def graph_file_recipe(path: str) -> Recipe:
+def graph_file_recipe(path: str) -> CodeRecipe:
     """Return the recipe of a motion graph in a file of the folder."""
     return call("graph", "marey.MotionGraph.load", repr(path))
 
 
-def walk_recipe(graph: Recipe, name: str, settings: GraphWalkSettings, feet: str | None) -> Recipe:
+def walk_recipe(graph: CodeRecipe, name: str, settings: GraphWalkSettings, feet: str | None) -> CodeRecipe:
     """Return the recipe of a random walk."""
     options, imports = write_options(settings)
     walk = call("", ".random_walk", options=options, end=f".place_at().motion(feet={feet!r})")
-    return Recipe(name, (graph, *walk.parts), imports)
+    return CodeRecipe(name, (graph, *walk.parts), imports)
 
 
 def path_recipe(
-    graph: Recipe,
+    graph: CodeRecipe,
     path: Sequence[Sequence[float]],
     styles: list[tuple[float, str]] | None,
     settings: GraphPathSettings,
     feet: str | None,
-) -> Recipe:
+) -> CodeRecipe:
     """Return the recipe of a walk along a path, whose points are part of the code."""
-    drawn = Recipe("path", (write_rows(path),))
+    drawn = CodeRecipe("path", (write_rows(path),))
     options, imports = write_options(settings, skip=["styles"])
     if styles is not None:
         options.insert(0, f"styles={styles!r}")
     parts = call("", ".follow", drawn, options=options, end=f".motion(feet={feet!r})").parts
-    return Recipe("path walk", (graph, *parts), imports)
+    return CodeRecipe("path walk", (graph, *parts), imports)
 
 
-def gaze_recipe(message: LookAt, motion: Recipe, name: str) -> Recipe:
+def gaze_recipe(message: LookAt, motion: CodeRecipe, name: str) -> CodeRecipe:
     """Return the recipe of a motion that looks at targets."""
     gaze = "marey.GazeMap.default()" if message.map is None else f"marey.GazeMap.load({message.map!r})"
     goals = [(goal.time, *(goal.angles or (goal.point,))) for goal in message.goals]

@@ -1,8 +1,8 @@
 """How motions were made, written as Python code that makes them again.
 
-Each step of an open motion has a `Recipe`: an expression whose parts are text and other recipes. `write_code` writes
-one line for each recipe that a motion depends on. `marey.studio.operation_recipes` and `marey.studio.panel_recipes`
-describe what the page does.
+Each step of an open motion has a `CodeRecipe`: an expression whose parts are text and other recipes. `write_code`
+writes one line for each recipe that a motion depends on. `marey.studio.operation_recipes` and
+`marey.studio.panel_recipes` describe what the page does.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _TAKEN = ("marey", "replace")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recipe:
-    """How a value was made.
+class CodeRecipe:
+    """How a value was made, as Python code.
 
     name : the name of its variable, before it is made unique.
     parts : the expression: text, and the recipes of the values in it.
@@ -41,12 +41,12 @@ class Recipe:
     file: str = ""
 
     @property
-    def inputs(self) -> Iterator[Recipe]:
+    def inputs(self) -> Iterator[CodeRecipe]:
         """The recipes in the expression."""
-        return (part for part in self.parts if isinstance(part, Recipe))
+        return (part for part in self.parts if isinstance(part, CodeRecipe))
 
 
-Part: TypeAlias = str | Recipe
+Part: TypeAlias = str | CodeRecipe
 
 
 def call(
@@ -56,29 +56,31 @@ def call(
     options: Iterable[str] = (),
     end: str = "",
     imports: tuple[str, ...] = (),
-) -> Recipe:
+) -> CodeRecipe:
     """Return the recipe of a function call. An argument is text, a recipe, or a tuple of both that is joined.
 
     options : further arguments, such as those of `write_options`. end : text after the call.
     """
     given = [each if isinstance(each, tuple) else (each,) for each in (*arguments, *options)]
     separated = [part for k, each in enumerate(given) for part in (((", ",) if k else ()) + each)]
-    return Recipe(name, (f"{function}(", *separated, f"){end}"), imports)
+    return CodeRecipe(name, (f"{function}(", *separated, f"){end}"), imports)
 
 
-def change(name: str, motion: Recipe, field: str, *value: Part, imports: tuple[str, ...] = ()) -> Recipe:
+def change(name: str, motion: CodeRecipe, field: str, *value: Part, imports: tuple[str, ...] = ()) -> CodeRecipe:
     """Return the recipe of a copy of `motion` with another value of one field."""
-    return Recipe(name, ("replace(", motion, f", {field}=", *value, ")"), ("from dataclasses import replace", *imports))
+    return CodeRecipe(
+        name, ("replace(", motion, f", {field}=", *value, ")"), ("from dataclasses import replace", *imports)
+    )
 
 
-def list_of(recipes: Sequence[Recipe]) -> tuple[Part, ...]:
+def list_of(recipes: Sequence[CodeRecipe]) -> tuple[Part, ...]:
     """Return the parts of a list of values."""
     return ("[", *(part for k, each in enumerate(recipes) for part in (((", ",) if k else ()) + (each,))), "]")
 
 
-def missing_recipe(name: str, what: str, file: str) -> Recipe:
+def missing_recipe(name: str, what: str, file: str) -> CodeRecipe:
     """Return the recipe of a motion that code cannot make: the code loads it from `file`, to which it must be saved."""
-    return Recipe(name, (f"marey.load_motion({file!r})  # {what}: made by hand, saved from the studio",), file=file)
+    return CodeRecipe(name, (f"marey.load_motion({file!r})  # {what}: made by hand, saved from the studio",), file=file)
 
 
 def write_value(value: Any) -> tuple[str, tuple[str, ...]]:
@@ -134,7 +136,7 @@ class Code:
     files: tuple[str, ...]
 
 
-def write_code(recipe: Recipe, file: str, folder: str = "") -> Code:
+def write_code(recipe: CodeRecipe, file: str, folder: str = "") -> Code:
     """Write the code that makes a value from files and saves it to `file`.
 
     folder : name of the open folder, in which the files are.
@@ -161,11 +163,11 @@ def write_rows(rows: Sequence[Sequence[float]]) -> str:
     return pprint.pformat([list(map(float, row)) for row in rows], width=_WIDTH, compact=True)
 
 
-def _sort(recipe: Recipe) -> list[Recipe]:
+def _sort(recipe: CodeRecipe) -> list[CodeRecipe]:
     """Return all recipes that a recipe depends on, each after its inputs, and the recipe itself last."""
-    order: list[Recipe] = []
+    order: list[CodeRecipe] = []
     seen: set[int] = set()
-    stack: list[tuple[Recipe, bool]] = [(recipe, False)]
+    stack: list[tuple[CodeRecipe, bool]] = [(recipe, False)]
     while stack:  # histories may be long
         each, is_done = stack.pop()
         if is_done:
@@ -177,8 +179,8 @@ def _sort(recipe: Recipe) -> list[Recipe]:
     return order
 
 
-def _name_variables(order: Sequence[Recipe]) -> dict[Recipe, str]:
-    names: dict[Recipe, str] = {}
+def _name_variables(order: Sequence[CodeRecipe]) -> dict[CodeRecipe, str]:
+    names: dict[CodeRecipe, str] = {}
     taken = set(_TAKEN)
     for each in order:
         base = re.sub(r"\W+", "_", each.name, flags=re.ASCII).strip("_").lower()[:_MAX_NAME].strip("_") or "motion"

@@ -16,7 +16,7 @@ from marey.studio.folder import SUFFIXES, Folder
 from marey.studio.messages import FolderList, Message, MotionInfo, Value
 from marey.studio.motions import Opened
 from marey.studio.panel_recipes import sample_recipe
-from marey.studio.recipes import Recipe
+from marey.studio.recipes import CodeRecipe
 from marey.studio.registry import command
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def open_sample(session: Session, message: OpenSample) -> MotionInfo:
     return session.info(session.motions.add(Opened(motion, recipe=recipe)))
 
 
-def _slide(motion: Motion, speed: float, recipe: Recipe) -> tuple[Motion, Recipe]:
+def _slide(motion: Motion, speed: float, recipe: CodeRecipe) -> tuple[Motion, CodeRecipe]:
     """Return a motion whose body moves forward too fast by `speed` m/s, so that its feet slide."""
     drift = np.outer(np.arange(len(motion)) / motion.fps, (0.0, 0.0, speed))
     parts = (
@@ -119,7 +119,7 @@ def _slide(motion: Motion, speed: float, recipe: Recipe) -> tuple[Motion, Recipe
         recipe, f".fps, (0.0, 0.0, {speed!r})))",
     )  # fmt: skip
     imports = ("from dataclasses import replace", "import numpy as np")
-    return replace(motion, root_positions=motion.root_positions + drift), Recipe("sliding", parts, imports)
+    return replace(motion, root_positions=motion.root_positions + drift), CodeRecipe("sliding", parts, imports)
 
 
 @command(BrowseFolder, reads=True)

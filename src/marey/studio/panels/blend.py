@@ -17,7 +17,7 @@ from marey.studio.wire import fill
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
-    from marey.studio.recipes import Recipe
+    from marey.studio.recipes import CodeRecipe
     from marey.studio.session import Session
 
 _WORK = "marey.studio.panels.blend_work"
@@ -158,8 +158,8 @@ async def _make(
 
 
 def _write_recipe(
-    message: messages.BlendMotions | messages.JoinMotions, recipes: list[Recipe], done: dict[str, Any]
-) -> Recipe | None:
+    message: messages.BlendMotions | messages.JoinMotions, recipes: list[CodeRecipe], done: dict[str, Any]
+) -> CodeRecipe | None:
     from marey.studio.panels.blend_work import UNSYNCHRONIZED
 
     if isinstance(message, messages.JoinMotions):

@@ -25,7 +25,7 @@ from marey.studio.wire import check_settings
 if TYPE_CHECKING:
     from marey.core.motion import Motion
     from marey.studio.motions import Step
-    from marey.studio.recipes import Recipe
+    from marey.studio.recipes import CodeRecipe
     from marey.studio.session import Session
 
 # Built results in files that operations take, by their kinds.
@@ -188,7 +188,7 @@ def _describe_use(
     return Use(row, described, data[0] if takes_motion else None, values, name)
 
 
-def _find_graph_recipe(session: Session, name: str) -> Recipe:
+def _find_graph_recipe(session: Session, name: str) -> CodeRecipe:
     from marey.studio.panels.graph import get_graph_recipe
 
     if name in _graph_recipes(session):
@@ -333,9 +333,9 @@ def _made_graphs(session: Session) -> dict[str, Path]:
     return found
 
 
-def _graph_recipes(session: Session) -> dict[str, Recipe]:
+def _graph_recipes(session: Session) -> dict[str, CodeRecipe]:
     """Return how the graphs that operations have made were made, keyed by name."""
-    found: dict[str, Recipe] = session.state.get_or_create("operation_graph_recipes", dict)
+    found: dict[str, CodeRecipe] = session.state.get_or_create("operation_graph_recipes", dict)
     return found
 
 

@@ -13,7 +13,7 @@ from marey.studio.panels import find_messages as messages
 from marey.studio.panels.aim_files import motion_files
 from marey.studio.panels.find_state import Aim, Search, copy_saved, get_find_state, list_saved, save_into
 from marey.studio.panels.replace_result import replace_dragged
-from marey.studio.recipes import Recipe
+from marey.studio.recipes import CodeRecipe
 from marey.studio.registry import command
 from marey.studio.threads import to_thread
 from marey.studio.wire import fill
@@ -142,7 +142,7 @@ async def open_match(session: Session, message: messages.OpenMatch) -> messages.
     source = state.find_recipe(session, None if match["tier"] == 0 else match["clip"], search.asked.motion)
     recipe = None
     if done["span"] is not None and source is not None:
-        recipe = Recipe(done["motion"].name, (source, f"[{done['span'][0]}:{done['span'][1]}]"))
+        recipe = CodeRecipe(done["motion"].name, (source, f"[{done['span'][0]}:{done['span'][1]}]"))
     motion = session.motions.add_result(done["motion"], search.asked.motion, recipe=recipe)
     return messages.OpenedMatch(session.info(motion), done["note"])
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from marey.studio.motions import Opened
     from marey.studio.panels.find_messages import SearchDone, SearchWeb, SpaceMade, WebBuilt
     from marey.studio.panels.find_sources import Source
-    from marey.studio.recipes import Recipe
+    from marey.studio.recipes import CodeRecipe
     from marey.studio.session import Session
 
 _KINDS: dict[str, SavedKind] = {"web": "web", "parametric": "space"}
@@ -160,7 +160,7 @@ class FindState:
         assert self.reply is not None
         return {name: self._source(session, self.clips[self.reply.clips.index(name)]) for name in set(names)}
 
-    def find_recipe(self, session: Session, clip: str | None, example: str) -> Recipe | None:
+    def find_recipe(self, session: Session, clip: str | None, example: str) -> CodeRecipe | None:
         """Return the recipe of the source of a clip; None if it is unknown.
 
         clip : name of a clip of the web; None for the open motion `example`.

@@ -19,7 +19,7 @@ from marey.studio.wire import fill
 
 if TYPE_CHECKING:
     from marey.studio.panels.graph_links import LinkCandidates
-    from marey.studio.recipes import Recipe
+    from marey.studio.recipes import CodeRecipe
     from marey.studio.session import Session
 
 _WORK = "marey.studio.panels.graph_work"
@@ -45,7 +45,7 @@ class GraphState:
     asked: messages.BuildGraph
     built: messages.GraphBuilt
     wanted: tuple[float, tuple[messages.PairLimit, ...]]
-    clips: list[Recipe]
+    clips: list[CodeRecipe]
     limits: tuple[Any, ...] | None = None
     transitions: int = 0
     findings: tuple[str, ...] = ()
@@ -171,12 +171,12 @@ async def build_current(session: Session) -> Path:
     return state.folder / "graph.npz"
 
 
-def get_graph_recipe(session: Session) -> Recipe:
+def get_graph_recipe(session: Session) -> CodeRecipe:
     """Return how the session's graph is built."""
     return _write_graph(_get_state(session))
 
 
-def _write_graph(state: GraphState) -> Recipe:
+def _write_graph(state: GraphState) -> CodeRecipe:
     """Return how the last built graph is built."""
     threshold, pairs = state.limits or (state.wanted[0], ())
     return graph_recipe(state.clips, state.asked.settings, threshold, {(a, b): limit for a, b, limit in pairs})
@@ -213,7 +213,7 @@ def _max_threshold() -> float:
     return MAX_THRESHOLD
 
 
-def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph, clips: list[Recipe]) -> GraphState:
+def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph, clips: list[CodeRecipe]) -> GraphState:
     from marey.studio.panels.graph_links import LinkCandidates, curve, links, suggest_threshold
 
     candidates = LinkCandidates.of(found)

@@ -8,7 +8,7 @@ from marey.errors import UnknownName
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
-    from marey.studio.recipes import Recipe
+    from marey.studio.recipes import CodeRecipe
     from marey.studio.session import Session
 
 
@@ -19,7 +19,7 @@ def replace_result(
     what: str,
     merge_undo: bool,
     *made_from: str,
-    recipe: Recipe | None = None,
+    recipe: CodeRecipe | None = None,
 ) -> str:
     """Replace the open motion `result` with `motion`, or add `motion` if `result` is not open. Return the motion's id.
 
@@ -37,7 +37,7 @@ def replace_result(
 
 
 def replace_dragged(
-    session: Session, name: str | None, motion: Motion, *made_from: str, recipe: Recipe | None = None
+    session: Session, name: str | None, motion: Motion, *made_from: str, recipe: CodeRecipe | None = None
 ) -> str:
     """Replace the open motion with id `name` by `motion`, or add `motion` if there is none. Return its id.
 
