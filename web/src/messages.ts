@@ -404,7 +404,7 @@ export interface DetectContacts {
   settings?: Partial<ContactSettings>;
 }
 
-/** All contact intervals of one contact point, in half-open frames. */
+/** All contact intervals of one contact point, as half-open frame ranges. */
 export interface LaneEdit {
   name: string;
   intervals: [number, number][];
