@@ -52,8 +52,8 @@ def _bench_searches(web: MatchWeb) -> Iterator[BenchResult]:
     starts = range(0, len(web.clips[0]) - n_frames, n_frames // 3)
     start = max(starts, key=lambda at: _count_matches(alone, at, at + n_frames))
 
-    def search(among: MatchWeb) -> Callable[[], MatchResult]:
-        return lambda: among.search(0, start, start + n_frames, THRESHOLD, max_tiers=1)
+    def search(web: MatchWeb) -> Callable[[], MatchResult]:
+        return lambda: web.search(0, start, start + n_frames, THRESHOLD, max_tiers=1)
 
     few, all_of_it = time_functions([search(alone), search(web)], rounds=60)
     sizes = [sum(len(clip) for clip in each.clips) for each in (alone, web)]

@@ -420,6 +420,6 @@ def _outer(direction: Floats) -> Floats:
     return direction[:, :, None] * direction[:, None, :]
 
 
-def _nearest_sign(rotations: Floats, like: Floats) -> Floats:
-    """Return q or -q, whichever is closer to `like`, normalized: signs stay continuous over time."""
-    return quat.normalize(np.where(quat.dot(rotations, like)[:, None] < 0.0, -rotations, rotations))
+def _nearest_sign(rotations: Floats, reference: Floats) -> Floats:
+    """Return q or -q, whichever is closer to `reference`, normalized: signs stay continuous over time."""
+    return quat.normalize(np.where(quat.dot(rotations, reference)[:, None] < 0.0, -rotations, rotations))

@@ -152,11 +152,11 @@ def _add_contacts(motion: Motion, settings: CleanSettings) -> Motion:
     return replace(motion, contacts=held, source=replace(motion.source, floor=level))
 
 
-def _add_points(contacts: Contacts, others: Contacts) -> Contacts:
-    """Return the contacts, extended by the contacts of points that only `others` has."""
-    new = [k for k, name in enumerate(others.names) if name not in contacts.names]
-    points = (*contacts.points, *(others.points[k] for k in new))
-    return Contacts(points, set_readonly(np.concatenate([contacts.mask, others.mask[:, new]], axis=1)))
+def _add_points(contacts: Contacts, extra: Contacts) -> Contacts:
+    """Return the contacts, extended by the contacts of points that only `extra` has."""
+    new = [k for k, name in enumerate(extra.names) if name not in contacts.names]
+    points = (*contacts.points, *(extra.points[k] for k in new))
+    return Contacts(points, set_readonly(np.concatenate([contacts.mask, extra.mask[:, new]], axis=1)))
 
 
 def _estimate_floor(motion: Motion) -> float:

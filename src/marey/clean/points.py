@@ -293,8 +293,8 @@ def _subtract(a: Vector, b: Vector) -> Vector:
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-def _multiply(a: Vector, by: float) -> Vector:
-    return a[0] * by, a[1] * by, a[2] * by
+def _multiply(a: Vector, factor: float) -> Vector:
+    return a[0] * factor, a[1] * factor, a[2] * factor
 
 
 def _dot(a: Vector, b: Vector) -> float:

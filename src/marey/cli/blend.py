@@ -168,7 +168,7 @@ def command(
     print_report(report, as_json, _format_report)
 
 
-def _save_blends(found: Comparison, report: dict[str, Any], into: Path, suffix: str) -> None:
+def _save_blends(found: Comparison, report: dict[str, Any], folder: Path, suffix: str) -> None:
     """Write the blend of each method to the folder, and add the names of the files to the report."""
     import re
     from dataclasses import replace
@@ -178,8 +178,8 @@ def _save_blends(found: Comparison, report: dict[str, Any], into: Path, suffix: 
     for row, entry in zip(found.blends, report["blends"], strict=True):
         if row.motion is not None:
             name = re.sub(r"\W+", "_", row.method)
-            check_output(str(into / f"{name}{suffix}"))
-            save(replace(row.motion, name=name), into / f"{name}{suffix}")
+            check_output(str(folder / f"{name}{suffix}"))
+            save(replace(row.motion, name=name), folder / f"{name}{suffix}")
             entry["file"] = f"{name}{suffix}"
 
 
@@ -322,25 +322,25 @@ def result_report(result: Motion, inputs: Sequence[Motion], shown: Sequence[str]
     return {"frames": len(result), "fps": result.fps, "seconds": result.duration, "metrics": metrics}
 
 
-def _draw_plots(reg: RegistrationCurve, result: Motion, first: int, into: Path) -> list[str]:
-    """Plot the distance grids, paths from above, foot heights and matched contacts to the folder `into`.
+def _draw_plots(reg: RegistrationCurve, result: Motion, first: int, folder: Path) -> list[str]:
+    """Plot the distance grids, paths from above, foot heights and matched contacts to `folder`.
 
     `first` is the index of the motion with the largest weight at the start. Return the file names.
     """
     from marey.maths import rigid2d
     from marey.plot import registration as plots
 
-    names = draw_grids(reg, into)
+    names = draw_grids(reg, folder)
     at_start = reg.alignment(0.0)
     here = rigid2d.invert(at_start[first])
     placed = [motion.moved(rigid2d.compose(here, move)) for motion, move in zip(reg.motions, at_start, strict=True)]
-    plots.blend_paths(placed, {result.name: result}, into / "paths.png")
+    plots.blend_paths(placed, {result.name: result}, folder / "paths.png")
     names.append("paths.png")
     if _has_feet(result):
-        plots.foot_heights(list(reg.motions), result, into / "feet.png", registration=reg)
+        plots.foot_heights(list(reg.motions), result, folder / "feet.png", registration=reg)
         names.append("feet.png")
     if reg.matches:
-        plots.matches(reg, into / "matches.png")
+        plots.matches(reg, folder / "matches.png")
         names.append("matches.png")
     return names
 
@@ -349,7 +349,7 @@ def _has_feet(motion: Motion) -> bool:
     return motion.contacts is not None and "left_ball" in motion.contacts.names
 
 
-def draw_grids(reg: RegistrationCurve, into: Path) -> list[str]:
+def draw_grids(reg: RegistrationCurve, folder: Path) -> list[str]:
     """Plot the distance grid of the reference and each other motion, with the warp path. Return the file names."""
     import numpy as np
 
@@ -365,7 +365,7 @@ def draw_grids(reg: RegistrationCurve, into: Path) -> list[str]:
         name = "grid.png" if len(reg.motions) == 2 else f"grid_{j}.png"
         frames = np.rint(seconds[:, [reg.reference, j]] * reg.fps).astype(np.int64)
         cells = np.unique(np.clip(frames, 0, [len(reference) - 1, len(motion) - 1]), axis=0)
-        grid(distance_grid(reference, motion), into / name, cells=cells)
+        grid(distance_grid(reference, motion), folder / name, cells=cells)
         names.append(name)
     return names
 

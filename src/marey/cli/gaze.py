@@ -287,15 +287,15 @@ def _looks(track: GazeTrack) -> list[dict[str, Any]]:
     return out
 
 
-def _draw_plots(track: GazeTrack, into: Path) -> list[str]:
+def _draw_plots(track: GazeTrack, folder: Path) -> list[str]:
     from marey.plot.gaze import gaze_shift, gaze_track
 
     names = []
     for k, look in enumerate(track.looks):
-        gaze_shift(look.shift, into / f"shift_{k}.png")
+        gaze_shift(look.shift, folder / f"shift_{k}.png")
         names.append(f"shift_{k}.png")
         try:
-            gaze_track(track, into / f"look_{k}.png", look=k)
+            gaze_track(track, folder / f"look_{k}.png", look=k)
         except InvalidValue:  # the look begins in the last frame
             continue
         names.append(f"look_{k}.png")

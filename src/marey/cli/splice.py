@@ -150,11 +150,11 @@ def _compute_metrics(
     return out
 
 
-def _draw_plots(legs: Motion, result: Motion, copied: Motion, into: Path) -> list[str]:
+def _draw_plots(legs: Motion, result: Motion, copied: Motion, folder: Path) -> list[str]:
     from marey.plot.layer import neck
 
     paths = {"lower clip": legs[: len(result)], "copied angles": copied}
-    neck(paths if copied is result else {"spliced": result, **paths}, into / "neck.png")
+    neck(paths if copied is result else {"spliced": result, **paths}, folder / "neck.png")
     return ["neck.png"]
 
 

@@ -114,7 +114,7 @@ def _convert_to_seconds(
     return to_seconds(moments[0], first.fps), to_seconds(moments[1], second.fps)
 
 
-def _draw_plots(a: Motion, b: Motion, result: Motion, step: Mapping[str, Any], into: Path) -> list[str]:
+def _draw_plots(a: Motion, b: Motion, result: Motion, step: Mapping[str, Any], folder: Path) -> list[str]:
     """Plot the distance grid with the warp path of the transition, and the feet of all three motions around it.
 
     Return the file names.
@@ -130,10 +130,10 @@ def _draw_plots(a: Motion, b: Motion, result: Motion, step: Mapping[str, Any], i
     one, two = (motion if motion.fps == result.fps else resample(motion, result.fps) for motion in (a, b))
     if "cells" in step:
         cells = np.clip(np.array(step["cells"], dtype=np.int64), 0, [len(one) - 1, len(two) - 1])
-        grid(distance_grid(one, two, window=step["window"]), into / "grid.png", cells=cells)
+        grid(distance_grid(one, two, window=step["window"]), folder / "grid.png", cells=cells)
         names.append("grid.png")
     if result.contacts is not None and {f"{side}_ball" for side in SIDES} <= set(result.contacts.names):
-        transition_feet(one, two, result, step, into / "feet.png")
+        transition_feet(one, two, result, step, folder / "feet.png")
         names.append("feet.png")
     return names
 

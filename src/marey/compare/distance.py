@@ -90,8 +90,8 @@ def _frame(clouds: Clouds, frame: int, default: str) -> int:
     return i
 
 
-def _frames(clouds: Clouds, at: ArrayLike, default: str) -> Floats:
-    frames = convert_array(at, f"frames of {describe_clip(clouds, default)}")
+def _frames(clouds: Clouds, given: ArrayLike, default: str) -> Floats:
+    frames = convert_array(given, f"frames of {describe_clip(clouds, default)}")
     if frames.ndim != 1:
         raise InvalidValue(
             f"frames of {describe_clip(clouds, default)} must be one-dimensional, not shape {frames.shape}"

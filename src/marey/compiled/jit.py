@@ -25,20 +25,20 @@ BARE: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper"
 """Options for functions that only compiled code calls."""
 
 
-def numba_type(of: Any) -> Any:
+def numba_type(annotation: Any) -> Any:
     """Return Numba's type for a type in a signature. Arrays that are not written to are read-only."""
     from numba.core import types as numba_types
 
     types: Any = numba_types
-    if of is None:
+    if annotation is None:
         return types.none
-    if isinstance(of, ArrayType):
-        dtype = types.boolean if of.dtype == "bool" else getattr(types, of.dtype)
-        return types.Array(dtype, of.ndim, "C", readonly=not of.is_written)
-    if isinstance(of, TupleType):
-        items = [numba_type(item) for item in of.items]
-        return types.Tuple(items) if of.record is None else types.NamedTuple(items, of.record)
-    return {int: types.int64, float: types.float64, bool: types.boolean}[of]
+    if isinstance(annotation, ArrayType):
+        dtype = types.boolean if annotation.dtype == "bool" else getattr(types, annotation.dtype)
+        return types.Array(dtype, annotation.ndim, "C", readonly=not annotation.is_written)
+    if isinstance(annotation, TupleType):
+        items = [numba_type(item) for item in annotation.items]
+        return types.Tuple(items) if annotation.record is None else types.NamedTuple(items, annotation.record)
+    return {int: types.int64, float: types.float64, bool: types.boolean}[annotation]
 
 
 class JitForms(Forms):

@@ -82,9 +82,9 @@ def _retime_spans(
     return out
 
 
-def shift_labels(labels: Labels, by: int) -> Iterable[Label]:
-    """Return the labels, shifted `by` frames later."""
-    return (Label(label.name, label.start + by, label.stop + by) for label in labels)
+def shift_labels(labels: Labels, n_frames: int) -> Iterable[Label]:
+    """Return the labels, shifted `n_frames` frames later."""
+    return (Label(label.name, label.start + n_frames, label.stop + n_frames) for label in labels)
 
 
 def join_contacts(parts: Iterable[tuple[Contacts | None, int]]) -> Contacts | None:

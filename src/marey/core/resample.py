@@ -69,17 +69,17 @@ def resample(motion: Motion, fps: float, settings: ResampleSettings) -> Motion:
     return add_provenance(result, "resample", fps=rate, from_fps=motion.fps, band_limited=settings.band_limited)
 
 
-def _low_pass(motion: Motion, taken: Motion, at: Floats, step: float) -> Motion:
-    """Replace each value of `taken`, the poses at old-frame times `at`, with its mean under the kernel."""
+def _low_pass(motion: Motion, taken: Motion, times: Floats, step: float) -> Motion:
+    """Replace each value of `taken`, the poses at `times` in old frames, with its mean under the kernel."""
     reach = min(_LOBES * step, len(motion) - 1.0)
-    nearest = np.rint(at).astype(np.int64)
-    total = np.zeros(len(at))
+    nearest = np.rint(times).astype(np.int64)
+    total = np.zeros(len(times))
     turn = np.zeros((*taken.rotations.shape[:2], 3))
     root = np.zeros_like(taken.root_positions)
     bones = None if taken.bone_offsets is None else np.zeros_like(taken.bone_offsets)
     for k in range(-int(reach) - 1, int(reach) + 2):
         index = nearest + k
-        distance = index - at
+        distance = index - times
         weight = np.where(np.abs(distance) < reach, np.sinc(distance / step) * np.sinc(distance / (_LOBES * step)), 0.0)
         if not weight.any():
             continue

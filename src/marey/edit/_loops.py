@@ -83,7 +83,7 @@ def _measure_lag(headings: Floats, fps: float) -> Floats:
     return np.asarray(_ARM * np.sign(rate) * (rate * np.arange(len(headings)) - headings))
 
 
-def _find_best(poses: Floats, lag: Floats, begins: Ints, ends: Ints, apart: int) -> tuple[int, int]:
+def _find_best(poses: Floats, lag: Floats, begins: Ints, ends: Ints, min_gap: int) -> tuple[int, int]:
     """Return the first and the last frame of the best loop that starts in `begins` and ends in `ends`."""
     frames = np.union1d(begins, ends)
     rows, columns = poses[begins], poses[frames]
@@ -93,7 +93,7 @@ def _find_best(poses: Floats, lag: Floats, begins: Ints, ends: Ints, apart: int)
     away = np.maximum.accumulate(np.where(later >= 0, distance, 0.0), axis=1)
     late = np.maximum(lag[frames][None, :] - lag[begins][:, None], 0.0)
     score = np.hypot(distance, late) / np.maximum(away, 1e-9)
-    score = np.where((later >= apart) & np.isin(frames, ends)[None, :], score, np.inf)
+    score = np.where((later >= min_gap) & np.isin(frames, ends)[None, :], score, np.inf)
     best, factor = int(np.argmin(score)), _NEARLY_TURNING if lag.any() else _NEARLY
     good = (score <= factor * score.flat[best]) & (distance <= factor * distance.flat[best]) | (score <= _WELL)
     shortest = np.where(good, later, later.max() + 1).min()

@@ -28,16 +28,16 @@ def monotone_slopes(x: Floats, y: Floats) -> Floats:
     return slopes
 
 
-def hermite(x: Floats, y: Floats, slopes: Floats, at: Floats, continuity: int = 1) -> Floats:
-    """Return the values (T, ...) at `at` (T,) of the curve with values y and slopes (N, ...) at keys x (N,).
+def hermite(x: Floats, y: Floats, slopes: Floats, query: Floats, continuity: int = 1) -> Floats:
+    """Return the values (T, ...) at `query` (T,) of the curve with values y and slopes (N, ...) at keys x (N,).
 
     Pieces are cubic with continuity 1; with 2 they are quintic, with zero second derivative at every key. Beyond its
     ends the curve continues as a straight line.
     """
-    piece = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 2)
+    piece = np.clip(np.searchsorted(x, query, side="right") - 1, 0, len(x) - 2)
     tail = [1] * (y.ndim - 1)
     width = (x[piece + 1] - x[piece]).reshape(-1, *tail)
-    t = ((at - x[piece]) / (x[piece + 1] - x[piece])).reshape(-1, *tail)
+    t = ((query - x[piece]) / (x[piece + 1] - x[piece])).reshape(-1, *tail)
     u = np.clip(t, 0.0, 1.0)
     if continuity == 1:
         rise, out, into = u * u * (3.0 - 2.0 * u), u * (1.0 - u) ** 2, -(u**2) * (1.0 - u)

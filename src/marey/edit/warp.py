@@ -244,9 +244,9 @@ def _make_spline(
     return curve, np.where(inside, hermite(x, sure, level, frames, 2), 0.0)
 
 
-def _find_body_axes(motion: Motion, at: float) -> Floats:
+def _find_body_axes(motion: Motion, seconds: float) -> Floats:
     """Return the rotation (4,) of the body's axes at a time in seconds."""
-    frame = min(round(at * motion.fps), len(motion) - 1)
+    frame = min(round(seconds * motion.fps), len(motion) - 1)
     left = find_left_axis(motion.skeleton, motion.world().positions[frame])
     half = 0.5 * np.arctan2(-left[2], left[0])
     return np.array([np.cos(half), 0.0, np.sin(half), 0.0])

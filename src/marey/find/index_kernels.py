@@ -80,13 +80,13 @@ def scan_anchors(
 
 
 @helper
-def add_squares(values: Singles1D, at: int, length: int, anchor: Singles1D, d: int, total: Singles1D, n: int) -> None:
+def add_squares(values: Singles1D, row: int, length: int, anchor: Singles1D, d: int, total: Singles1D, n: int) -> None:
     """Add the squared differences between features d to d + 3 of n frames and those of `anchor` to `total`.
 
-    at : index in `values` of feature d of the first frame. length : number of frames of the clip.
+    row : index in `values` of feature d of the first frame. length : number of frames of the clip.
     """
-    first, second = values[at : at + n], values[at + length : at + length + n]
-    third, fourth = values[at + 2 * length : at + 2 * length + n], values[at + 3 * length : at + 3 * length + n]
+    first, second = values[row : row + n], values[row + length : row + length + n]
+    third, fourth = values[row + 2 * length : row + 2 * length + n], values[row + 3 * length : row + 3 * length + n]
     a, b, c, e = anchor[d], anchor[d + 1], anchor[d + 2], anchor[d + 3]
     for j in range(n):
         p, q, r, s = first[j] - a, second[j] - b, third[j] - c, fourth[j] - e

@@ -99,13 +99,13 @@ def _choose_moments(
     return frames[chosen], distances[chosen]
 
 
-def measure_poses(points: Floats, others: Floats, weights: Floats) -> Floats:
+def measure_poses(points: Floats, poses: Floats, weights: Floats) -> Floats:
     """Return the distances (N,) in meters between a pose, markers (M, 3), and N poses (N, M, 3) aligned to it."""
-    first, second = (p[..., 0] + 1j * p[..., 2] for p in (points, others))
+    first, second = (p[..., 0] + 1j * p[..., 2] for p in (points, poses))
     first, second = first - first @ weights, second - (second @ weights)[:, None]
     squares = (np.square(np.abs(first)) @ weights) + np.square(np.abs(second)) @ weights
     shared = np.abs((first * weights) @ second.conj().T)
-    heights = np.square(points[:, 1] - others[..., 1]) @ weights
+    heights = np.square(points[:, 1] - poses[..., 1]) @ weights
     return np.asarray(np.sqrt(np.maximum(heights + squares - 2.0 * shared, 0.0)))
 
 

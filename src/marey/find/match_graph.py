@@ -135,13 +135,13 @@ class CandidateLimits(NamedTuple):
     known: KnownMatches | None = None
 
 
-def are_near(frames: Ints, others: Ints, radius: int) -> Bools:
+def are_near(frames: Ints, centers: Ints, radius: int) -> Bools:
     """Return a mask (N,) of the frames that are within `radius` of one of the others, which are sorted."""
-    if not len(others):
+    if not len(centers):
         return np.zeros(len(frames), dtype=bool)
-    after = np.searchsorted(others, frames)
-    to_next = np.abs(others[np.minimum(after, len(others) - 1)] - frames)
-    to_last = np.abs(frames - others[np.maximum(after - 1, 0)])
+    after = np.searchsorted(centers, frames)
+    to_next = np.abs(centers[np.minimum(after, len(centers) - 1)] - frames)
+    to_last = np.abs(frames - centers[np.maximum(after - 1, 0)])
     return np.asarray(np.minimum(to_next, to_last) <= radius)
 
 

@@ -243,13 +243,14 @@ def _warn_of_detour(walk: Walk, replanned: Walk, goal: Floats) -> None:
         )
 
 
-def _measure_end_error(walk: Walk, at: Floats) -> float:
-    """Return the error of a walk's end in meters: the larger of its distance and its heading error to the target `at`.
+def _measure_end_error(walk: Walk, target: Floats) -> float:
+    """Return the error of a walk's end in meters: the larger of its distance and its heading error.
 
-    at : (3,) x, z, heading."""
+    target : (3,) x, z, heading; NaN if any heading will do.
+    """
     turn, x, z = walk.end
-    missing = 0.0 if np.isnan(at[2]) else _RADIAN * abs(float(rigid2d.wrap_angle(turn - at[2])))
-    return max(float(np.hypot(x - at[0], z - at[1])), missing)
+    missing = 0.0 if np.isnan(target[2]) else _RADIAN * abs(float(rigid2d.wrap_angle(turn - target[2])))
+    return max(float(np.hypot(x - target[0], z - target[1])), missing)
 
 
 def _extend(walk: Walk, goal: _Goal) -> Walk:

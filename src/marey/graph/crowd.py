@@ -133,7 +133,7 @@ def crossing_paths(n: int, radius: float, rng: Seed = 0) -> list[Floats]:
 
 
 def _find_walk(
-    graph: MotionGraph, path: ArrayLike, others: Floats, settings: GraphCrowdSettings, seed: int
+    graph: MotionGraph, path: ArrayLike, other_characters: Floats, settings: GraphCrowdSettings, seed: int
 ) -> PathResult | None:
     """Find a walk, with the minimum distances and beam widths of `_NEARER` in order; return None if all fail."""
     for fraction, wider in _NEARER:
@@ -141,7 +141,7 @@ def _find_walk(
             return follow(
                 graph,
                 path,
-                other_characters=others,
+                other_characters=other_characters,
                 min_distance=fraction * settings.min_distance,
                 seconds=settings.seconds,
                 beam_width=wider * settings.beam_width,

@@ -361,9 +361,9 @@ def _search_beam(
     return float(cost[0]), graph.walk([*found.edges, found.last], (np.arctan2(s, c), x, z), n_frames)
 
 
-def _measure_nearest(points: Floats, to: Floats) -> Floats:
-    """Return the distance (N,) in meters from each point to the nearest point of `to`."""
+def _measure_nearest(points: Floats, targets: Floats) -> Floats:
+    """Return the distance (N,) in meters from each point to the nearest point of `targets`."""
     from scipy.spatial import cKDTree
 
-    distances: Floats = cKDTree(to).query(points)[0]
+    distances: Floats = cKDTree(targets).query(points)[0]
     return distances

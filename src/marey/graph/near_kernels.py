@@ -56,24 +56,24 @@ class CellRange(NamedTuple):
 
 
 @helper
-def _find_near(point: Singles2D, others: Singles3D, eight: int, cap: Any) -> int:
+def _find_near(point: Singles2D, points: Singles3D, eight: int, cap: Any) -> int:
     """Return which of eight points have a squared distance of at most `cap` (lanes) from a point, as bits.
 
-    point : (K, 8) each feature of the point eight times. eight : index of the points in `others`.
+    point : (K, 8) each feature of the point eight times. eight : index of the points in `points`.
     """
     # Two sums, so that no addition waits for the one before.
     p = q = spread_lanes(np.float32(0.0))
     start, half = eight * point.size, point.size // 2
     for k in range(0, half, 16):
-        x = load_lanes(point, k) - load_lanes(others, start + k)
-        y = load_lanes(point, k + 8) - load_lanes(others, start + k + 8)
+        x = load_lanes(point, k) - load_lanes(points, start + k)
+        y = load_lanes(point, k + 8) - load_lanes(points, start + k + 8)
         p, q = p + x * x, q + y * y
     # Most points are far already by half of the features.
     if compare_lanes(p + q, cap) == 0:
         return 0
     for k in range(half, point.size, 16):
-        x = load_lanes(point, k) - load_lanes(others, start + k)
-        y = load_lanes(point, k + 8) - load_lanes(others, start + k + 8)
+        x = load_lanes(point, k) - load_lanes(points, start + k)
+        y = load_lanes(point, k + 8) - load_lanes(points, start + k + 8)
         p, q = p + x * x, q + y * y
     return compare_lanes(p + q, cap)
 

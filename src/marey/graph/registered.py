@@ -142,10 +142,10 @@ def _make_bridge(
     return Bridge(clips, leave, enter, (motions[0], motions[1]), before, stop - start, apart, move)
 
 
-def _move(b: Motion, frame: int, full: Motion, at: int) -> Floats:
-    """Return the rigid2d (theta, x, z) that moves b's `frame` onto frame `at` of `full`, which shows the same pose."""
-    turn = quat.mul_inv(full.rotations[at, 0], b.rotations[frame, 0])
+def _move(b: Motion, frame: int, full: Motion, target_frame: int) -> Floats:
+    """Return the rigid2d (theta, x, z) that moves b's frame onto `target_frame` of `full`, which has the same pose."""
+    turn = quat.mul_inv(full.rotations[target_frame, 0], b.rotations[frame, 0])
     theta = 2.0 * np.arctan2(turn[2], turn[0])
     spin = np.array([float(theta), 0.0, 0.0])
-    shift = full.root_positions[at] - rigid2d.apply(spin, b.root_positions[frame])
+    shift = full.root_positions[target_frame] - rigid2d.apply(spin, b.root_positions[frame])
     return np.array([float(rigid2d.wrap_angle(theta)), shift[0], shift[2]])

@@ -38,9 +38,9 @@ class Joint:
     `file_name` is the name in the file; for End Sites it is ``End Site`` followed by any name.
     """
 
-    def __init__(self, parent: int, is_end: bool, at: int, column: int, given: bytes) -> None:
+    def __init__(self, parent: int, is_end: bool, position: int, column: int, given: bytes) -> None:
         self.parent, self.is_end = parent, is_end
-        self.at, self.column = at, column
+        self.at, self.column = position, column
         self.given = given
         self.name = self.file_name = ""
         self.offset = (0.0, 0.0, 0.0)
@@ -76,9 +76,9 @@ def parse_header(data: bytes, path: str) -> Header:
     return header
 
 
-def line_number(data: bytes, at: int) -> int:
-    """Return the 1-based line number of byte `at`, for any line ending."""
-    head = data[:at]
+def line_number(data: bytes, position: int) -> int:
+    """Return the 1-based line number of byte `position`, for any line ending."""
+    head = data[:position]
     return head.count(b"\n") + head.count(b"\r") - head.count(b"\r\n") + 1
 
 

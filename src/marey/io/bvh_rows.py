@@ -53,8 +53,8 @@ class _Section:
         self.n_columns, self.n_announced = n_columns, n_announced
         self.warnings = warnings
 
-    def error(self, message: str, at: int) -> ParseError:
-        return ParseError(message, path=self.path, line=line_number(self.data, at))
+    def error(self, message: str, position: int) -> ParseError:
+        return ParseError(message, path=self.path, line=line_number(self.data, position))
 
 
 def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
@@ -92,7 +92,7 @@ def parse_motion(data: bytes, start: int, n_columns: int, path: str) -> Rows:
     return Rows(values, time[1].decode("latin-1"), line_number(data, time.start(1)), warnings)
 
 
-def _parse_preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | None, re.Match[bytes] | None, int]:
+def _parse_preamble(data: bytes, position: int, warnings: list[str]) -> tuple[int | None, re.Match[bytes] | None, int]:
     """Parse ``Frames:`` and ``Frame Time:`` in either order.
 
     Return the number of frames (None if missing or invalid), the match of the frame time, and the byte where the rows
@@ -101,21 +101,21 @@ def _parse_preamble(data: bytes, at: int, warnings: list[str]) -> tuple[int | No
     frames: re.Match[bytes] | None = None
     time: re.Match[bytes] | None = None
     while True:
-        if time is None and (match := _FRAME_TIME.match(data, at)) is not None:
+        if time is None and (match := _FRAME_TIME.match(data, position)) is not None:
             time = match
-        elif frames is None and (match := _FRAMES.match(data, at)) is not None:
+        elif frames is None and (match := _FRAMES.match(data, position)) is not None:
             frames = match
         else:
             break
-        at = match.end()
+        position = match.end()
     count = frames[1] if frames is not None else None
     if count is None:
-        return None, time, at
+        return None, time, position
     integer, _, decimals = count.lstrip(b"+-").partition(b".")
     if not integer.isdigit() or len(integer) > 18 or decimals.strip(b"0"):
         warnings.append(f"the number of frames is not a whole number: {quote(count)}")
-        return None, time, at
-    return int(float(count)), time, at
+        return None, time, position
+    return int(float(count)), time, position
 
 
 def _content_end(data: bytes) -> int:
@@ -187,15 +187,15 @@ def _parse_halves(data: bytes, start: int, stop: int, n_columns: int, out: Float
     return n_rows, end
 
 
-def _careful_rows(section: _Section, at: int, done: Floats) -> tuple[Floats, bool]:
-    """Read the rows from byte `at` line by line and append them to `done`; also return whether the last is complete."""
+def _careful_rows(section: _Section, position: int, done: Floats) -> tuple[Floats, bool]:
+    """Append the rows from byte `position` on to `done`, line by line; also return whether the last is complete."""
     from array import array  # rarely needed, like this whole function
 
     numbers = array("d")
     ends: list[int] = []  # cumulative count of numbers at the end of each line
     bad = None
     odd: tuple[int, int] | None = None  # position and number count of the first irregular line
-    for line in _LINE.finditer(section.data, at, section.stop):
+    for line in _LINE.finditer(section.data, position, section.stop):
         found, bad = parse_numbers(line[0])
         if bad is not None:
             has_rows = len(done) > 0 or len(numbers) >= section.n_columns
@@ -223,27 +223,31 @@ def _careful_rows(section: _Section, at: int, done: Floats) -> tuple[Floats, boo
     return done, over == 0 and bad is None
 
 
-def _check_last_word(section: _Section, at: int, n_before: int, has_rows: bool) -> None:
-    """Raise an error for the word at byte `at`, which is not a number, unless the motion can end there.
+def _check_last_word(section: _Section, position: int, n_before: int, has_rows: bool) -> None:
+    """Raise an error for the word at byte `position`, which is not a number, unless the motion can end there.
 
     It can if junk follows the last row, or if the last row is truncated within a number. `n_before` numbers precede the
     word on its line.
     """
     data = section.data
-    word = data[at : section.stop].split(None, 1)[0]
-    breaks_off = at + len(word) == section.stop and 0 < n_before < section.n_columns
-    is_junk = n_before == 0 and not _has_row(section, at)
+    word = data[position : section.stop].split(None, 1)[0]
+    breaks_off = position + len(word) == section.stop and 0 < n_before < section.n_columns
+    is_junk = n_before == 0 and not _has_row(section, position)
     if not has_rows or number_fault(word) is not None or not (breaks_off or is_junk):
-        column = at - max(data.rfind(b"\n", 0, at), data.rfind(b"\r", 0, at))
-        raise section.error(f"number {n_before + 1} of the line (column {column}): {describe_bad_number(word)}", at)
+        column = position - max(data.rfind(b"\n", 0, position), data.rfind(b"\r", 0, position))
+        raise section.error(
+            f"number {n_before + 1} of the line (column {column}): {describe_bad_number(word)}", position
+        )
     if is_junk:
-        section.warnings.append(f"text after the last row was ignored: {quote(word)} on line {line_number(data, at)}")
+        section.warnings.append(
+            f"text after the last row was ignored: {quote(word)} on line {line_number(data, position)}"
+        )
 
 
-def _has_row(section: _Section, at: int) -> bool:
-    """Return whether the lines from byte `at` onward have enough numbers for a row."""
+def _has_row(section: _Section, position: int) -> bool:
+    """Return whether the lines from byte `position` onward have enough numbers for a row."""
     count = 0
-    for line in _LINE.finditer(section.data, at, section.stop):
+    for line in _LINE.finditer(section.data, position, section.stop):
         found, bad = parse_numbers(line[0])
         count += len(found) if bad is None else 0
         if count >= section.n_columns:

@@ -252,14 +252,14 @@ def _read_records(
     return groups, end
 
 
-def _read_parameter(data: bytes, at: int, stop: int, name: str, path: str) -> tuple[C3dParameter, int]:
+def _read_parameter(data: bytes, position: int, stop: int, name: str, path: str) -> tuple[C3dParameter, int]:
     """Read a parameter, starting at its type byte; also return the byte after its content."""
-    kind = int.from_bytes(data[at : at + 1], signed=True)
-    n_dimensions = data[at + 1] if at + 1 < stop else _MAX_DIMENSIONS + 1
-    begin = at + 2 + n_dimensions
+    kind = int.from_bytes(data[position : position + 1], signed=True)
+    n_dimensions = data[position + 1] if position + 1 < stop else _MAX_DIMENSIONS + 1
+    begin = position + 2 + n_dimensions
     if kind not in _SIZES or n_dimensions > _MAX_DIMENSIONS or begin > stop:
         raise ParseError(f"parameter {name[:32]!r} has an unknown type or too many dimensions", path=path)
-    dimensions = tuple(data[at + 2 : begin])
+    dimensions = tuple(data[position + 2 : begin])
     end = begin + math.prod(dimensions) * _SIZES[kind]
     if end > stop:
         raise ParseError(f"parameter {name[:32]!r} extends past the end of the parameter section", path=path)

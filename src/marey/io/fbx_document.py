@@ -221,37 +221,39 @@ class _BinaryReader:
                 )
         return out
 
-    def _read_values(self, at: int, end: int, count: int) -> list[Any]:
+    def _read_values(self, position: int, end: int, count: int) -> list[Any]:
         data, document = self.data, self.document
         out: list[Any] = []
         for _ in range(count):
-            kind = chr(data[at]) if at < end else ""
-            at += 1
+            kind = chr(data[position]) if position < end else ""
+            position += 1
             if kind in _SCALARS:
                 size = struct.calcsize(_SCALARS[kind])
-                if at + size > end:
+                if position + size > end:
                     break
-                out.append(struct.unpack_from(_SCALARS[kind], data, at)[0])
-                at += size
-            elif kind in ("S", "R") and at + 4 <= end:
-                size = struct.unpack_from("<I", data, at)[0]
-                at += 4
-                if at + size > end:
+                out.append(struct.unpack_from(_SCALARS[kind], data, position)[0])
+                position += size
+            elif kind in ("S", "R") and position + 4 <= end:
+                size = struct.unpack_from("<I", data, position)[0]
+                position += 4
+                if position + size > end:
                     break
-                out.append(data[at : at + size].decode("utf-8", "replace") if kind == "S" else None)
-                at += size
-            elif kind in _ARRAYS and at + 12 <= end:
-                n, encoding, size = struct.unpack_from("<III", data, at)
-                at += 12
+                out.append(data[position : position + size].decode("utf-8", "replace") if kind == "S" else None)
+                position += size
+            elif kind in _ARRAYS and position + 12 <= end:
+                n, encoding, size = struct.unpack_from("<III", data, position)
+                position += 12
                 size = size if encoding else n * np.dtype(_ARRAYS[kind]).itemsize
-                if encoding > 1 or at + size > end:
+                if encoding > 1 or position + size > end:
                     break
-                out.append(PackedArray(kind, n, encoding == 1, self.view[at : at + size]))
-                at += size
+                out.append(PackedArray(kind, n, encoding == 1, self.view[position : position + size]))
+                position += size
             else:
                 break
         if len(out) < count:
-            document.fail(f"the value at byte {at} is damaged: it has an unknown type or does not fit its element")
+            document.fail(
+                f"the value at byte {position} is damaged: it has an unknown type or does not fit its element"
+            )
         return out
 
 

@@ -183,54 +183,54 @@ class Gltf:
 
     # The JSON document.
 
-    def objects(self, key: str, of: Json | None = None, where: str = "") -> list[Json]:
-        """Return the array of objects under `key` of the document or of the object `of`; [] if it is missing."""
-        if of is None and key in self._lists:
+    def objects(self, key: str, parent: Json | None = None, where: str = "") -> list[Json]:
+        """Return the array of objects under `key` of the document or of the object `parent`; [] if it is missing."""
+        if parent is None and key in self._lists:
             return self._lists[key]
-        value = (self.document if of is None else of).get(key, [])
+        value = (self.document if parent is None else parent).get(key, [])
         name = f"{where}.{key}" if where else key
         if not isinstance(value, list):
             self.fail(f"'{name}' must be an array, not {quote(value)}")
         for i, entry in enumerate(value):
             if not isinstance(entry, dict):
                 self.fail(f"'{name}[{i}]' must be an object, not {quote(entry)}")
-        if of is None:
+        if parent is None:
             self._lists[key] = value
         return value
 
-    def child(self, of: Json, key: str, where: str) -> Json:
+    def child(self, parent: Json, key: str, where: str) -> Json:
         """Return the object under `key`; {} if it is missing."""
-        value = of.get(key, {})
+        value = parent.get(key, {})
         if not isinstance(value, dict):
             self.fail(f"'{where}.{key}' must be an object, not {quote(value)}")
         return value
 
-    def integer(self, of: Json, key: str, where: str, default: int | None = None) -> int:
+    def integer(self, parent: Json, key: str, where: str, default: int | None = None) -> int:
         """Return a whole number of at least 0; it is required if it has no default."""
-        value = of.get(key, default)
+        value = parent.get(key, default)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _HUGE:
             self.fail(f"'{where}.{key}' must be a whole number of at least 0, not {quote(value)}")
         return value
 
-    def index(self, of: Json, key: str, where: str, count: int) -> int:
+    def index(self, parent: Json, key: str, where: str, count: int) -> int:
         """Return a required whole number below `count`."""
-        value = self.integer(of, key, where)
+        value = self.integer(parent, key, where)
         if value >= count:
             self.fail(f"'{where}.{key}' must be an index below {count}, not {quote(value)}")
         return value
 
-    def indices(self, of: Json, key: str, where: str, count: int) -> list[int]:
+    def indices(self, parent: Json, key: str, where: str, count: int) -> list[int]:
         """Return an array of whole numbers below `count`; [] if it is missing."""
-        value = of.get(key, [])
+        value = parent.get(key, [])
         if not isinstance(value, list):
             self.fail(f"'{where}.{key}' must be an array, not {quote(value)}")
         return [self.index({key: entry}, key, where, count) for entry in value]
 
-    def numbers(self, of: Json, key: str, n: int, where: str) -> Floats | None:
+    def numbers(self, parent: Json, key: str, n: int, where: str) -> Floats | None:
         """Return n finite numbers as an array (n,), or None if the key is missing."""
-        value = of.get(key)
+        value = parent.get(key)
         if value is None:
             return None
         if not isinstance(value, list) or len(value) != n:
@@ -245,9 +245,9 @@ class Gltf:
             self.fail(f"'{where}.{key}' must hold finite numbers, not {quote(value)}")
         return array
 
-    def text(self, of: Json, key: str, where: str, default: str = "") -> str:
+    def text(self, parent: Json, key: str, where: str, default: str = "") -> str:
         """Return a string that can be encoded as UTF-8."""
-        value = of.get(key, default)
+        value = parent.get(key, default)
         if not isinstance(value, str):
             self.fail(f"'{where}.{key}' must be a string, not {quote(value)}")
         return value.encode("utf-8", "replace").decode("utf-8")

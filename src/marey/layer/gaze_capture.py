@@ -120,11 +120,11 @@ def _check_eyes(turned: float, head: Floats, goal: Floats, name: str) -> None:
     warnings.warn(f"{said}, but {limit}; {remedy}", MareyWarning, 3)
 
 
-def make_straight_ahead(name: str = "", like: GazeShift | None = None) -> GazeShift:
-    """Return a shift without movement, for the center of a map; `like` provides the timing."""
+def make_straight_ahead(name: str = "", reference: GazeShift | None = None) -> GazeShift:
+    """Return a shift without movement, for the center of a map; `reference` provides the timing."""
     times = (0.6, np.array([0.26, 0.2, 0.14, 0.07]), 0.6, 0.05)
-    if like is not None:
-        times = (like.length, like.starts, like.peak, like.overshoot)
+    if reference is not None:
+        times = (reference.length, reference.starts, reference.peak, reference.overshoot)
     return GazeShift(np.zeros(2), quat.identity(5), *times, name)
 
 

@@ -128,13 +128,13 @@ def loop_velocity(subject: Subject) -> Reading:
     return _summarize(subject, apart, "m/s")
 
 
-def align(points: Floats, others: Floats) -> Floats:
-    """Return the rigid2d (3,) that aligns `others` (n, 3) with `points` (n, 3) in the least-squares sense.
+def align(points: Floats, targets: Floats) -> Floats:
+    """Return the rigid2d (3,) that aligns `targets` (n, 3) with `points` (n, 3) in the least-squares sense.
 
     theta = atan2(B, A) with A = cov(x, x') + cov(z, z') and B = cov(x, z') - cov(z, x').
     """
-    center, other_center = points.mean(axis=0), others.mean(axis=0)
-    (x, _, z), (u, _, w) = (points - center).T, (others - other_center).T
+    center, other_center = points.mean(axis=0), targets.mean(axis=0)
+    (x, _, z), (u, _, w) = (points - center).T, (targets - other_center).T
     turn = rigid2d.identity()
     turn[0] = math.atan2(float(x @ w - z @ u), float(x @ u + z @ w))
     turn[1:] = (center - rigid2d.apply(turn, other_center))[[0, 2]]
@@ -146,11 +146,11 @@ def _steps(subject: Subject) -> Floats:
     return np.asarray(np.linalg.norm(np.diff(subject.travel, axis=0), axis=1))
 
 
-def _summarize(subject: Subject, apart: Floats, unit: str, factor: float = 1.0) -> Reading:
+def _summarize(subject: Subject, deviations: Floats, unit: str, factor: float = 1.0) -> Reading:
     """Return the root mean square over the joints, and a note about the joint with the largest value.
 
     unit, factor : unit of the note, in which the metric is displayed, and the factor for its values.
     """
-    worst = int(np.argmax(apart))
+    worst = int(np.argmax(deviations))
     name = subject.motion.skeleton.names[int(subject.joints[worst])]
-    return float(np.sqrt(np.mean(np.square(apart)))), f"at most {factor * apart[worst]:.3g} {unit}, {name}"
+    return float(np.sqrt(np.mean(np.square(deviations)))), f"at most {factor * deviations[worst]:.3g} {unit}, {name}"

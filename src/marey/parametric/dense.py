@@ -85,12 +85,12 @@ def _catmull_rom(values: Floats, times: int) -> Floats:
     return out.reshape(-1, *values.shape[1:])
 
 
-def cubic_weights(at: Floats, lengths: Ints) -> tuple[Ints, Floats]:
+def cubic_weights(positions: Floats, lengths: Ints) -> tuple[Ints, Floats]:
     """Return the four frames around each fractional position, and their weights for cubic interpolation.
 
     Parameters
     ----------
-    at : (B,) fractional frame number within each of B sequences.
+    positions : (B,) fractional frame number within each of B sequences.
     lengths : (B,) number of frames of each sequence.
 
     Returns
@@ -98,9 +98,9 @@ def cubic_weights(at: Floats, lengths: Ints) -> tuple[Ints, Floats]:
     (B, 4) frame numbers and (B, 4) weights with sum 1. The cubic passes through all four values. In sequences of fewer
     than four frames, interpolation is linear.
     """
-    first = np.clip(at.astype(np.int64) - 1, 0, np.maximum(lengths - 4, 0))
+    first = np.clip(positions.astype(np.int64) - 1, 0, np.maximum(lengths - 4, 0))
     places = first[:, None] + np.arange(4)
-    x = at - first
+    x = positions - first
     weights = np.stack(
         [
             -(x - 1.0) * (x - 2.0) * (x - 3.0) / 6.0,

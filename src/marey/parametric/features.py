@@ -476,14 +476,14 @@ def _check_which(which: str) -> str:
     return which
 
 
-def _check_moment(at: Any) -> str | float:
-    if isinstance(at, str):
-        if at not in MOMENTS:
-            raise UnknownName(f"no moment named {at!r}{similar(at, MOMENTS)}; moments: {', '.join(MOMENTS)}")
-        return at
-    seconds = parse_number(at)
+def _check_moment(moment: Any) -> str | float:
+    if isinstance(moment, str):
+        if moment not in MOMENTS:
+            raise UnknownName(f"no moment named {moment!r}{similar(moment, MOMENTS)}; moments: {', '.join(MOMENTS)}")
+        return moment
+    seconds = parse_number(moment)
     if not (math.isfinite(seconds) and seconds >= 0.0):
-        raise InvalidValue(f"a moment must be one of {', '.join(MOMENTS)}, or a time of at least 0 s, not {at!r}")
+        raise InvalidValue(f"a moment must be one of {', '.join(MOMENTS)}, or a time of at least 0 s, not {moment!r}")
     return seconds
 
 

@@ -166,16 +166,22 @@ def _select_rows(starts: Ints, lengths: Ints, places: Sequence[Floats]) -> Ints:
 
 
 def _measure_poses(
-    feature: Feature, motion: Motion, world: World, starts: Ints, at: Floats, lengths: Ints, rows: Ints | None = None
+    feature: Feature,
+    motion: Motion,
+    world: World,
+    starts: Ints,
+    positions: Floats,
+    lengths: Ints,
+    rows: Ints | None = None,
 ) -> Floats:
     """Measure a pose feature (B, d) at fractional frames of B blends, interpolated from the frames around them.
 
     motion, world : the track, and its world positions and rotations.
     starts, lengths : (B,) first row and number of frames of each blend.
-    at : (B,) fractional frame number within each blend.
+    positions : (B,) fractional frame number within each blend.
     rows : track rows that `motion` contains; all by default.
     """
-    places, cubic = cubic_weights(at, lengths)
+    places, cubic = cubic_weights(positions, lengths)
     begin, there = np.repeat(starts, 4), (starts[:, None] + places).ravel()
     if rows is not None:
         begin, there = np.searchsorted(rows, begin), np.searchsorted(rows, there)
@@ -187,7 +193,7 @@ def _measure_poses(
     )
     if feature.kind == "orientation":
         values = _unwrap_rotations(values.reshape(-1, 4, 3)).reshape(-1, 3)
-    return np.asarray(np.einsum("bf,bfd->bd", cubic, values.reshape(len(at), 4, -1)))
+    return np.asarray(np.einsum("bf,bfd->bd", cubic, values.reshape(len(positions), 4, -1)))
 
 
 def _unwrap_rotations(turned: Floats) -> Floats:

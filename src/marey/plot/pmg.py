@@ -142,15 +142,16 @@ def _split_point(point: Floats) -> tuple[float, float]:
     return float(point[0]), float(point[1])
 
 
-def _draw_node(axes: Axes, node: Node, at: Floats) -> None:
+def _draw_node(axes: Axes, node: Node, position: Floats) -> None:
     from matplotlib.patches import Circle
 
-    axes.add_patch(Circle((at[0], at[1]), _RADIUS, fc=style.shade(style.LEFT, 0.2), ec=style.LEFT, lw=1.4, zorder=3))
+    x, y = position
+    axes.add_patch(Circle((x, y), _RADIUS, fc=style.shade(style.LEFT, 0.2), ec=style.LEFT, lw=1.4, zorder=3))
     ranges = [_format_range(node, k) for k in range(node.n_dims)]
-    axes.text(at[0], at[1] + 0.03, node.name, ha="center", va="bottom", fontsize=10.5, zorder=4)
+    axes.text(x, y + 0.03, node.name, ha="center", va="bottom", fontsize=10.5, zorder=4)
     axes.text(
-        at[0],
-        at[1] - 0.03,
+        x,
+        y - 0.03,
         "\n".join(ranges),
         ha="center",
         va="top",

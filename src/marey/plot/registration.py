@@ -268,13 +268,13 @@ draw_foot_heights = foot_heights
 
 
 def draw_foot(
-    high: Axes, lanes: Axes, motion: Motion, side: str, at: Floats, look: Mapping[str, Any], lane: int, label: str
+    high: Axes, lanes: Axes, motion: Motion, side: str, x: Floats, look: Mapping[str, Any], lane: int, label: str
 ) -> None:
-    """Draw a foot's height over `at` (F,), and its contacts as bars in a lane below."""
+    """Draw a foot's height over `x` (F,), and its contacts as bars in a lane below."""
     height, touching = _foot_curve(motion, side)
-    high.plot(at, 100.0 * height, label=label, gid=f"height {lane}", **look)
+    high.plot(x, 100.0 * height, label=label, gid=f"height {lane}", **look)
     high.set_ylabel("height, cm")
-    edges = np.concatenate([[at[0]], 0.5 * (at[1:] + at[:-1]), [at[-1]]])
+    edges = np.concatenate([[x[0]], 0.5 * (x[1:] + x[:-1]), [x[-1]]])
     bars = [(edges[a], edges[b] - edges[a]) for a, b in touching]
     lanes.broken_barh(bars, (lane - 0.5 * _BAR, _BAR), color=look["color"], lw=0, gid=f"contact {lane}")
     lanes.set_ylim(-0.6, lane + 0.6)

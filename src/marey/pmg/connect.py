@@ -119,7 +119,7 @@ def build_edge(
     )  # fmt: skip
 
 
-def shrink_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[Floats, Floats]:
+def shrink_box(good: Floats, bad: Floats, best: Floats, margin: Floats) -> tuple[Floats, Floats]:
     """Shrink the box around good samples (g, d) until no bad sample (b, d) lies in it.
 
     Each bad sample is excluded by moving one side of the box: the one that keeps the most good samples or, on ties, the
@@ -127,7 +127,7 @@ def shrink_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[
 
     Parameters
     ----------
-    apart : (d,) gap between a moved side and the excluded sample.
+    margin : (d,) gap between a moved side and the excluded sample.
     """
     low, high = good.min(axis=0), good.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
@@ -137,7 +137,7 @@ def shrink_box(good: Floats, bad: Floats, best: Floats, apart: Floats) -> tuple[
             continue
         options = []
         for k in range(len(low)):
-            for side, edge in ((0, sample[k] + apart[k]), (1, sample[k] - apart[k])):
+            for side, edge in ((0, sample[k] + margin[k]), (1, sample[k] - margin[k])):
                 if (edge > best[k]) if side == 0 else (edge < best[k]):
                     continue
                 tried = low.copy(), high.copy()

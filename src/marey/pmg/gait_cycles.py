@@ -162,10 +162,10 @@ def _make_cycle(rows: Floats, seconds: Floats, contacts: Floats) -> Cycle:
     return Cycle(rotations, where[:, 1], steps, contacts)
 
 
-def _interpolate_flags(mask: Floats | None, at: Floats, n: int) -> Floats:
+def _interpolate_flags(mask: Floats | None, positions: Floats, n: int) -> Floats:
     if mask is None:
         return np.zeros((n, 0))
-    return np.asarray(mask[np.clip(np.rint(at).astype(np.int64), 0, len(mask) - 1)])
+    return np.asarray(mask[np.clip(np.rint(positions).astype(np.int64), 0, len(mask) - 1)])
 
 
 def _check_hips_root(motion: Motion) -> Motion:

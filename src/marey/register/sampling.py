@@ -11,10 +11,10 @@ from marey.compare import Clouds
 from marey.core.arrays import Floats, set_readonly
 
 
-def sample_clouds(clouds: Clouds, at: Floats, fps: float) -> Clouds:
-    """Sample the clouds at fractional frames `at` (N,) by linear interpolation, as a cloud at rate `fps`."""
-    before = np.clip(np.floor(at).astype(np.int64), 0, max(len(clouds) - 2, 0))
-    weight = (at - before)[:, None, None]
+def sample_clouds(clouds: Clouds, frames: Floats, fps: float) -> Clouds:
+    """Sample the clouds at fractional `frames` (N,) by linear interpolation, as a cloud at rate `fps`."""
+    before = np.clip(np.floor(frames).astype(np.int64), 0, max(len(clouds) - 2, 0))
+    weight = (frames - before)[:, None, None]
     after = np.minimum(before + 1, len(clouds) - 1)
     points = clouds.points[before]
     points += weight * (clouds.points[after] - points)

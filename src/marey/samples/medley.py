@@ -139,8 +139,8 @@ def _leave_guard(script: Script, home: dict[str, tuple[Triple, float]], since: f
     script.key(script.vary(0.4, 0.2))
 
 
-def _small_step(script: Script, side: str, place: Triple, yaw: float, rest: float, into: Pose | None) -> None:
-    """Shift the weight to the other leg, step to `place`, then take the pose `into`, if given."""
+def _small_step(script: Script, side: str, place: Triple, yaw: float, rest: float, final_pose: Pose | None) -> None:
+    """Shift the weight to the other leg, step to `place`, then take the pose `final_pose`, if given."""
     push, fly, land = _STEPS
     sign = get_sign(side)
     base = strikes.GUARD
@@ -155,8 +155,8 @@ def _small_step(script: Script, side: str, place: Triple, yaw: float, rest: floa
         side, place, yaw, script.now, fly, push=push, land=land, pitch_on=0.12, pitch_off=0.4, rest=rest, swing=swing
     )
     script.key(push + fly + land, replace(on, shift=(0.0, on.shift[1], 0.0)))
-    if into is not None:
-        script.key(script.vary(0.35), into)
+    if final_pose is not None:
+        script.key(script.vary(0.35), final_pose)
 
 
 def _walk_on(values: Values, rng: np.random.Generator, chain: Chain) -> Plan:

@@ -110,10 +110,10 @@ def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
     script.key(script.vary(0.35, 0.2))
 
 
-def _find_nearest(at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
+def _find_nearest(pose_at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
     """Find the smallest body movement that makes a target reachable, among the poses `at(0)` to `at(1)`."""
     fractions = np.linspace(0.0, 1.0, 41)
-    poses = [at(float(fraction)) for fraction in fractions]
+    poses = [pose_at(float(fraction)) for fraction in fractions]
     distance = np.linalg.norm(np.array(target) - still_points(poses).shoulders[side], axis=1)
     _, build = sample_body()
     fits = np.flatnonzero((distance <= _ARM_USE * build.arm) & (distance > 0.3 * build.arm))

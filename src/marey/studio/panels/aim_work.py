@@ -34,10 +34,10 @@ def make(
     how: dict[str, Any],
     drop: list[int],
     settings: dict[str, Any],
-    into: str,
+    output: str,
     sources: dict[str, Source],
 ) -> dict[str, Any]:
-    """Build a parametric motion from matches and save it to `into`. Return its description and a first motion.
+    """Build a parametric motion from matches and save it to `output`. Return its description and a first motion.
 
     query, how : the query and the options of the search.
     drop : indices of the matches to leave out.
@@ -58,7 +58,7 @@ def make(
         selected, progress=lambda fraction: progress(fraction, "sampling blends"), **settings
     )
     space = replace(space, notes=(*notes, *space.notes))
-    space.save(into)
+    space.save(output)
     stands = find_placement(selected.motions[0], 0)
     return _describe_space(space, stands.tolist()) | {"given": len(selected)}
 

@@ -96,7 +96,7 @@ async def use_recipe(session: Session, message: messages.UseRecipe) -> messages.
     else:
         with draft.file("nodes") as path:
             nodes = list(message.nodes)
-            await session.jobs.run(f"{WORK}:recipe", recipe=message.recipe, into=str(path), nodes=nodes)
+            await session.jobs.run(f"{WORK}:recipe", recipe=message.recipe, output=str(path), nodes=nodes)
             await to_thread(_add_from, draft, path, message.nodes)
     return await to_thread(describe_character, draft)
 
@@ -116,7 +116,7 @@ async def add_gait(session: Session, message: messages.AddGait) -> messages.Char
             motions=[session.motions.motion(each) for each in message.motions],
             name=name,
             settings={"parameters": ["turn", "speed"][: 1 + message.speed], **message.settings.to_dict()},
-            into=str(path),
+            output=str(path),
         )
         await to_thread(_add_from, draft, path, (name,))
     note = f"{name!r} was built from {done['cycles']} gait cycles."
@@ -139,7 +139,7 @@ async def add_action(session: Session, message: messages.AddAction) -> messages.
         done = await session.jobs.run(
             f"{WORK}:action",
             motions=[] if space else [session.motions.motion(each) for each in message.motions],
-            space=space, name=name, feature=message.feature, at_point=message.at_point, into=str(path),
+            space=space, name=name, feature=message.feature, at_point=message.at_point, output=str(path),
         )  # fmt: skip
         await to_thread(_add_from, draft, path, (name,))
     return await to_thread(describe_character, draft, f"{name!r} was built from {done['examples']} examples.")
@@ -151,7 +151,7 @@ async def open_recipe(session: Session, message: messages.OpenRecipe) -> message
     draft = get_draft(session)
     recipe = await to_thread(find_recipe, session.places, message.path)
     with draft.file("recipe") as path:
-        await session.jobs.run(f"{WORK}:recipe", recipe=str(recipe), into=str(path))
+        await session.jobs.run(f"{WORK}:recipe", recipe=str(recipe), output=str(path))
         await to_thread(_put_file, draft, path)
     draft.recipe = (recipe.read_text(encoding="utf-8"), message.path.rpartition("/")[0])
     return await to_thread(describe_character, draft)

@@ -182,7 +182,7 @@ async def recipe_file(session: Session, recipe: str) -> Path:
     cached_characters = await to_thread(import_module, "marey.studio.cached_characters")
 
     async def make(path: Path) -> None:
-        await session.jobs.run(f"{WORK}:recipe", recipe=recipe, into=str(path))
+        await session.jobs.run(f"{WORK}:recipe", recipe=recipe, output=str(path))
 
     await to_thread(known_recipe, recipe)
     path: Path = await to_thread(cached_characters.find_cached, recipe)

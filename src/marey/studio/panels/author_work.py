@@ -15,8 +15,8 @@ from marey.studio.work import Progress
 _CURVES = 11
 
 
-def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()) -> dict[str, Any]:
-    """Build a recipe, built-in or in a file, or only some of its nodes without transitions, and save it to `into`."""
+def recipe(progress: Progress, recipe: str, output: str, nodes: Sequence[str] = ()) -> dict[str, Any]:
+    """Build a recipe, built-in or in a file, or only some of its nodes without transitions, and save it to `output`."""
     from marey.pmg import build_recipe, read_recipe
 
     plan = read_recipe(recipe if recipe.endswith(".toml") else known_recipe(recipe))
@@ -33,7 +33,7 @@ def recipe(progress: Progress, recipe: str, into: str, nodes: Sequence[str] = ()
         plan = replace(plan, nodes=tuple(n for n in plan.nodes if n.name in needed), edges=(), auto=None)
     progress(0.0, "generating clips")
     graph = build_recipe(plan, progress=lambda fraction: progress(fraction, "building nodes and transitions"))
-    graph.save(into)
+    graph.save(output)
     return {}
 
 
@@ -57,8 +57,8 @@ def known_recipe(name: str) -> str:
     return name
 
 
-def gait(progress: Progress, motions: list[Motion], name: str, settings: dict[str, Any], into: str) -> dict[str, Any]:
-    """Build a node from the gait cycles in motions and save it to `into` as a character with that one node."""
+def gait(progress: Progress, motions: list[Motion], name: str, settings: dict[str, Any], output: str) -> dict[str, Any]:
+    """Build a node from the gait cycles in motions and save it to `output` as a character with that one node."""
     from marey.clean import detect_contacts, ensure_contacts
     from marey.core.placement import make_hips_root
     from marey.pmg import GaitSpace, ParametricMotionGraph
@@ -75,14 +75,14 @@ def gait(progress: Progress, motions: list[Motion], name: str, settings: dict[st
     graph = ParametricMotionGraph(name)
     progress(0.9, "saving")
     graph.add(name, space)
-    graph.save(into)
+    graph.save(output)
     return {"cycles": len(space.heights)}
 
 
 def action(
-    progress: Progress, motions: list[Motion], space: str, name: str, feature: str, at_point: bool, into: str
+    progress: Progress, motions: list[Motion], space: str, name: str, feature: str, at_point: bool, output: str
 ) -> dict[str, Any]:
-    """Build a node of single actions, from motions or a saved space, and save it to `into` as a character."""
+    """Build a node of single actions, from motions or a saved space, and save it to `output` as a character."""
     from marey.clean import ensure_contacts
     from marey.core.placement import make_hips_root
     from marey.parametric import ParametricMotion
@@ -106,7 +106,7 @@ def action(
     built = ActionSpace.build(found, names=("x", "y", "z") if at_point else None)
     graph = ParametricMotionGraph(name)
     graph.add(name, built, request=REQUESTS["at a point" if at_point else "by name"])
-    graph.save(into)
+    graph.save(output)
     return {"examples": len(built.heights)}
 
 
@@ -199,18 +199,18 @@ def clips(progress: Progress, motions: list[Motion]) -> dict[str, Any]:
     return {"clips": _prepare_clips(progress, motions)}
 
 
-def graph(progress: Progress, motions: list[Motion], into: str) -> dict[str, Any]:
-    """Build a motion graph from the same clips as `clips` returns, and save it to `into`."""
+def graph(progress: Progress, motions: list[Motion], output: str) -> dict[str, Any]:
+    """Build a motion graph from the same clips as `clips` returns, and save it to `output`."""
     from marey.graph import MotionGraph
 
     ready = _prepare_clips(lambda fraction, text: progress(0.3 * fraction, text), motions)
     graph = MotionGraph.build(ready, progress=lambda fraction: progress(0.3 + 0.7 * fraction, "comparing all frames"))
-    graph.save(into)
+    graph.save(output)
     return {}
 
 
-def parametric(progress: Progress, motions: list[Motion], into: str) -> dict[str, Any]:
-    """Build a character with one node from the same clips as `clips` returns, and save it to `into`."""
+def parametric(progress: Progress, motions: list[Motion], output: str) -> dict[str, Any]:
+    """Build a character with one node from the same clips as `clips` returns, and save it to `output`."""
     from marey.pmg import GaitSpace, ParametricMotionGraph
 
     ready = _prepare_clips(lambda fraction, text: progress(0.3 * fraction, text), motions)
@@ -219,7 +219,7 @@ def parametric(progress: Progress, motions: list[Motion], into: str) -> dict[str
     character.add("walk", GaitSpace.build(ready))
     progress(0.6, "finding transitions")
     character.connect("walk", "walk")
-    character.save(into)
+    character.save(output)
     return {}
 
 

@@ -54,7 +54,7 @@ async def fit_motion(session: Session, message: messages.FitMotion) -> messages.
         if not 0 <= frame < len(body):
             raise InvalidValue(f"expected a frame of {body.name!r}, 0 to {len(body) - 1}, got {frame}")
     done = await session.jobs.run(
-        f"{_WORK}:fit_skeleton", motion=motion, to=to, frame=message.frame, to_frame=message.to_frame
+        f"{_WORK}:fit_skeleton", motion=motion, target=to, frame=message.frame, to_frame=message.to_frame
     )
     source, onto = (session.motions.recipe(each) for each in (message.motion, message.to))
     recipe = retarget_recipe(done["motion"].name, source, onto, done["pose"], done["target_pose"])

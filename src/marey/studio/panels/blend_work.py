@@ -82,7 +82,7 @@ def study(
     }
 
 
-def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_frame: int) -> dict[str, Any]:
+def fit_skeleton(progress: Progress, motion: Motion, target: Motion, frame: int, to_frame: int) -> dict[str, Any]:
     """Retarget a motion to another's skeleton. Return it with notes.
 
     The reference poses are the rest poses, or the given frames if a rest pose is not a standing pose.
@@ -93,16 +93,16 @@ def fit_skeleton(progress: Progress, motion: Motion, to: Motion, frame: int, to_
     with collect_warnings() as notes:
         for pose, target_pose in ((None, None), (frame, None), (None, to_frame), (frame, to_frame)):
             try:
-                result = retarget(motion, to, pose=pose, target_pose=target_pose)
+                result = retarget(motion, target, pose=pose, target_pose=target_pose)
                 break
             except InvalidValue:
                 if pose is not None and target_pose is not None:
                     raise
-    for body, at in ((motion, pose), (to, target_pose)):
+    for body, at in ((motion, pose), (target, target_pose)):
         if at is not None:
             notes.append(f"the rest pose of {body.name!r} is not a standing pose, so frame {at} was used instead")
     return {
-        "motion": replace(result, name=f"{motion.name} as {to.name}"), "notes": notes, "pose": pose,
+        "motion": replace(result, name=f"{motion.name} as {target.name}"), "notes": notes, "pose": pose,
         "target_pose": target_pose,
     }  # fmt: skip
 

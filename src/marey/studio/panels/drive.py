@@ -314,7 +314,7 @@ async def _make_model(
         work, suffix = ("graph", ".npz") if way == "graph" else ("parametric", ".json")
         with get_draft(session).file("graph") as place:
             path = place.with_suffix(suffix)
-            await session.jobs.run(f"{WORK}:{work}", motions=motions, into=str(path))
+            await session.jobs.run(f"{WORK}:{work}", motions=motions, output=str(path))
             return await to_thread(MotionGraph.load if way == "graph" else ParametricMotionGraph.load, path)
     key = ("clips", *key_parts)
     if key not in state.models:

@@ -47,11 +47,11 @@ async def build_web(session: Session, message: messages.BuildWeb) -> messages.We
     folder = session.places.folder
     done = await session.jobs.run(
         f"{_WORK}:build",
-        like=like,
+        reference=like,
         motions=motions,
         files=[str(path) for _, path in files],
         root="" if folder is None else str(folder.root),
-        into=into,
+        output=into,
         rate=message.rate,
         settings={"markers": message.markers, **message.settings.to_dict()},
     )
@@ -163,7 +163,7 @@ async def make_space(session: Session, message: messages.MakeSpace) -> messages.
         how=search.how,
         drop=sorted(set(message.drop)),
         settings={"feature": message.feature, **message.settings.to_dict()},
-        into=into,
+        output=into,
         sources=_sources(session, search.matches),
     )
     return _activate_space(session, into, done, search.asked.motion)

@@ -96,12 +96,14 @@ def _find_owners(clips: Sequence[str], files: Iterable[str]) -> list[str | None]
     return [by_name.get(clip) or by_name.get(clip.rsplit(": ", 1)[0]) for clip in clips]
 
 
-def _find_clip(web: MatchWeb, motion: Motion, among: Iterable[int], taken: list[tuple[int, str] | None]) -> int | None:
+def _find_clip(
+    web: MatchWeb, motion: Motion, candidates: Iterable[int], taken: list[tuple[int, str] | None]
+) -> int | None:
     """Return the index of the first unassigned clip of the web whose frames equal the motion's; None if none does."""
     at_rate = _resample_for_web(web, motion)
     if at_rate is None:
         return None
-    return next((c for c in among if taken[c] is None and _has_equal_frames(web.clips[c], at_rate)), None)
+    return next((c for c in candidates if taken[c] is None and _has_equal_frames(web.clips[c], at_rate)), None)
 
 
 def is_clip(web: MatchWeb, clip: int, motion: Motion) -> bool:

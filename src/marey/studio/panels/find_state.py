@@ -237,9 +237,9 @@ def list_saved(places: Places) -> tuple[SavedFile, ...]:
     return tuple(SavedFile(path, kind) for path, kind in find_files(places, _SUFFIX, _KINDS))
 
 
-def copy_saved(places: Places, path: str, kind: SavedKind, into: str) -> None:
-    """Copy a file from the folder to `into`, a path of the session. Later changes do not affect the copy."""
-    shutil.copyfile(find_result(places, path, kind, _KINDS, _MAX_BYTES), into)
+def copy_saved(places: Places, path: str, kind: SavedKind, output: str) -> None:
+    """Copy a file from the folder to `output`, a path of the session. Later changes do not affect the copy."""
+    shutil.copyfile(find_result(places, path, kind, _KINDS, _MAX_BYTES), output)
 
 
 def save_into(places: Places, file: str, name: str, kind: SavedKind, *, replace: bool) -> tuple[str, bool]:

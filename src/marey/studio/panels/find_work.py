@@ -38,15 +38,15 @@ _OVERLAPS = {False: (0.8, 0.2), True: (0.8, 0.5)}
 
 def build(
     progress: Progress,
-    like: Motion,
+    reference: Motion,
     motions: list[Motion],
     files: list[str],
     root: str,
-    into: str,
+    output: str,
     rate: float | None,
     settings: dict[str, Any],
 ) -> dict[str, Any]:
-    """Build the match web of the motions and files that have the skeleton of `like`, and save it to `into`.
+    """Build the match web of the motions and files that have the skeleton of `reference`, and save it to `output`.
 
     root : the open folder; names of files are relative to it.
     In the result, `origins` has for each clip the index of its input (motions, then files) and its name in its file.
@@ -63,7 +63,7 @@ def build(
         progress(_READING * k / len(given), f"reading {name}")
         try:
             for clip, motion in [("", each)] if isinstance(each, Motion) else read_clips(each, name):
-                check_same_skeleton(like.skeleton, motion.skeleton, "a web")
+                check_same_skeleton(reference.skeleton, motion.skeleton, "a web")
                 clips.append(motion)
                 origins.append((k, clip))
         except MareyError as error:
@@ -78,7 +78,7 @@ def build(
         progress=lambda fraction: progress(_READING + (1.0 - _READING) * fraction, "comparing"),
         **settings,
     )
-    web.save(into)
+    web.save(output)
     return {**describe_web(web), "skipped": skipped, "origins": origins}
 
 
