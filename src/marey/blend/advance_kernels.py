@@ -39,7 +39,7 @@ class Span(NamedTuple):
 
 @helper
 def _speed(span: Span, c: float, x: float) -> float:
-    """Return du/dt at position x and time c: the sum of weights / slopes."""
+    """Return du/dt at position x and time c in a span, both from 0 to 1: the sum of weights / slopes."""
     low, high, weights, nodes = span.low, span.high, span.weights, span.nodes
     c = min(max(c, 0.0), 1.0)
     total = 0.0

@@ -69,7 +69,13 @@ def accumulate_votes(
 
 
 def _average_shift(votes: Floats, weights: Floats, angle: Floats, before: Floats, now: Floats) -> Floats:
-    """Average the translations (F - 1, 2) that the motions would give the origins before and after each step."""
+    """Average the translations (F - 1, 2) that the motions would give the origins before and after each step.
+
+    votes : (F - 1, n, 3) rigid2d of each step in each of n motions.
+    weights : (F - 1, n) their weights.
+    angle : (F - 1,) averaged turn of each step, in radians.
+    before, now : (F - 1, n, 2) origins before and after each step.
+    """
     rotated = np.stack([angle, np.zeros_like(angle), np.zeros_like(angle)], axis=1)
     goes_to = np.einsum("fn,fnk->fk", weights, rigid2d.apply(votes, now[:, None]))
     comes_from = np.einsum("fn,fnk->fk", weights, rigid2d.apply(rigid2d.invert(votes), before[:, None]))
@@ -79,7 +85,14 @@ def _average_shift(votes: Floats, weights: Floats, angle: Floats, before: Floats
 
 
 def _chain_steps(first: Floats, angle: Floats, shift: Floats, seams: Bools, onwards: Floats) -> Floats:
-    """Chain steps: T(i) = T(i - 1) o step(i), and T(i - 1) o onwards o step(i) at a loop's seam."""
+    """Chain steps: T(i) = T(i - 1) o step(i), and T(i - 1) o onwards o step(i) at a loop's seam.
+
+    first : (3,) rigid2d T(0).
+    angle, shift : (F - 1,) radians and (F - 1, 2) meters of the steps.
+    seams : (F - 1,) whether a step crosses a loop's seam.
+    onwards : (3,) rigid2d from one pass of the loop to the next.
+    Return T, (F, 3).
+    """
     out = np.empty((len(angle) + 1, 3))
     start, at = np.asarray(first, dtype=np.float64), 0
     # There are few seams; the steps between two of them are accumulated in one operation.

@@ -1,4 +1,7 @@
-"""Find joints that may jitter: a fast test that rules out all joints of most clips."""
+"""Find joints that may jitter: a fast test that rules out all joints of most clips.
+
+A separate module because kernels are compiled file by file.
+"""
 
 from __future__ import annotations
 

@@ -300,6 +300,8 @@ class _Holder:
         """Move a joint by rotating `base` and scaling the bones between them; the joint keeps its orientation.
 
         Return the scale (F,) of the bones, and the remaining distance (F,) in meters. `stretch` limits the scale.
+
+        moved : (F, 3) displacements of the joint in the world, in meters.
         """
         n = len(moved)
         if np.abs(moved).max(initial=0.0) < _ROUNDING:

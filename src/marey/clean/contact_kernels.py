@@ -288,7 +288,11 @@ def find_runs(flags: Bools1D, start: int, stop: int, starts: Ints1D, stops: Ints
 def keep_entered_runs(
     speed: Floats1D, clearance: Floats1D, limits: ContactLimits, n: int, starts: Ints1D, stops: Ints1D
 ) -> int:
-    """Drop, in place, runs in which no frame is below the thresholds to enter; return how many remain."""
+    """Drop, in place, runs in which no frame is below the thresholds to enter; return how many remain.
+
+    speed, clearance : (F,) speed in m/s and height in meters of a point.
+    starts, stops : the first n hold the runs, half-open.
+    """
     left = 0
     for i in range(n):
         for f in range(starts[i], stops[i]):

@@ -217,7 +217,11 @@ def _slow_rolling(skeleton: Skeleton, track: PointTrack) -> Floats:
 
 
 def _find_plants(track: PointTrack, speed: Floats, clearance: Floats, spread: Floats, limits: ContactSettings) -> Bools:
-    """Return the contact mask (F, K)."""
+    """Return the contact mask (F, K) of K points.
+
+    speed, clearance : (F, K) speeds in m/s, and heights above the points' rest heights in meters.
+    spread : (K,) how much the rest heights vary, in meters.
+    """
     length, root = track.scale.length, track.scale.root
     noise, lag = track.speed_noise, max(track.frames(_TRAVEL_SECONDS), 1)
     each = np.zeros((len(spread), 2))
@@ -276,7 +280,12 @@ def _find_thickness(skeleton: Skeleton, track: PointTrack) -> Floats:
 def _measure_plane_clearance(
     track: PointTrack, rest: Floats, floor: float, clearance: Floats, surfaces: Sequence[tuple[float, float, float]]
 ) -> Floats:
-    """Return the distance (F, K) in meters to the nearest support: the floor from above, a plane from either side."""
+    """Return the distance (F, K) in meters to the nearest support: the floor from above, a plane from either side.
+
+    rest : (K,) rest heights of the points on the floor, in meters.
+    clearance : (F, K) distance to the floor.
+    surfaces : planes as (height, slope along x, slope along z).
+    """
     for height, a, b in surfaces:
         plane = height + a * track.paths[:, :, 0] + b * track.paths[:, :, 2]
         clearance = np.minimum(clearance, np.abs(track.heights - plane - (rest - floor)))

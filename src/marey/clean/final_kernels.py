@@ -129,7 +129,11 @@ def _fade_out(limb: Ints1D, options: CleanOptions, state: CleanState, t: int, e:
 
 @helper
 def _ends_lower(state: CleanState, span: FreeSpan, side: int) -> bool:
-    """Return whether the foot is lower than in the source where the adjustment begins to fade."""
+    """Return whether the foot is lower than in the source at the end of a free span where the adjustment begins to
+    fade.
+
+    side : 0 for the frames before the span, 1 for those after it.
+    """
     frame = span.t - span.back if side == 0 else span.t + span.ahead
     lower: bool = state.values[frame, span.e, layout.D + 1] < 0.0
     return lower
@@ -259,7 +263,13 @@ def _raise_free(
 
 @helper
 def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -> tuple[Vec, Quat, bool]:
-    """Rotate the foot about its planted point by the smallest angle that puts the other point above the floor."""
+    """Rotate the foot about its planted point by the smallest angle that puts the other point above the floor.
+
+    target, orientation : position and world rotation of the ankle.
+    held, other : the planted and the other point, relative to the ankle in its axes.
+    floor : height in meters.
+    Return the new position and rotation of the ankle, and whether they changed.
+    """
     plant = vec.add(target, vec.rotate(orientation, held))
     away = vec.rotate(orientation, vec.sub(other, held))
     if plant[1] + away[1] >= floor:
@@ -285,7 +295,13 @@ def find_level_axis(away: Vec) -> Vec:
 
 @helper
 def _roll(target: Vec, orientation: Quat, first: Vec, second: Vec, floor: float) -> tuple[Vec, Quat, bool]:
-    """Roll the foot about the line through its planted points by the smallest angle that raises the ankle enough."""
+    """Roll the foot about the line through its planted points by the smallest angle that raises the ankle enough.
+
+    target, orientation : position and world rotation of the ankle.
+    first, second : the planted points, relative to the ankle in its axes.
+    floor : height in meters above which the ankle must be.
+    Return the new position and rotation of the ankle, and True.
+    """
     plant = vec.add(target, vec.rotate(orientation, first))
     axis = vec.normalize(vec.rotate(orientation, vec.sub(second, first)), (0.0, 0.0, 1.0))
     bend, _ = _find_bend(axis, vec.sub(target, plant), floor - plant[1], True)

@@ -109,6 +109,8 @@ def find_rest_heights(track: PointTrack, stills: StillHeights, floor: float, giv
     height of the others, or the floor's if none rests.
 
     The variation is the range from the 10th percentile to the median. Higher values may come from heels about to lift.
+
+    given : whether the caller set the floor height, instead of it being detected.
     """
     scale = track.scale.length
     width, needed = _LEVEL * scale, max(round(_MIN_SECONDS * track.scale.root * track.fps / 2), 1)

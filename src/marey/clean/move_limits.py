@@ -74,10 +74,14 @@ class _LimbEnd(NamedTuple):
 
 
 def _bring_back(part: Motion, source: Motion, is_far: Bools, end: _LimbEnd, limit: float) -> Motion:
-    """Return frames with a limb rotated back toward the source, where it is too far away (F,), and faded around.
+    """Return `part` with a limb rotated back toward the source where its end is too far away, fading in and out around.
 
     Rotate as little as necessary. If the hand or foot is then below the floor, it is lifted from its place in the
     source instead, and the pose that is less deep below the floor is returned.
+
+    part, source : the same frames, cleaned and original.
+    is_far : (F,) frames in which the end is too far away.
+    limit : maximum distance in meters.
     """
     weight, width = np.zeros(len(part)), round(_RETURN * part.fps)
     low, high = np.zeros(len(part)), np.ones(len(part))
@@ -96,7 +100,7 @@ def _bring_back(part: Motion, source: Motion, is_far: Bools, end: _LimbEnd, limi
 
 
 def _lift(part: Motion, source: Motion, end: _LimbEnd, limit: float) -> Motion:
-    """Lift the hand or foot of a limb out of the floor, as far as the limit allows."""
+    """Return `part` with the hand or foot of a limb lifted out of the floor, at most `limit` meters from the source."""
     depth = np.maximum(_measure_depth(part, end), 0.0)
     world = part.world()
     ends, orientations = world.positions[:, end.limb.ankle], world.rotations[:, end.limb.ankle]

@@ -82,7 +82,13 @@ def hand_over(flags: Ints3D, gap: int, t: int, n_ready: int) -> None:
 
 @helper
 def _find_contact(flags: Ints3D, e: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
-    """Return the number of frames to the nearest one with any contact; 0 if none or a target comes first."""
+    """Return the number of frames to the nearest one with any contact; 0 if none or a target comes first.
+
+    flags : (F, E, ...) flags of the limbs.
+    e, t : limb and frame.
+    step : 1 to search forward, -1 to search backward.
+    max_frames, n_ready : number of frames to search, and number of frames that exist.
+    """
     for n in range(1, max_frames + 1):
         s = t + step * n
         if s < 0 or s >= n_ready or flags[s, e, layout.WANTED] != 0:
@@ -237,7 +243,10 @@ def _plant_alone(
 
 @helper
 def _find_support(options: CleanOptions, place: Vec, is_foot: bool) -> int:
-    """Return the support of a point: the index of a plane (0 is the floor), or LEVEL or NOWHERE."""
+    """Return the support of a point: the index of a plane (0 is the floor), or LEVEL or NOWHERE.
+
+    place : position of the point. Hands without a support nearby get NOWHERE, feet LEVEL.
+    """
     planes, near = options.planes, options.near
     above = place[1] - options.floor
     best, min_gap = -1, near

@@ -281,7 +281,12 @@ def _make_point(name: str, joint: int, offset: Vector) -> ContactPoint:
 
 
 def _find_heel_joint(rest: _RestPose, ankle: int, front: int, up: Vector, forward: Vector) -> int | None:
-    """Return a leaf child of the ankle that lies behind and below it, if the rig has one."""
+    """Return a leaf child of the ankle that lies behind and below it, if the rig has one.
+
+    rest : the rest pose.
+    front : joint at the front of the foot, which cannot be the heel.
+    up, forward : unit vectors of the body.
+    """
     for joint in rest.find_leaves(ankle):
         offset = _subtract(rest[joint], rest[ankle])
         if joint != front and _dot(offset, forward) < 0.0 and _dot(offset, up) < 0.0:

@@ -350,7 +350,10 @@ def complete_shift(
 
 @helper
 def _find_lack(body: CleanBody, frames: SourceFrames, state: CleanState, stretch: float, shift: Vec, t: int) -> Vec:
-    """Return the displacement still missing for all fully stretched limbs to reach their targets, or to come close."""
+    """Return the displacement still missing for all fully stretched limbs to reach their targets, or to come close.
+
+    shift : displacement of the body so far, in meters.
+    """
     balls, _, n, held = _find_balls(body, frames, state, stretch, stretch, t)
     for i in range(n):
         vec.put(balls[i], 0, vec.sub(vec.get(balls[i], 0), shift))
@@ -364,6 +367,9 @@ def follow_shift(row: Floats1D, limb: Ints1D, shift: Vec) -> Vec:
 
     Feet are pushed down only as far as they hover above their plants, which happens if legs are too short; other feet
     would come too close to the floor during swing.
+
+    row : values of the limb.
+    shift : displacement of the body, in meters.
     """
     if limb[layout.IS_FOOT] == 0 or shift[1] >= 0.0:
         return shift

@@ -107,7 +107,11 @@ def find_raised_rests(points: StillPoints, rules: RestRules, rests: Out[Floats2D
 
 @helper
 def _write_place(path: Floats2D, speed: Floats1D, place: Floats1D) -> None:
-    """Write the mean position of a point in the slowest quarter of its frames; in others it may still be arriving."""
+    """Write the mean position of a point in the slowest quarter of its frames; in others it may still be arriving.
+
+    path, speed : (N, 3) positions and (N,) speeds in N frames.
+    place : (3,) output.
+    """
     limit = select_smallest(speed, len(speed) // 4)
     x, y, z, n = 0.0, 0.0, 0.0, 0
     for f in range(len(speed)):

@@ -109,7 +109,13 @@ def mark_bearing_hands(
 
 
 def _find_standing(track: PointTrack, still: Bools, rest: Floats, clearance: Floats, on_floor: float) -> Floats:
-    """Find where feet stand above the floor: rows (column, start, stop, x, y, z, frames that bear the body)."""
+    """Find where feet stand above the floor: rows (column, start, stop, x, y, z, frames that bear the body).
+
+    still : (F, K) whether a point is still.
+    rest : (K,) rest heights on the floor.
+    clearance : (F, K) heights above them.
+    on_floor : height up to which a point counts as on the floor. All are in meters.
+    """
     mains = [k for k in (track.main_column(side) for side in SIDES) if k is not None]
     rows = np.empty((len(mains) * (len(still) // 2 + 1), 7))
     scale, root = track.scale.length, track.scale.root
@@ -143,7 +149,11 @@ def _find_standing(track: PointTrack, still: Bools, rest: Floats, clearance: Flo
 
 
 def _measure_above_floor(rows: Floats, rest: Floats) -> Floats:
-    """Return the height (n,) of each support above the floor in meters."""
+    """Return the height (n,) of each support above the floor in meters.
+
+    rows : (n, 7) supports, as from `_find_standing`.
+    rest : (K,) rest heights of the points on the floor.
+    """
     above: Floats = rows[:, 4] - rest[rows[:, 0].astype(np.int64)]
     return above
 

@@ -71,7 +71,12 @@ def _pose_both(row: Floats1D, limb: Ints1D, options: CleanOptions) -> None:
 
 @helper
 def _level_roll(row: Floats1D, planes: Floats2D, orientation: Quat, wanted: Vec) -> Quat:
-    """Return the roll about the line between the plants that puts the ankle straight above that line."""
+    """Return the roll about the line between the plants that puts the ankle straight above that line.
+
+    row : values of the limb.
+    orientation : world rotation of the ankle.
+    wanted : direction of the line in the world.
+    """
     axis = vec.normalize(wanted, (0.0, 0.0, 1.0))
     ankle = vec.scale(-1.0, vec.rotate(orientation, vec.get(row, layout.O1)))
     ankle = vec.sub(ankle, vec.scale(vec.dot(ankle, axis), axis))
@@ -178,7 +183,12 @@ def fade_tails(options: CleanOptions, state: CleanState, span: FreeSpan, column:
 
 @helper
 def fade_tail(options: CleanOptions, state: CleanState, span: FreeSpan, column: int, window: int, side: int) -> Vec:
-    """Return the tail from one side (0: the frames before), fading over a window or over the gap between both sides."""
+    """Return the tail from one side (0: the frames before), fading over a window or over the gap between both sides.
+
+    span : the free frames.
+    column : column of the values that the tail continues.
+    window : length of the fade, in frames.
+    """
     back, ahead, e = span.back, span.ahead, span.e
     n, step = (back, -1) if side == 0 else (ahead, 1)
     length = window + 1

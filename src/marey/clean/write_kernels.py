@@ -72,7 +72,10 @@ def _smooth_bend(cleanup: Cleanup, t: int, e: int, n_aimed: int) -> float:
 
 @helper
 def _find_peak(values: Floats3D, half: int, t: int, e: int, n_aimed: int) -> float:
-    """Return the largest bend of toes up, less the largest one down, near frame t, as a continuous angle."""
+    """Return the largest upward bend of the toes minus the largest downward one, within `half` frames of t, in radians.
+
+    The angle is continuous over time. n_aimed : number of frames whose limbs are aimed.
+    """
     up, down = 0.0, 0.0
     for s in range(max(0, t - half), min(n_aimed, t + half + 1)):
         if values[s, e, layout.WOUND] == values[t, e, layout.WOUND]:

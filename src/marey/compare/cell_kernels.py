@@ -55,7 +55,11 @@ def _measure_cell(a: Frames, b: Frames, i: int, j: int, weights: Floats1D, work:
 def decide_cells(
     cells: Ints2D, a: Frames, b: Frames, begins: tuple[int, int], weights: Floats1D, limit: float, out: Out[Bools1D]
 ) -> None:
-    """Decide whether cells (N, 3), each row, column and rivals, are minima; a and b start at frames `begins`."""
+    """Decide whether cells (N, 3), each row, column and rivals, are minima; a and b start at frames `begins`.
+
+    limit : largest D of a minimum.
+    out : (N,) whether each cell is a minimum.
+    """
     half = len(weights) // 2
     work = np.empty((3, a.heights.shape[1]))
     for c in range(len(cells)):

@@ -98,6 +98,10 @@ def square_distances(dot: Out[Floats2D], up: Floats2D, a: Floats2D, b: Floats2D)
     """Convert `dot` to mean squared distances between the markers of frame pairs; both clips have the same center.
 
     Entries of `dot` beyond the last frames stay unchanged.
+
+    dot : (R, C) weighted dot products of x and z, replaced by the distances.
+    up : (R, C) weighted products of the heights.
+    a, b : sums over the markers of the R and C frames.
     """
     for i in range(a.shape[1]):
         line, heights, ours, theirs = dot[i], up[i], a[2, i], b[2]
@@ -259,7 +263,11 @@ def _average_window(sums: Floats2D, frame: int, weights: Floats1D, back: int, fo
 
 @helper
 def _write_prefixes(sums: Floats2D, frame: int, weights: Floats1D, back: int, forth: int, out: Floats2D) -> None:
-    """Write prefix sums of a window's weights and of its weighted x, z and q to `out` (4, 2 L + 2)."""
+    """Write prefix sums of a window's weights and of its weighted x, z and q to `out` (4, 2 L + 2).
+
+    frame : the window's middle frame.
+    back, forth : how many of its frames exist before and after the middle one.
+    """
     half = len(weights) // 2
     out[:] = 0.0
     for r in range(-half, half + 1):
@@ -275,7 +283,12 @@ def _write_prefixes(sums: Floats2D, frame: int, weights: Floats1D, back: int, fo
 def _measure_edge_cell(
     totals: tuple[float, float, float], unit: float, ours: Floats2D, theirs: Floats1D, low: int, high: int
 ) -> float:
-    """Return D of a cell whose window is cut by both clips; `ours` are prefix sums, `theirs` means and spread."""
+    """Return D of a cell whose window is cut by both clips; `ours` are prefix sums, `theirs` means and spread.
+
+    totals : sums over the window of dot products, cross products and products of heights.
+    unit : factor of these sums.
+    low, high : columns of `ours` between which the window lies.
+    """
     dots, crosses, ups = totals
     total = ours[0, high] - ours[0, low]
     x, z = (ours[1, high] - ours[1, low]) / total, (ours[2, high] - ours[2, low]) / total

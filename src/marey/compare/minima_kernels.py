@@ -29,6 +29,9 @@ def find_minima(
 
     `grid` is the part of the whole grid that begins at `place` (row, column). `inner` is (first row, stop row, first
     column, stop column) in that part; cells around it only serve as neighbors.
+
+    limit : largest D of a minimum.
+    min_lag : cells closer to the diagonal, in frames, do not count.
     """
     found = np.empty((64, 2), dtype=np.int64)
     n = 0

@@ -127,7 +127,12 @@ def count_workers() -> int:
 
 
 def scratch_bytes(n_rows: int, n_columns: int, n_markers: int, half: int, n_workers: int) -> int:
-    """Return the maximum temporary memory of `Pairing.fill` in bytes, without its result."""
+    """Return the maximum temporary memory of `Pairing.fill` in bytes, without its result.
+
+    n_rows, n_columns : numbers of frames of the two clips.
+    half : frames of a window on each side of its middle frame.
+    n_workers : number of threads.
+    """
     tile_rows, tile_columns = (min(n, most) + 2 * half for n, most in ((n_rows, TILE_ROWS), (n_columns, TILE_COLUMNS)))
     # Sides are padded to full pieces, by less than an eighth except for the smallest.
     rows, columns = tile_rows + tile_rows // 8 + 8, tile_columns + tile_columns // 8 + 8

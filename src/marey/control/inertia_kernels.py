@@ -48,7 +48,11 @@ def _rotation_vector_rate(x: Vec, rate: Vec) -> Vec:
 
 @kernel
 def decay(x: Out[Floats2D], v: Out[Floats2D], y: float, seconds: float) -> None:
-    """Advance critically damped springs (n, 3) by some seconds in closed form; `x` and `v` change in place."""
+    """Advance critically damped springs (n, 3) by some seconds in closed form; `x` and `v` change in place.
+
+    x, v : offsets, and their velocities per second.
+    y : decay rate of the springs, 1/s.
+    """
     left = math.exp(-y * seconds)
     for j in range(x.shape[0]):
         for k in range(3):

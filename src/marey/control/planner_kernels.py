@@ -195,7 +195,12 @@ def lay_paths(table: PathTable, clips: ClipStarts, out: Out[Floats3D], seconds: 
 
 @helper
 def _pass_goal(way: Floats2D, seconds: float, goal: Floats1D, limits: Floats1D) -> float:
-    """Return the lowest cost, in seconds, at which a path (W, 3) reaches `goal` (3,); infinity if it does not."""
+    """Return the lowest cost, in seconds, at which a path (W, 3) reaches `goal` (3,); infinity if it does not.
+
+    way : rigid2d along the path.
+    seconds : duration of the path.
+    limits : see `GoalValues`.
+    """
     best, n = math.inf, len(way) - 1
     for w in range(n):
         x, z = way[w, 1], way[w, 2]
@@ -275,7 +280,8 @@ def find_ends(
     """Find the goals of a grid that N paths (N, W, 3) with durations `seconds` (N,) reach; return their number M.
 
     first : (N + 1,) receives the index of the first goal of each path. columns, costs : (M,) receive the goals' columns
-    and costs; with length 0, the goals are only counted.
+        and costs; with length 0, the goals are only counted.
+    limits : see `GoalValues`.
     """
     goal, wide, count = np.empty(3), limits.copy(), 0
     for n in range(len(paths)):
@@ -354,7 +360,11 @@ class PlayedClips(NamedTuple):
 def weigh_goals(
     clips: PlayedClips, values: Floats2D, grid: GoalGrid, goals: Floats2D, limits: Floats1D, out: Out[Floats1D]
 ) -> None:
-    """Write the seconds (M,) until each of M goals (M, 3) is reached by the best plan that begins with a given clip."""
+    """Write the seconds (M,) until each of M goals (M, 3) is reached by the best plan that begins with a given clip.
+
+    limits : see `GoalValues`.
+    out : (M,) output.
+    """
     for m in range(len(goals)):
         best = math.inf
         for n in range(len(clips.seconds)):

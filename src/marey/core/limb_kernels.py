@@ -60,7 +60,11 @@ def find_knee_rotation(up: Vec, down: Vec, hinge: Vec, distance: float, damping:
 
 @helper
 def _find_angle(up: Vec, down: Vec, hinge: Vec, distance: float) -> float:
-    """Return the knee angle in its plane at which hip and ankle are `distance` apart, or as nearly as possible."""
+    """Return the knee angle in its plane at which hip and ankle are `distance` apart, or as nearly as possible.
+
+    up, down : vectors from the knee to hip and ankle.
+    hinge : unit vector of the knee's axis.
+    """
     a1, a2 = vec.dot(up, hinge), vec.dot(down, hinge)
     b1, b2 = vec.norm(vec.sub(up, vec.scale(a1, hinge))), vec.norm(vec.sub(down, vec.scale(a2, hinge)))
     along, square = vec.square(a1 - a2), distance * distance
@@ -74,6 +78,8 @@ def find_easing_rotation(up: Vec, down: Vec, hinge: Vec, distance: float, dampin
     """Return the rotation of `find_knee_rotation`, with less damping the more the limb would have to be scaled.
 
     Without damping, a knee that is bent backward bends forward, until hip and ankle are `distance` apart.
+
+    The parameters are those of `find_knee_rotation`.
     """
     damped = find_knee_rotation(up, down, hinge, distance, damping)
     knee = vec.from_axis_angle(hinge, min(damped, math.pi - knee_angle(up, down, hinge)))
@@ -89,7 +95,11 @@ def find_easing_rotation(up: Vec, down: Vec, hinge: Vec, distance: float, dampin
 
 @helper
 def knee_angle(up: Vec, down: Vec, hinge: Vec) -> float:
-    """Return the knee angle in its plane, pi if straight; a backward bend counts as the same forward bend."""
+    """Return the knee angle in its plane, pi if straight; a backward bend counts as the same forward bend.
+
+    up, down : vectors from the knee to hip and ankle.
+    hinge : unit vector of the knee's axis.
+    """
     across = vec.dot(hinge, vec.cross(up, down))
     return abs(math.atan2(across, vec.dot(up, down) - vec.dot(up, hinge) * vec.dot(down, hinge)))
 
@@ -157,7 +167,10 @@ def solve(
 @helper
 def _straighten(limb: LimbInput, change: float, target: Vec, stretch: float) -> tuple[Quat, Quat, Vec, float, float]:
     """Return the rotations of hip and knee, the unit vector from hip to target, the target's distance, and the limb's
-    length."""
+    length.
+
+    The parameters are those of `solve`.
+    """
     base, up, down, hinge, _ = limb
     reach = vec.sub(target, base)
     distance = vec.norm(reach)
@@ -175,7 +188,7 @@ def _straighten(limb: LimbInput, change: float, target: Vec, stretch: float) -> 
 
 @helper
 def bones(positions: Floats2D, base: int, mid: int, end: int) -> tuple[Vec, Vec]:
-    """Return the vectors from the knee to the hip and to the ankle."""
+    """Return the vectors from the knee to the hip and to the ankle, for the joints hip, knee and ankle of a limb."""
     knee = vec.get(positions[mid], 0)
     return vec.sub(vec.get(positions[base], 0), knee), vec.sub(vec.get(positions[end], 0), knee)
 

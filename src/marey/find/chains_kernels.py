@@ -23,6 +23,7 @@ def _measure_chains(marks: UInt8s2D, length: Any, come: Any) -> None:
     length : (2, R, C) receives its Manhattan length if its last step is diagonal or none (0), or straight (1); -1 if
         there is no such chain.
     come : (2, R, C) receives its last step.
+    marks : (R, C) bits of the cells.
     """
     n_rows, n_columns = marks.shape
     for i in range(n_rows):

@@ -141,7 +141,11 @@ def multiply(
 def _add_one(
     ours: FrameFactors, theirs: FrameFactors, m: int, a: int, b: int, dot: Floats1D, cross: Floats1D, up: Floats1D
 ) -> None:
-    """Add the products of marker m, from frames a and b of the factors on."""
+    """Add the products of marker m, from frames a and b of the factors on.
+
+    ours, theirs : factors of the two clips.
+    dot, cross, up : (n,) sums of dot products, cross products and products of heights, changed in place.
+    """
     n = len(dot)
     ax, ay, az = ours.x[m, a : a + n], ours.y[m, a : a + n], ours.z[m, a : a + n]
     bx, by, bz = theirs.x[m, b : b + n], theirs.y[m, b : b + n], theirs.z[m, b : b + n]
@@ -227,7 +231,11 @@ def _measure_edge_cell(
     weights: Floats1D,
     products: Floats2D,
 ) -> float:
-    """Return D of frame i and the frame `lag` later of the other clip, with a window cut to `frames`."""
+    """Return D of frame i and the frame `lag` later of the other clip, with a window cut to `frames`.
+
+    ours, theirs : factors of the two clips.
+    products : (3, n) sums over the markers; see `_add_one`.
+    """
     half, (begin, end) = len(weights) // 2, frames
     total = dots = crosses = ups = ax = az = bx = bz = squares = 0.0
     for f in range(max(i - half, begin), min(i + half + 1, end)):

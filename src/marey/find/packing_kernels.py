@@ -66,6 +66,10 @@ def unpack_edges(
     """Undo `pack_edges`: write the edges (2 N,) of the intervals of all rows.
 
     Returns the numbers of edges and far ones that were used; the first is negative if the data are damaged.
+
+    counts, edges, far : as from `pack_edges`.
+    n_columns : number of columns of the grid.
+    spans : (2 N,) output.
     """
     n_edges, n_far, before, n_before = 0, 0, 0, 0
     for i in range(len(counts)):
@@ -103,7 +107,11 @@ def _guess_edge(above: Int32s1D, n_above: int, k: int, e: int, low: int) -> tupl
 
 @kernel
 def list_spans(counts: Int32s1D, spans: Int32s1D, starts: Out[Ints1D], columns: Out[Int32s1D]) -> None:
-    """Write the index of each row's first cell (R + 1,) and the columns of all cells, from the edges (2 N,)."""
+    """Write the index of each row's first cell (R + 1,) and the columns of all cells, from the edges (2 N,).
+
+    counts : (R,) number of intervals of each row.
+    spans : (2 N,) their edges.
+    """
     n, m = 0, 0
     for i in range(len(counts)):
         starts[i] = m
@@ -163,7 +171,12 @@ def unpack_values(
     values: Out[UInt16s1D],
 ) -> tuple[int, int, int]:
     """Undo `pack_values`; return the numbers of differences and values that were used, the first one negative if the
-    data are damaged."""
+    data are damaged.
+
+    starts, columns : the cells. planes, lines, far : as from `pack_values`.
+    n_columns : number of columns of the grid.
+    values : (M,) output.
+    """
     n_planes, n_lines, n_far = 0, 0, 0
     rows = np.full((4, n_columns + 3), -1, np.int32)
     for i in range(len(starts) - 1):

@@ -151,7 +151,11 @@ def _find_best_paths(runs: Runs | WideRuns, query: PathQuery, out: PathEnds) -> 
 
 @helper
 def extend_path(behind: Behind, column: int, extra: float, is_row: bool) -> tuple[float, int]:
-    """Return the lowest cost of a path to a cell and the code of this path. `behind.cost` has the cell's cost."""
+    """Return the lowest cost of a path to a cell and the code of this path. `behind.cost` has the cell's cost.
+
+    extra : additional cost of a straight step.
+    is_row : whether the query's frames are rows.
+    """
     own, diagonal = behind.cost[column], behind.before[column - 1]
     down = behind.last[column - 1] + behind.before_cost[column] + extra
     across = behind.before[column - 2] + behind.cost[column - 1] + extra

@@ -218,7 +218,10 @@ def find_table_size(n: int) -> int:
 
 @helper
 def apply_move(place: Transform, move: Floats1D) -> Transform:
-    """Compose a transform with a move (4,) of cos, sin, x, z; the move is applied first."""
+    """Compose a transform with a move (4,) of cos, sin, x, z; the move is applied first.
+
+    place : the transform, as cos, sin, x, z.
+    """
     c, s, x, z = place
     mc, ms, mx, mz = move[0], move[1], move[2], move[3]
     return c * mc - s * ms, s * mc + c * ms, mx * c + mz * s + x, mz * c - mx * s + z

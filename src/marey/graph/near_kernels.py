@@ -194,7 +194,11 @@ def _measure_cells(
     ours: CenteredClip, theirs: CenteredClip, means: tuple[Floats2D, Floats2D], cells: Int32s2D, order: Int32s1D,
     weights: Floats1D, values: Floats1D,
 ) -> None:  # fmt: skip
-    """Write D of cells, sorted by diagonals, to `values`. Each pair of frames is compared only once."""
+    """Write D of cells, sorted by diagonals, to `values`. Each pair of frames is compared only once.
+
+    means : means of the windows of both clips.
+    order : (N,) order of the cells by diagonals.
+    """
     p, a, q, b = ours.markers, ours.centers, theirs.markers, theirs.centers
     n_weights = len(weights)
     products = np.empty((3, len(a) + n_weights))

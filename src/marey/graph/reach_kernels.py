@@ -255,7 +255,12 @@ def _expand(search: ReachSearch, beam: Beam, where: Expanded, trail: Trail) -> N
 
 @helper
 def _end_in_clip(search: ReachSearch, node: int, place: Transform, cost: float, where: Expanded, trail: Trail) -> None:
-    """Try to end the walk with each of the tails of a node, after transitions that cost `cost`."""
+    """Try to end the walk with each of the tails of a node, after transitions that cost `cost`.
+
+    place : world transform of the node's clip.
+    where : the state to end.
+    trail : receives the walk if it is the best so far.
+    """
     near, per_frame = search.limits.min_cost, search.limits.per_frame
     settings, tails, best, end = search.settings, search.tails, trail.best, trail.end
     wanted, entry = search.goal.wanted, search.goal.entry
@@ -378,7 +383,11 @@ def _measure_miss(off: float, near: float, tolerance: float) -> float:
 
 @helper
 def _is_free_tail(tail: int, place: Transform, tails: Tails, layout: EdgeLayout, avoid: Floats2D) -> bool:
-    """Return whether all edges of a tail keep out of the circles avoid (M, 3)."""
+    """Return whether all edges of a tail keep out of circles.
+
+    place : world transform of the clip at which the tail begins.
+    avoid : (M, 3) x, z and radius of each circle, in meters.
+    """
     if avoid.shape[0] == 0:
         return True
     while tail >= 0:
@@ -392,7 +401,11 @@ def _is_free_tail(tail: int, place: Transform, tails: Tails, layout: EdgeLayout,
 
 @helper
 def _is_free(edge: int, place: Transform, layout: EdgeLayout, avoid: Floats2D) -> bool:
-    """Return whether an edge keeps out of the circles avoid (M, 3)."""
+    """Return whether an edge keeps out of circles.
+
+    place : world transform of the edge's clip.
+    avoid : (M, 3) x, z and radius of each circle, in meters.
+    """
     if avoid.shape[0] == 0:
         return True
     c, s, x, z = place
@@ -407,8 +420,10 @@ def _is_free(edge: int, place: Transform, layout: EdgeLayout, avoid: Floats2D) -
 
 @helper
 def _hash_state(place: Transform, cell: int, point: Floats1D) -> int:
-    """Return a number that states share if they have the same cell, heading bin (15 degrees) and position bin (20
-    cm)."""
+    """Return a number that states share if they have the same cell, heading bin (15 degrees) and position bin (20 cm).
+
+    place : world transform of the clip. point : the node's point in the clip's coordinates.
+    """
     c, s, x, z = place
     px, pz = point[0], point[1]
     column = int(np.floor((px * c + pz * s + x) * 5.0)) & 1023

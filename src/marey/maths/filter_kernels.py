@@ -1,4 +1,7 @@
-"""Smoothing by weighted means."""
+"""Smoothing by weighted means.
+
+A separate module because kernels are compiled file by file.
+"""
 
 from __future__ import annotations
 

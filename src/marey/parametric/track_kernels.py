@@ -27,7 +27,10 @@ class Quadrature(NamedTuple):
 
 @helper
 def _pace(low: Floats1D, high: Floats1D, weights: Floats1D, x: float) -> float:
-    """Return m dt/dx at position x of a span, for a blend with weights (n,)."""
+    """Return m dt/dx at position x of a span, for a blend with weights (n,).
+
+    low, high : (n,) slopes of the n motions at the ends of the span.
+    """
     flow = 0.0
     for j in range(weights.shape[0]):
         if weights[j] != 0.0:
@@ -37,7 +40,11 @@ def _pace(low: Floats1D, high: Floats1D, weights: Floats1D, x: float) -> float:
 
 @helper
 def _integrate(low: Floats1D, high: Floats1D, weights: Floats1D, a: float, b: float, rule: Quadrature) -> float:
-    """Return m times the time in seconds from position a to position b of a span."""
+    """Return m times the time in seconds from position a to position b of a span.
+
+    low, high : (n,) slopes of the n motions at the ends of the span.
+    weights : (n,) weights of the motions.
+    """
     total = 0.0
     for k in range(rule.nodes.shape[0]):
         total += rule.weights[k] * _pace(low, high, weights, a + (b - a) * rule.nodes[k])

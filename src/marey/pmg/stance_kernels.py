@@ -67,7 +67,8 @@ def correct_steps(steps: Floats3D, wanted: Floats3D, levels: Floats2D, out: Out[
     """Find the correction of the character's movement, `out` (F - 1, 2), that makes planted points move as wanted.
 
     steps, wanted : (F - 1, K, 2) actual and wanted movements of the points.
-    levels : (F, K). If the total weight of the points is below 1, the correction is reduced in proportion.
+    levels : (F, K) contact values, from 0 to 1. A point counts if its value is above 0.5 in both frames. If the total
+        weight of the points is below 1, the correction is reduced in proportion.
     """
     for f in range(steps.shape[0]):
         total = x = z = 0.0

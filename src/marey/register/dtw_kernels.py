@@ -131,7 +131,11 @@ def _extend(
 
 @kernel
 def trace_path(codes: Int8s2D, last: tuple[int, int], limit: int, cells: Out[Ints2D]) -> None:
-    """Write the cells (N, 2) of the best path to `last`, in order; N is the number of its cells."""
+    """Write the cells (N, 2) of the best path to `last`, in order; N is the number of its cells.
+
+    codes : (R, C) code of the last step to each cell.
+    limit : slope limit of the path.
+    """
     i, j = last
     index = len(cells) - 1
     while index >= 0:

@@ -256,7 +256,12 @@ def _search(
     short_first: bool,
     first: GridPath | None = None,
 ) -> GridPath:
-    """Search depth first for a path that is cheaper than `first`."""
+    """Search depth first for a path that is cheaper than `first`.
+
+    allowed : (R, C) cells that the path may use.
+    time_limit : seconds after which the search stops; None for no limit.
+    short_first : whether the shortest branch is tried first.
+    """
     if time_limit is not None and not time_limit > 0.0:
         raise InvalidValue(f"time_limit must be greater than 0 s, or None for no limit, not {time_limit!r}")
     cell, run = _check_settings(grid, start, end, slope_limit)
@@ -286,7 +291,10 @@ def _search(
 
 
 def _sum_remaining_minima(grid: Floats, allowed: Bools, axis: int) -> Floats:
-    """Return, for each row (axis 1) or column (axis 0), the sum of the cheapest cells of all later rows or columns."""
+    """Return, for each row (axis 1) or column (axis 0), the sum of the cheapest cells of all later rows or columns.
+
+    allowed : (R, C) cells that count.
+    """
     least = np.where(allowed, grid, np.inf).min(axis=axis)
     return np.concatenate([np.cumsum(least[::-1])[::-1][1:], [0.0]])
 

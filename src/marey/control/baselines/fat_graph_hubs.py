@@ -115,7 +115,12 @@ def _find_complete_windows(reel: Reel, window: float) -> Bools:
 def _find_most_popular(
     reel: Reel, free: Bools, every: int, near: float, window: float, markers: str
 ) -> tuple[int, list[Ints]]:
-    """Find the row with the most passes (on ties, the one with the longest runs) and the runs of rows that pass it."""
+    """Find the row with the most passes (on ties, the one with the longest runs) and the runs of rows that pass it.
+
+    free : (N,) rows that may still become hubs or visits.
+    every : compare only each n-th row of a clip.
+    near : distance in meters (root of D) within which a row passes another.
+    """
     rows = [np.arange(a, b, every) for a, b in zip(reel.borders[:-1], reel.borders[1:], strict=True)]
     clouds = [point_clouds(_make_coarse_motion(reel, own), markers) for own in rows]
     best, found, best_row = (0.0, 0.0), list[Ints](), 0
@@ -151,7 +156,13 @@ def _make_coarse_motion(reel: Reel, rows: Ints) -> Motion:
 def _refine_visits(
     reel: Reel, free: Bools, base: int, rough: list[Ints], every: int, near: float, window: float, markers: str
 ) -> tuple[Ints, float]:
-    """Find the row of each run that is nearest to row `base`, at the full frame rate. Return them and their spread."""
+    """Find the row of each run that is nearest to row `base`, at the full frame rate.
+
+    free : (N,) rows that may be visits.
+    rough : runs of rows that pass `base`, found on each n-th row only, with n = `every`.
+    near : largest distance of a visit in meters (root of D). Return the rows, and their root mean square distance in
+        meters.
+    """
     clouds = point_clouds(reel.motion(), markers)
     weights = frame_weights(window, reel.fps)
     visits, left = [], []
