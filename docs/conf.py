@@ -158,7 +158,7 @@ def write_commands(folder: Path) -> None:
     """Write one page for each command, with the help of all its subcommands."""
     import click
 
-    from marey.cli.main import COMMANDS, cli
+    from marey.cli.main import SECTIONS, cli
 
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -172,16 +172,19 @@ def write_commands(folder: Path) -> None:
 
     names = cli.context_settings["help_option_names"]
     top = click.Context(cli, info_name="marey", max_content_width=80, terminal_width=80, help_option_names=names)
-    index = ["# Command line reference", "", "```{toctree}", ":maxdepth: 1", ""]
-    for name in COMMANDS:
-        command = cli.get_command(top, name)
-        assert command is not None
-        page: list[str] = []
-        context = click.Context(command, info_name=name, parent=top, max_content_width=80, terminal_width=80)
-        write_help(command, context, page, 1)
-        _write(folder / f"{name}.md", page)
-        index.append(name)
-    _write(folder / "index.md", [*index, "```"])
+    index = ["# Command line reference", ""]
+    for title, commands in SECTIONS.items():
+        index += ["```{toctree}", f":caption: {title}", ":maxdepth: 1", ""]
+        for name in commands:
+            command = cli.get_command(top, name)
+            assert command is not None
+            page: list[str] = []
+            context = click.Context(command, info_name=name, parent=top, max_content_width=80, terminal_width=80)
+            write_help(command, context, page, 1)
+            _write(folder / f"{name}.md", page)
+            index.append(name)
+        index += ["```", ""]
+    _write(folder / "index.md", index)
 
 
 def _write(path: Path, lines: list[str]) -> None:

@@ -39,6 +39,15 @@ def test_help_lists_every_command_and_each_has_an_example(capsys: pytest.Capture
         assert "Example:" in capsys.readouterr().out
 
 
+def test_no_line_in_a_list_of_commands_is_cut_off(capsys: pytest.CaptureFixture[str]) -> None:
+    groups = ["edit", "graph", "find", "parametric", "gaze", "pmg", "library"]
+    for group in ([], *([name] for name in groups)):
+        assert main([*group, "--help"]) == 0
+        lines = capsys.readouterr().out.split("--help  Show this message and exit.")[1].splitlines()
+        assert len(lines) > 2
+        assert not [line for line in lines if line.endswith("...")]
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert marey.__version__ in capsys.readouterr().out

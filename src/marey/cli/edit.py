@@ -109,7 +109,7 @@ _STOP = click.option("--to", "stop", type=Moment(), help="End (exclusive): secon
 @renamed_option("--rate", "--fps", type=float)
 @renamed_option("--no-filter", "--no-band-limited", sets={"band_limited": False})
 def _resample(motion: Motion, options: Options) -> Motion:
-    """Change the frame rate by interpolation, with a low-pass filter when lowering it.
+    """Change the frame rate. Frames are interpolated, with a low-pass filter when the rate is lowered.
 
     \b
     Example:
@@ -154,7 +154,7 @@ def _crop(motion: Motion, options: Options) -> Motion:
 @_STOP
 @renamed_option("--no-replant", "--feet none", sets={"feet": "none"})
 def _cycle(motion: Motion, options: Options) -> Motion:
-    """Make a loop: join the frame at --to to the frame at --from, and spread the seam over the cycle.
+    """Make a loop. The frame at --to is joined to the frame at --from, and the seam is spread over the cycle.
 
     If --from or --to is omitted, the frame that closes the loop best is chosen. Foot cleanup also covers the seam.
 
@@ -265,7 +265,7 @@ def _path(motion: Motion, options: Options) -> Motion:
 
 @_edit("in-place", "marey.edit.settings:InPlaceSettings")
 def _in_place(motion: Motion, options: Options) -> Motion:
-    """Remove the travel over the floor, as game engines need it; or only where the motion starts.
+    """Remove the travel over the floor. Game engines need such clips. Or remove only where the motion starts.
 
     The hips stay over the origin, and the body begins facing +Z. `marey convert IN OUT --remove travel` does the same
     for several files or a folder.
@@ -345,7 +345,8 @@ def _read_body(onto: str, options: Options) -> Skeleton | Motion:
 
 @_edit("repair", "marey.edit.settings:RepairSettings")
 def _repair(motion: Motion, options: Options) -> Motion:
-    """Trim or interpolate broken frames, and rotate flipped joints back. Other frames do not change.
+    """Repair broken frames. They are trimmed or interpolated, and flipped joints are rotated back. Other frames do not
+    change.
 
     \b
     Example:
@@ -371,7 +372,7 @@ def _smooth(motion: Motion, options: Options) -> Motion:
 
 @_edit("level")
 def _level(motion: Motion, options: Options) -> Motion:
-    """Rotate a tilted capture so that the floor is horizontal, and remove a slow drift of the floor.
+    """Level a tilted or drifting floor. The capture is rotated, and a slow drift of the floor is removed.
 
     \b
     Example:
@@ -400,7 +401,7 @@ def _connect(first: Motion, second: Motion, options: Options) -> Motion:
 @click.option("--at", "frame", type=Moment(), required=True, help="First frame after the jump: seconds or a frame.")
 @click.option("--frames", type=int, hidden=True)
 def _deseam(motion: Motion, options: Options) -> Motion:
-    """Remove a jump: fade out the offset between the motion before and after it.
+    """Remove a jump. The offset between the motion before and after it is faded out.
 
     \b
     Example:

@@ -55,7 +55,7 @@ def command() -> None:
     """
 
 
-@command.command("build", cls=SettingsCommand)
+@command.command("build", cls=SettingsCommand, short_help="Build a match web from clips.")
 @click.option("-o", "--output", required=True, metavar="WEB", help="The match web to write, an .npz file.")
 @markers_option()
 @add_settings("marey.find.settings:WebSettings")
@@ -110,7 +110,7 @@ class _RecordingRunner:
         return self.run(function, wanted)
 
 
-@command.command("info")
+@command.command("info", short_help="Show what is in a match web.")
 @click.argument("file", metavar="WEB")
 @AS_JSON
 def info(file: str, as_json: bool) -> None:
@@ -125,7 +125,7 @@ def info(file: str, as_json: bool) -> None:
     _print_web(MatchWeb.load(file), as_json)
 
 
-@command.command("search", cls=NegativeNumbersCommand)
+@command.command("search", cls=NegativeNumbersCommand, short_help="Find motions similar to a part of a clip.")
 @click.argument("file", metavar="WEB")
 @click.argument("clip")
 @click.argument("start", type=Moment(), required=False)
@@ -201,7 +201,7 @@ def search(
     return 0
 
 
-@command.command("grid")
+@command.command("grid", short_help="Plot two clips as a match web sees them.")
 @click.argument("file", metavar="WEB")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="[B]", required=False)

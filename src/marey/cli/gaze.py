@@ -51,7 +51,7 @@ def _goal_option(flag: str, name: str, kind: LookValue | Point, text: str) -> Ca
     return click.option(flag, name, type=kind, multiple=True, metavar=kind.example.partition(" ")[0], help=text)
 
 
-@command.command("apply", cls=SettingsCommand)
+@command.command("apply", cls=SettingsCommand, short_help="Make a character look at targets.")
 @click.argument("file", metavar="IN")
 @output_argument
 @_goal_option(
@@ -133,7 +133,7 @@ def apply(file: str, output: str, folder: str | None, as_json: bool, **options: 
     print_report(report, as_json, _format_report)
 
 
-@command.command("map", cls=SettingsCommand)
+@command.command("map", cls=SettingsCommand, short_help="Build a gaze map from recorded looks.")
 @click.argument("files", type=Take(), nargs=-1, required=True, metavar="EXAMPLE...")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The map to write, .json.")
 @click.option("--triads", metavar="FILE", help="For C3D files: a JSON file that maps body parts to markers.")

@@ -31,7 +31,7 @@ _MEASURED, _WORTH_PRINTING = 0.5, 2.0
 _LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="seconds,...")
 
 
-@click.command("build", cls=SettingsCommand)
+@click.command("build", cls=SettingsCommand, short_help="Build a motion graph from clips.")
 @click.option("-o", "--output", required=True, metavar="GRAPH", help="The graph to write, an .npz file.")
 @click.option(
     "--threshold", type=Threshold(),

@@ -362,7 +362,7 @@ def steer(file: str, output: str, **options: Any) -> int:
     return write(graph.walk(stream.edges, n_frames=n_frames).place_at(), output, options)
 
 
-@click.command("crowd", cls=SettingsCommand, short_help="Many characters, each on its own path.")
+@click.command("crowd", cls=SettingsCommand, short_help="Move many characters, each along its own path.")
 @_add_writing_options
 @click.option("--paths", "folder", metavar="DIR", help="A folder of CSV paths, one per character.")
 @click.option(

@@ -20,27 +20,49 @@ from marey.cli.settings import word_options
 from marey.cli.usage import find_command, word_error, word_usage
 from marey.errors import MareyError, MareyWarning, NoResult, similar
 
-# In the order in which a new user needs them. A command's module is imported only when it is run or listed.
-COMMANDS = (
-    *(
-        "info",
-        "check",
-        "library",
-        "convert",
-        "solve",
-        "contacts",
-        "clean",
-        "measure",
-        "limits",
-        "plot",
-        "edit",
-        "grid",
-        "blend",
-        "transition",
-    ),
-    *("graph", "find", "parametric", "splice", "transplant", "gaze", "pmg", "steer", "samples", "studio", "view"),
-    *("render", "demo", "bench"),
-)
+# The commands by purpose, in the order in which a new user needs them, each with its line in `marey --help`. The module
+# of a command is imported only when the command runs.
+SECTIONS = {
+    "Files": {
+        "info": "Show joints, rate, size and roles of files.",
+        "convert": "Convert between file formats.",
+        "library": "Index and search a folder of any size.",
+        "samples": "Write generated clips to try things on.",
+    },
+    "Check and clean": {
+        "check": "Find what is wrong or suspicious in captures.",
+        "contacts": "Detect when feet touch the ground.",
+        "clean": "Keep planted feet from sliding.",
+        "measure": "Measure the quality of motion.",
+        "limits": "Learn or read joint limits.",
+        "solve": "Fit a skeleton to joint or marker positions.",
+        "edit": "Crop, loop, mirror, retarget, repair and more.",
+    },
+    "Combine clips": {
+        "blend": "Blend clips in time and space.",
+        "transition": "Join two clips by a transition.",
+        "splice": "Combine an upper body with other legs.",
+        "transplant": "Copy joints of one clip onto another.",
+        "gaze": "Make a character look at targets.",
+        "grid": "Compare all frames of two clips.",
+    },
+    "Generate motion": {
+        "graph": "Join clips in a motion graph, and walk through it.",
+        "find": "Find all motions similar to an example.",
+        "parametric": "Aim an action, such as a kick, at a target.",
+        "pmg": "Build and steer characters.",
+        "steer": "Steer a character made directly of clips.",
+    },
+    "See it": {
+        "studio": "View and edit motion in the browser.",
+        "view": "Write a web page that plays motions.",
+        "render": "Draw motions as animations or pictures.",
+        "plot": "Plot feet, joints, paths and frames of a motion.",
+        "demo": "Tour marey on generated clips.",
+        "bench": "Measure the speed of marey.",
+    },
+}
+COMMANDS = tuple(name for commands in SECTIONS.values() for name in commands)
 # Commands that compare all poses with each other, which is the only use of more than one thread in NumPy's matrix
 # products. The others request one thread, because starting a thread pool takes longer than all other work of `marey
 # info`.
@@ -50,6 +72,12 @@ THREADED = ("grid", "graph", "find", "parametric", "pmg", "steer", "studio", "de
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), line) for name, line in commands.items()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:

@@ -44,7 +44,7 @@ def command() -> None:
     """
 
 
-@command.command("build", cls=NegativeNumbersCommand)
+@command.command("build", cls=NegativeNumbersCommand, short_help="Build a parametric motion space.")
 @click.argument("sources", nargs=-1, required=True, metavar="WEB CLIP START STOP | FILE FILE...")
 @click.option("--feature", help="The parameters of the space, such as position:right_hand@farthest or turn,speed.")
 @click.option(
@@ -164,7 +164,9 @@ def _load_files(sources: tuple[str, ...]) -> Any:
     return [read_motion(source) for source in sources]
 
 
-@command.command("make", cls=SettingsCommand, context_settings=_NUMBERS_TOO)
+@command.command(
+    "make", cls=SettingsCommand, short_help="Generate the motion for a target.", context_settings=_NUMBERS_TOO
+)
 @click.argument("file", metavar="SPACE")
 @click.argument("target", nargs=-1, required=True, metavar="TARGET...")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
@@ -222,7 +224,7 @@ def make(
     return int(result.projected)
 
 
-@command.command("range")
+@command.command("range", short_help="Show which targets can be reached.")
 @click.argument("file", metavar="SPACE")
 @click.option("--plot", "picture", metavar="OUT", help="Plot examples and samples: PNG or SVG.")
 @AS_JSON

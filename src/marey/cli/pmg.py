@@ -73,7 +73,7 @@ def new(char: str, as_json: bool, **options: Any) -> None:
     print_character(graph, as_json, written=[char])
 
 
-@command.command("add", cls=SettingsCommand)
+@command.command("add", cls=SettingsCommand, short_help="Add a node, from clips or from a saved space.")
 @click.argument("char", metavar="CHAR")
 @click.argument("node", metavar="NODE")
 @click.argument("more", nargs=-1, metavar="")
@@ -251,7 +251,7 @@ def _draw(comparison: Any, title: str, picture: str, good: float | None, bad: fl
     costs(comparison, picture, title=f"{title}, {n} x {m} samples", good=good, bad=bad)
 
 
-@command.command("auto", cls=SettingsCommand)
+@command.command("auto", cls=SettingsCommand, short_help="Connect all pairs of nodes that fit.")
 @click.argument("char", metavar="CHAR")
 @add_settings("marey.pmg.settings:ConnectAllSettings")
 @_SAMPLES
@@ -279,7 +279,7 @@ def auto(char: str, as_json: bool, **options: Any) -> int:
     return 0 if graph.nodes and not graph.dead_ends() else 1
 
 
-@command.command("build")
+@command.command("build", short_help="Build a character from a recipe.")
 @click.argument("recipe", metavar="RECIPE|NAME")
 @click.option("-o", "--output", required=True, metavar="CHAR", help="The character to write, a .json file.")
 @click.option(

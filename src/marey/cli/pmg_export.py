@@ -15,7 +15,7 @@ from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.errors import plural
 
 
-@click.command("export", cls=SettingsCommand)
+@click.command("export", cls=SettingsCommand, short_help="Export as an offline page, or for games.")
 @click.argument("char", metavar="CHAR")
 @click.option(
     "-o", "--output", required=True, metavar="OUT",

@@ -118,7 +118,9 @@ def walk(char: str, seconds: float, seed: int, output: str, as_json: bool, **opt
     return _print_result(stream, played, output, as_json, {})
 
 
-@click.command("go", cls=SettingsCommand, context_settings={"ignore_unknown_options": True})
+@click.command(
+    "go", cls=SettingsCommand, short_help="Go to a point.", context_settings={"ignore_unknown_options": True}
+)
 @click.argument("char", metavar="CHAR")
 @click.option("--to", "point", type=POSITION, required=True, help="Target position in meters.")
 @add_settings("marey.control.settings:GoToSettings")
@@ -221,7 +223,7 @@ def _print_result(stream: CharacterStream, played: Motion, output: str, as_json:
     return 0
 
 
-@click.command("steer", cls=SettingsCommand)
+@click.command("steer", cls=SettingsCommand, short_help="Steer with keys, timed commands or a sequence.")
 @click.argument("char", metavar="CHAR")
 @click.option(
     "--sequence", metavar="TEXT", help='Actions in order: "walk*3, sit, rise" plays three clips of walk, and so on.'
@@ -272,7 +274,7 @@ def _measure_sequence(stream: CharacterStream) -> float:
     raise click.UsageError(f"the sequence takes more than {_MAX_SEQUENCE:g} s; give its length with --seconds")
 
 
-@click.command("reach")
+@click.command("reach", short_help="Plot where a character can get, and when.")
 @click.argument("char", metavar="CHAR")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The plot to write: PNG or SVG.")
 @click.option("--seconds", type=Finite(min=0.1), default=4.0, show_default=True, help="Time limit in seconds.")

@@ -147,7 +147,7 @@ def print_edge(graph: ParametricMotionGraph, edge: Edge, as_json: bool, *, writt
         click.echo(f"wrote {path}")
 
 
-@click.command("info")
+@click.command("info", short_help="Show what a character can do.")
 @click.argument("char", metavar="CHAR")
 @AS_JSON
 def info(char: str, as_json: bool) -> int:
