@@ -141,7 +141,8 @@ def finders() -> Iterator[str]:
             row.metrics[name] for name in ("slide_weighted_speed", "penetration_max", "jitter", "speed_mean")
         )
         spent = "" if row.seconds is None else f", {1000 * row.seconds:.0f} ms"
-        yield f"{row.method}: {len(row.motion)} frames, {slide:.3g}, {depth:.3g}, {100 * jitter:.3g}, {speed:.3g}{spent}"
+        values = f"{slide:.3g}, {depth:.3g}, {100 * jitter:.3g}, {speed:.3g}"
+        yield f"{row.method}: {len(row.motion)} frames, {values}{spent}"
     left, right = (sample("walk", fps=60.0, turn_rate=rate, seconds=7.0).motion for rate in (0.5, -0.5))
     yield f"distances: {marey.register([left, right]).distance:.3f}, {marey.register([walk, run]).distance:.3f}"
 
