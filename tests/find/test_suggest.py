@@ -33,7 +33,10 @@ def test_the_plateau_that_stands_out():
 @pytest.mark.parametrize("kind", ["kick", "punch"])
 def test_suggested_thresholds_find_the_kind_and_nothing_else(kind):
     for clip, start, stop in truth(kind):
-        report = suggest_threshold(web(), clip, start, stop)
+        fractions = []
+        report = suggest_threshold(web(), clip, start, stop, progress=fractions.append)
+        assert fractions == sorted(fractions)
+        assert 0.0 < fractions[0] < fractions[-1] <= 1.0
         assert report.plateau[0] < report.threshold < report.plateau[1]
         assert report.plateau[1] <= report.still_distance  # beyond that anything will do
         assert report.n_matches == len(truth(kind)) - 1

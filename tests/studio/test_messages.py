@@ -113,6 +113,6 @@ def test_replies_are_filled_from_results_of_jobs():
     found = {"parents": [-1, 0], "bone_lengths": [0, 1.5], "end_sites": [False, True], "roles": {"hips": 0}, "other": 3}
     body = fill(TileBody, found, stature=1.7)
     assert body == TileBody((-1, 0), (0.0, 1.5), (False, True), {"hips": 0}, 1.7)
-    assert fill(SearchDone, {"body": body, "joint": "", "notes": ["a"]}, search=1, count=2).body is body
+    assert fill(SearchDone, {"body": body, "joint": "", "moment": "", "notes": ["a"]}, search=1, count=2).body is body
     with pytest.raises(InvalidValue, match="the field 'stature' is missing"):
         fill(TileBody, found)

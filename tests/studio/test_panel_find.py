@@ -16,7 +16,7 @@ from marey.find import MatchWeb
 from marey.maths import rigid2d
 from marey.parametric import ParametricMotion, position
 from marey.samples import sample
-from marey.studio.panels import find_sources
+from marey.studio.panels import find_sources, find_work
 from marey.studio.parcels import pack, read_line, unpack_all
 from tests.find_medleys import KICK, kick_space, kick_web, kicks, takes
 from tests.studio.client import Failed, FakePage, Server
@@ -63,7 +63,9 @@ def test_a_web_has_all_files_of_one_skeleton_and_reports_what_it_left_out(
 
 def test_thresholds_are_offered_as_the_library_has_them(found: tuple[FakePage, dict[str, Any]]) -> None:
     page, result = found
+    page.progress.clear()
     report = page.do("find_suggest", **result["query"])
+    assert any(0.0 < each["fraction"] <= 1.0 for each in page.progress), "the bar moves"
     truth = kick_web().suggest_threshold("take0", *KICK)
     assert report["threshold"] == pytest.approx(truth.threshold, rel=1e-3)
     assert (report["n_matches"], report["stands_out"]) == (5, True)
@@ -75,7 +77,7 @@ def test_matches_are_paged_and_face_ahead(found: tuple[FakePage, dict[str, Any]]
     page, result = found
     search, body = result["done"]["search"], result["done"]["body"]
     assert result["done"]["count"] == len(kicks()) == 6
-    assert result["done"]["joint"] == "right_ball"
+    assert (result["done"]["joint"], result["done"]["moment"]) == ("right_ball", "farthest")
     tiles = page.do("find_matches", search=search, first=0, count=60)["tiles"]
     paged = [tile for first in (0, 4) for tile in page.do("find_matches", search=search, first=first, count=4)["tiles"]]
     assert tiles == paged
@@ -90,6 +92,14 @@ def test_matches_are_paged_and_face_ahead(found: tuple[FakePage, dict[str, Any]]
         np.testing.assert_allclose(points[:, body["roles"][role]], ahead[:, roles[role]], atol=6e-4)
     assert tiles[0]["fps"] == pytest.approx(15.0)
     assert (tiles[0]["start"], tiles[0]["stop"]) == pytest.approx((KICK[0] / 30.0, KICK[1] / 30.0))
+
+
+def test_the_target_of_a_kick_with_a_step_is_not_on_the_planted_foot() -> None:
+    kick = kicks().motions[0]
+    ahead = np.zeros((len(kick), 3))
+    ahead[:, 2] = np.linspace(0.0, 6.0, len(kick))
+    stepped = replace(kick, root_positions=kick.root_positions + ahead, contacts=None)
+    assert find_work.choose_target(stepped) == {"joint": "right_ball", "moment": "highest"}
 
 
 def test_a_match_is_opened_as_a_motion(found: tuple[FakePage, dict[str, Any]]) -> None:

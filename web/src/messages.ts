@@ -1028,13 +1028,14 @@ export interface TileBody {
  * A completed search with `count` matches, of which the first is the query itself.
  *
  * `search` is its number, with which `find_matches` gets the matches. `joint` is the hand, foot or head that moves
- * most relative to the hips, the default for target control.
+ * fastest, and `moment` when it reaches a target: the defaults for target control.
  */
 export interface SearchDone {
   search: number;
   count: number;
   body: TileBody;
   joint: string;
+  moment: string;
   notes: string[];
 }
 
@@ -1186,10 +1187,11 @@ export interface SavedFile {
   kind: "web" | "space";
 }
 
-/** The saved files. `is_open` says whether a folder is open to save to. */
+/** The saved files. `is_open` says whether a folder is open to save to; `clips` is its number of motion files. */
 export interface SavedFiles {
   files: SavedFile[];
   is_open: boolean;
+  clips: number;
 }
 
 /** List the match webs and spaces in the folder. */

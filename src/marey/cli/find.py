@@ -287,9 +287,11 @@ def _draw(found: MatchResult, options: dict[str, Any]) -> list[str]:
 
 
 def _suggest(web: MatchWeb, query: Query, options: dict[str, Any]) -> Suggestion:
+    from marey.cli.progress import bar
     from marey.find import SuggestSettings
 
-    return web.suggest_threshold(*query, settings=read_search(SuggestSettings, options))
+    with bar("testing thresholds") as progress:
+        return web.suggest_threshold(*query, settings=read_search(SuggestSettings, options), progress=progress)
 
 
 def _draw_thresholds(suggestion: Suggestion, options: dict[str, Any], chosen: float | None) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -125,6 +125,7 @@ def suggest_threshold(
     stop: int | None = None,
     *,
     settings: SuggestSettings,
+    progress: Callable[[float], None] | None = None,
 ) -> Suggestion:
     """Suggest a threshold for `search`.
 
@@ -137,6 +138,7 @@ def suggest_threshold(
     Parameters
     ----------
     web, clip, start, stop : see `search`; `start` and `stop` may be omitted only for a motion that is not in the web.
+    progress : called with the fraction done, from 0 to 1.
 
     Raises
     ------
@@ -158,7 +160,7 @@ def suggest_threshold(
             f"no match is closer to the query than a pose held still, which is {still:.4f} m away; {rest}; choose a "
             f"query with more movement"
         )
-    thresholds, counts, stillness, is_full = _try_thresholds(query, find, near[1])
+    thresholds, counts, stillness, is_full = _try_thresholds(query, find, near[1], progress)
     best = max(_find_plateaus(thresholds, counts, stillness, is_full), key=lambda plateau: plateau.weight)
     if best.weight > 0.0:
         threshold = best.middle
@@ -172,18 +174,26 @@ def suggest_threshold(
     return Suggestion(threshold, n_matches, ends, np.array(thresholds), np.array(counts), still, not is_full)
 
 
-def _try_thresholds(query: Query, find: Find, first: float) -> tuple[list[float], list[int], list[float], bool]:
+def _try_thresholds(
+    query: Query, find: Find, first: float, progress: Callable[[float], None] | None
+) -> tuple[list[float], list[int], list[float], bool]:
     """Search with increasing thresholds from `first` meters on. Return the thresholds, the number of matches and the
     median distance to standing still at each, and whether the last one found more than `max_matches`."""
     thresholds: list[float] = []
     counts: list[int] = []
     stillness: list[float] = []
-    for threshold in list_thresholds(first, query.web.options.max_distance):
+    limit, done = query.web.options.max_distance, 0.0
+    for threshold in list_thresholds(first, limit):
         graph = query.grow(threshold, find)
         thresholds.append(threshold)
         counts.append(graph.n - 1)
         stillness.append(float(np.median(graph.stillness)))
-        if graph.is_full or threshold > _BEYOND_STILL * stillness[-1]:
+        last = min(limit, _BEYOND_STILL * stillness[-1])
+        if progress is not None:
+            # The search ends at a threshold or a number of matches, and takes longer the more matches it finds.
+            done = max(done, min(1.0, max(counts[-1] / query.settings.max_matches, threshold / last)))
+            progress(done)
+        if graph.is_full or threshold > last:
             return thresholds, counts, stillness, graph.is_full
     return thresholds, counts, stillness, False
 

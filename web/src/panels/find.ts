@@ -20,6 +20,8 @@ const WHERE: [Where, string][] = [["folder", "files in open folder"], ["open", "
 const MARKERS: [NonNullable<BuildWeb["markers"]>, string][] = [["body", "whole body"], ["upper", "upper body"], ["lower", "lower body"]];
 const RATES: [string, string][] = [["30", "30 Hz"], ["60", "60 Hz"], ["", "every frame"]];
 const PER_PAGE = 6;
+/** Maximum number of files of a folder that is searched unless the user chooses otherwise. */
+const SMALL_FOLDER = 20;
 
 export function mount(app: App): Panel {
   const panel = new FindPanel(app);
@@ -28,7 +30,9 @@ export function mount(app: App): Panel {
 
 class FindPanel {
   readonly element: HTMLElement;
-  private where: Where;
+  /** Which clips to index. Until the user chooses, all files of a small folder, or the open clips. */
+  private where: Where = "open";
+  private whereIsChosen = false;
   private readonly options = { markers: "body" as NonNullable<BuildWeb["markers"]>, rate: 30 as number | null };
   private readonly index = settingsForm<WebSettings>(FORMS.WebSettings);
   private repeats = false;
@@ -44,7 +48,7 @@ class FindPanel {
   private query: Stretch | null = null;
   private curve: ThresholdCurve | null = null;
   private found: SearchDone | null = null;
-  private files: SavedFiles = { files: [], is_open: false };
+  private files: SavedFiles = { files: [], is_open: false, clips: 0 };
   private restored = false;
   private said = "";
   private readonly built = el("div", { class: "stack", aria: { live: "polite" } });
@@ -67,10 +71,14 @@ class FindPanel {
   private readonly aim: AimSection;
   private readonly about: About;
   private readonly saved;
+  private readonly clips = choice("Clips", WHERE, this.where, (value) => {
+    this.whereIsChosen = true;
+    this.setWhere(value as Where);
+  }, "Which clips to index");
+  private readonly unsearched = el("p", { class: "dim", hidden: true });
   private readonly searchBox = el("details", { class: "folded" });
 
   constructor(private readonly app: App) {
-    this.where = app.welcome?.folder ? "folder" : "open";
     this.gallery = gallery({
       perPage: PER_PAGE,
       fetch: async (first, count) => (await app.ask("find_matches", { search: this.found!.search, first, count })).tiles,
@@ -98,7 +106,7 @@ class FindPanel {
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Example" }), this.example, this.trouble, this.aside, el("div", { class: "row" }, this.all)),
       el("section", {}, el("h3", { text: "Search in" }),
-        choice("Clips", WHERE, this.where, (value) => (this.where = value as Where), "Which clips to index"), options,
+        this.clips, this.unsearched, options,
         el("div", { class: "row" }, this.build), this.saved.opening, this.built, this.saved.saving),
       el("section", {}, el("h3", { text: "Threshold" }), this.searchBox, this.thresholdBox, this.hint),
       this.matchBox,
@@ -165,7 +173,14 @@ class FindPanel {
   /** List the files that can be loaded from the folder. */
   private async list(): Promise<void> {
     this.files = await this.app.ask("find_files", {}).catch(() => this.files);
+    this.setWhere(this.whereIsChosen || this.web ? this.where : this.files.is_open && this.files.clips <= SMALL_FOLDER ? "folder" : "open");
     this.drawFiles();
+  }
+
+  private setWhere(where: Where): void {
+    this.where = this.clips.select.value = where;
+    const { clips } = this.files;
+    put(this.unsearched, where === "open" && clips > 1 ? `Only the open clips are searched, not all ${clips} files of the folder.` : "");
   }
 
   private drawFiles(): void {

@@ -45,7 +45,7 @@ export class AimSection {
   private sliders: Slider[] = [];
   private readonly marks: AimMarks;
   private readonly joint = choice("Joint", [], "", () => undefined, "The joint that reaches the target");
-  private readonly at = choice("At", MOMENTS, this.moment, (value) => (this.moment = value), "When the joint reaches the target. Full extension: when it is farthest from the body");
+  private readonly at = choice("At", MOMENTS, this.moment, (value) => (this.moment = value), "When the joint reaches the target. Full extension: when it is farthest from where it starts");
   private readonly about = el("div", { class: "dim" });
   private readonly said = el("p", { aria: { live: "polite" } });
   private readonly back = el("div", { class: "row", hidden: true }, button("Move target within reach", () => this.comeBack(), "Move the target to the closest point that the motion can reach"));
@@ -54,7 +54,7 @@ export class AimSection {
   private readonly asked = el("div", { class: "stack", hidden: true });
   private readonly making: HTMLElement;
   private readonly saved: Saved;
-  private listed: SavedFiles = { files: [], is_open: false };
+  private listed: SavedFiles = { files: [], is_open: false, clips: 0 };
   private readonly ask: () => void;
 
   /**
@@ -115,10 +115,11 @@ export class AimSection {
     this.draw();
   }
 
-  /** Offer the joints of the matches, starting with the one that moves most. */
+  /** Offer the joints of the matches, starting with the one that moves fastest. */
   suggest(found: SearchDone): void {
     const roles = Object.keys(found.body.roles);
     setOptions(this.joint.select, roles.map((role): [string, string] => [role, role.replaceAll("_", " ")]), found.joint);
+    this.at.select.value = this.moment = found.moment;
   }
 
   private async make(): Promise<void> {

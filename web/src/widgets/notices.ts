@@ -6,6 +6,8 @@ const INFO_MS = 4000;
 /** Milliseconds per character of a text. */
 const READING_MS = 80;
 const MAX_SHOWN = 4;
+/** Milliseconds after which a job has shown how fast it is. */
+const ESTIMATE_AFTER_MS = 2000;
 
 export interface JobNotice {
   progress(fraction: number, text: string): void;
@@ -84,12 +86,16 @@ export class Notices {
       stop.disabled = true;
       cancel();
     });
-    const box = el("div", { class: "notice job", role: "status" }, text, bar, stop);
+    const rest = el("span", { class: "dim" });
+    const box = el("div", { class: "notice job", role: "status" }, text, bar, rest, stop);
     this.host.append(box);
+    const began = performance.now();
     return {
       progress(fraction, what) {
-        bar.value = fraction;
+        // Without a value, the bar shows that work goes on.
+        if (fraction) bar.value = fraction;
         text.textContent = what ? `${title}: ${what}` : title;
+        rest.textContent = remaining(fraction, performance.now() - began);
       },
       close: () => box.remove(),
     };
@@ -110,6 +116,13 @@ export class Notices {
     if (milliseconds < Infinity) setTimeout(() => box.remove(), Math.max(milliseconds, READING_MS * text.length));
     return box;
   }
+}
+
+/** An estimate of the time that a job still takes; "" before there is one. */
+function remaining(fraction: number, milliseconds: number): string {
+  if (milliseconds < ESTIMATE_AFTER_MS || fraction < 0.05 || fraction >= 1) return "";
+  const seconds = Math.ceil(((milliseconds / 1000) * (1 - fraction)) / fraction);
+  return seconds < 60 ? `about ${seconds} s left` : `about ${Math.ceil(seconds / 60)} min left`;
 }
 
 /** Capitalize the first word, unless it is the quoted name of a file or clip. */

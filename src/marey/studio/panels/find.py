@@ -217,7 +217,8 @@ def find_now(session: Session, message: messages.FindNow) -> messages.FindSnapsh
 @command(messages.ListSaved, reads=True)
 def list_files(session: Session, message: messages.ListSaved) -> messages.SavedFiles:
     """List the match webs and spaces in the folder."""
-    return messages.SavedFiles(list_saved(session.places), session.places.folder is not None)
+    places = session.places
+    return messages.SavedFiles(list_saved(places), places.folder is not None, len(places.list_files().files))
 
 
 @command(messages.SaveFound)

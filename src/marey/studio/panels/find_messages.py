@@ -108,13 +108,14 @@ class SearchDone(Value):
     """A completed search with `count` matches, of which the first is the query itself.
 
     `search` is its number, with which `find_matches` gets the matches. `joint` is the hand, foot or head that moves
-    most relative to the hips, the default for target control.
+    fastest, and `moment` when it reaches a target: the defaults for target control.
     """
 
     search: int
     count: int
     body: TileBody
     joint: str
+    moment: str
     notes: tuple[str, ...]
 
 
@@ -258,10 +259,11 @@ class SavedFile(Value):
 
 
 class SavedFiles(Value):
-    """The saved files. `is_open` says whether a folder is open to save to."""
+    """The saved files. `is_open` says whether a folder is open to save to; `clips` is its number of motion files."""
 
     files: tuple[SavedFile, ...]
     is_open: bool
+    clips: int
 
 
 class SaveFound(Message, do="find_save"):

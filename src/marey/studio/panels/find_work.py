@@ -31,7 +31,9 @@ _MAX_PICTURES = 120
 # Fraction of the progress bar for reading files.
 _READING = 0.25
 # Roles that can be the active joint of an action.
-_BUSY = ("right_hand", "left_hand", "right_ball", "left_ball", "head")
+_END_EFFECTORS = ("right_hand", "left_hand", "right_ball", "left_ball", "head")
+# Meters by which an active joint must rise in between, so that its target is where it is highest.
+_MIN_LIFT = 0.2
 # Allowed overlap of two matches, keyed by `repeats`: for single actions and for cyclic ones; see `MatchWeb.search`.
 _OVERLAPS = {False: (0.8, 0.2), True: (0.8, 0.5)}
 
@@ -117,9 +119,11 @@ def read_clips(path: str, name: str) -> list[tuple[str, Motion]]:
 
 def suggest(progress: Progress, query: dict[str, Any], repeats: bool, settings: dict[str, Any]) -> dict[str, Any]:
     """Count the matches for each threshold: see `marey.studio.panels.find_messages.ThresholdCurve`."""
-    progress(0.0, "testing thresholds")
     suggestion = open_web(query["web"]).suggest_threshold(
-        *_resolve_query(**query), overlap=_OVERLAPS[repeats], **settings
+        *_resolve_query(**query),
+        progress=lambda fraction: progress(fraction, ""),
+        overlap=_OVERLAPS[repeats],
+        **settings,
     )
     return {
         "thresholds": suggestion.thresholds.tolist(),
@@ -138,7 +142,7 @@ def search(progress: Progress, query: dict[str, Any], how: dict[str, Any]) -> di
 
     `points` (N, K, 3), in integer millimeters, has the N frames of all tiles concatenated, with K joints each.
     """
-    progress(0.0, "searching")
+    progress(0.0, "")
     found = run_search(**how, **query)
     joints = _visible_joints(found.motions[0].skeleton)
     tiles = [_tile(motion, joints) for motion in found.motions]
@@ -158,18 +162,29 @@ def search(progress: Progress, query: dict[str, Any], how: dict[str, Any]) -> di
         ],
         "points": np.concatenate([points for points, _ in tiles]),
         "body": _describe_body(found.motions[0].skeleton, joints),
-        "joint": _find_busiest(found.motions[0]),
+        **choose_target(found.motions[0]),
         "notes": [word_text(note, SearchWeb) for note in found.notes],
     }
 
 
-def _find_busiest(motion: Motion) -> str:
-    """Return the hand, foot or head that moves farthest from its first position, relative to the hips."""
-    roles, positions = motion.skeleton.roles, motion.world().positions
-    relative = positions - positions[:, [roles["hips"]]]
-    moved = {role: float(np.linalg.norm(relative[:, roles[role]] - relative[0, roles[role]], axis=1).max())
-             for role in _BUSY if role in roles}  # fmt: skip
-    return max(moved, key=lambda role: moved[role], default="hips")
+def choose_target(motion: Motion) -> dict[str, str]:
+    """Return what a target should control at first: the fastest hand, foot or head (`joint`), and when (`moment`).
+
+    Hands and feet that are planted, or only carried along, are slow. A foot that has come down again where it is
+    farthest from its start, as after a kick with a step, gets its target where it is highest.
+    """
+    from marey.parametric import position, speed
+
+    roles, world = motion.skeleton.roles, motion.world()
+    speeds = {
+        role: float(speed(role, "max").measure_whole(motion, world)[0]) for role in _END_EFFECTORS if role in roles
+    }
+    joint = max(speeds, key=lambda role: speeds[role], default="hips")
+    heights = world.positions[:, roles[joint], 1]
+    farthest = heights[position(joint, "farthest").find_frame(motion, world)]
+    top, ends = heights.max(), max(float(heights[0]), float(farthest))
+    came_down = top - ends > max(_MIN_LIFT, 0.5 * (top - heights.min()))
+    return {"joint": joint, "moment": "highest" if came_down else "farthest"}
 
 
 @lru_cache(maxsize=1)
