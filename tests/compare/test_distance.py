@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from marey.compare import Clouds, align_frames, frame_distance, frame_distances, frame_weights
-from marey.errors import InvalidValue
+from marey.compare.distance import warn_of_centimeters
+from marey.errors import InvalidValue, collect_warnings
 from marey.maths import rigid2d
 from tests.compare.clips import wandering
 from tests.tiers import mostly_slow
@@ -144,3 +145,11 @@ def test_bad_input_is_refused_with_a_reason(change, message):
     with pytest.raises(InvalidValue) as error:
         change(wandering(20, seed=1), wandering(20, seed=2), frame_weights(0.1, 30.0))
     assert message in str(error.value)
+
+
+def test_a_threshold_in_centimeters_or_millimeters_causes_a_warning():
+    for value, expected in ((6.0, "for 6 cm write 0.06"), (150.0, "for 150 mm write 0.15"), (0.3, None), (None, None)):
+        with collect_warnings() as texts:
+            warn_of_centimeters("threshold", value)
+        assert [text.rpartition("; ")[2] for text in texts] == ([] if expected is None else [expected])
+        assert all(text.startswith("`threshold=` is in meters") for text in texts)

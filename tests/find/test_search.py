@@ -5,7 +5,7 @@ import pytest
 
 from marey.core.labels import Label, Labels
 from marey.edit import resample
-from marey.errors import InvalidValue, NoResult, UnknownName
+from marey.errors import InvalidValue, MareyWarning, NoResult, UnknownName
 from marey.find import MatchWeb
 from marey.find.match_graph import grow_match_graph
 from marey.find.search import Query, search
@@ -14,6 +14,12 @@ from marey.register.dtw import dtw
 from marey.samples import sample
 from tests.find.searched import FPS, THRESHOLD, clips, hits, samples, truth, web
 from tests.twins.search import reference_search
+
+
+def test_a_threshold_in_centimeters_causes_a_warning():
+    clip, start, stop = truth("kick")[0]
+    with pytest.warns(MareyWarning, match=r"`threshold=` is in meters, .*; for 6 cm write 0.06"):
+        search(web(), clip, start, stop, 6.0, max_matches=1)
 
 
 def spans(found):

@@ -11,7 +11,15 @@ import pytest
 
 from marey.compare import distance_grid, frame_weights, point_clouds
 from marey.core import Label, Labels, Skeleton
-from marey.errors import InvalidValue, NoResult, ParseError, UnknownFormat, UnknownName, UnknownVersion
+from marey.errors import (
+    InvalidValue,
+    MareyWarning,
+    NoResult,
+    ParseError,
+    UnknownFormat,
+    UnknownName,
+    UnknownVersion,
+)
 from marey.graph import Edges, GraphSettings, MotionGraph, Transitions
 from marey.graph.build import (
     assemble_graph,
@@ -230,6 +238,11 @@ def test_compacting_changes_no_path():
         }
 
     assert played(small_nodes, small) == played(graph.nodes, graph.edges)
+
+
+def test_a_threshold_in_centimeters_causes_a_warning():
+    with pytest.warns(MareyWarning, match=r"`threshold=` is in meters, .*; for 6 cm write 0.06"):
+        MotionGraph.build(walks()[:1], threshold=6)
 
 
 def test_a_percentage_is_a_threshold_too():

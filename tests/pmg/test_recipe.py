@@ -214,7 +214,7 @@ def test_thresholds_in_centimeters_cause_a_warning(tmp_path):
     ):
         assert old in DUCK
         with pytest.warns(MareyWarning, match=r"me.toml: .*good is in meters, .*; for 5 cm write 0.05"):
-            read_recipe(written(tmp_path, DUCK.replace(old, new, 1)))
+            build_recipe(read_recipe(written(tmp_path, DUCK.replace(old, new, 1))))
 
 
 def test_mistakes_that_only_building_finds(tmp_path):

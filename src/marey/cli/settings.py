@@ -60,10 +60,6 @@ _RETARGET_HELP = (
 )
 
 
-# Options that hold distances of poses in meters, and the largest distance (m) that makes sense.
-_POSE_DISTANCES, _FARTHEST = ("threshold", "thresholds", "good", "bad"), 1.0
-
-
 class _Placeholder(click.Option):
     """Placeholder for the options of a settings class, which is imported when the command runs or shows its help."""
 
@@ -129,8 +125,6 @@ class SettingsCommand(click.Command):
         options = (each for each in self.params if isinstance(each, click.Option) and not each.hidden)
         _running_names.clear()
         _running_names.update({str(each.name): each.opts[-1] for each in options})
-        for name in _POSE_DISTANCES:
-            _warn_of_centimeters(name, ctx.params.get(name))
         return super().invoke(ctx)
 
     def _load_params(self) -> list[click.Parameter]:
@@ -206,20 +200,6 @@ def word_options(text: str, *, is_only: bool = True) -> str:
     """
     pattern = r"`marey\.load\(path, file_fps=([^`]*)\)`" if is_only else r"`file_fps=(\d[^`]*)`"
     return word_parameters(re.sub(pattern, r"`marey convert IN OUT --file-fps \1`", text), name_option)
-
-
-def _warn_of_centimeters(name: str, value: Any) -> None:
-    """Warn if a distance of poses is so large, in meters, that centimeters were probably meant."""
-    if isinstance(value, tuple):
-        for pair in value:
-            _warn_of_centimeters(name, pair[-1])
-    elif isinstance(value, float) and value > _FARTHEST:
-        option, unit = _running_names.get(name, name), ("cm", 0.01) if value <= 100.0 * _FARTHEST else ("mm", 0.001)
-        click.echo(
-            f"marey: warning: {option} is in meters, and poses rarely differ by more than {_FARTHEST:g} m; for "
-            f"{value:g} {unit[0]} write {unit[1] * value:g}",
-            err=True,
-        )
 
 
 def _make_option(each: Option, prefix: str = "") -> click.Option:

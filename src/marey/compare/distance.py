@@ -8,9 +8,12 @@ from numpy.typing import ArrayLike
 from marey.compare.align_kernels import ClipPair, align_windows
 from marey.compare.clouds import Clouds, check_frame_weights, check_pair, describe_clip
 from marey.core.arrays import Floats, check_index, convert_array, set_readonly
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, warn_user
 
-__all__ = ["align_frames", "frame_distance", "frame_distances"]
+__all__ = ["align_frames", "frame_distance", "frame_distances", "warn_of_centimeters"]
+
+# The largest distance of poses, in meters, that makes sense as a threshold.
+_FARTHEST = 1.0
 
 
 def frame_distance(
@@ -102,3 +105,20 @@ def _frames(clouds: Clouds, given: ArrayLike, default: str) -> Floats:
             f"frames of {describe_clip(clouds, default)} must be from 0 to {len(clouds) - 1}, not {frames[wrong][0]:g}"
         )
     return np.ascontiguousarray(frames)
+
+
+def warn_of_centimeters(parameter: str, *distances: float | None) -> None:
+    """Warn if a distance of poses in meters, given as `parameter`, is so large that centimeters were probably meant.
+
+    Examples
+    --------
+    >>> from marey.compare.distance import warn_of_centimeters
+    >>> warn_of_centimeters("threshold", 0.06)  # 6 would cause a warning
+    """
+    for value in distances:
+        if value is not None and _FARTHEST < value < float("inf"):
+            unit, meters = ("cm", 0.01) if value <= 100.0 * _FARTHEST else ("mm", 0.001)
+            warn_user(
+                f"`{parameter}=` is in meters, and poses rarely differ by more than {_FARTHEST:g} m; "
+                f"for {value:g} {unit} write {meters * value:g}"
+            )

@@ -16,7 +16,7 @@ from marey.compare.clouds import (
     frame_weights,
     point_clouds,
 )
-from marey.compare.distance import frame_distances
+from marey.compare.distance import frame_distances, warn_of_centimeters
 from marey.compare.minima import local_minima
 from marey.compare.pairing import Pairing
 from marey.compare.settings import GridSettings
@@ -93,6 +93,7 @@ class DistanceGrid(FrozenRecord):
         """
         if min_lag is None:
             min_lag = len(self.frame_weights) if self.is_own else 0
+        warn_of_centimeters("threshold", threshold)
         return local_minima(self.values, threshold, min_lag=min_lag)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey.compare import Clouds, frame_weights
+from marey.compare.distance import warn_of_centimeters
 from marey.compare.pairing import Pairing
 from marey.core.arrays import Bools, Floats, Ints, check_index, check_number
 from marey.core.motion import Motion
@@ -326,8 +327,10 @@ def list_pairs(web: MatchWeb, clip: int) -> list[tuple[int, Cells, bool]]:
 
 
 def check_threshold(threshold: Any) -> float:
-    """Check that a threshold in meters is greater than 0."""
-    return check_number(threshold, "threshold in meters", above=True)
+    """Check that a threshold in meters is greater than 0; warn if it seems to be in centimeters."""
+    limit = check_number(threshold, "threshold in meters", above=True)
+    warn_of_centimeters("threshold", limit)
+    return limit
 
 
 def min_query_frames(web: Searchable) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 from marey.check import warn_of_findings
 from marey.clean import ensure_contacts
 from marey.compare import frame_weights, point_clouds
+from marey.compare.distance import warn_of_centimeters
 from marey.core.arrays import Bools, Floats, Ints
 from marey.core.clips import make_names_unique, prepare_clips
 from marey.core.motion import Motion
@@ -73,6 +74,8 @@ def build_graph(clips: Clips | Sequence[Motion], settings: GraphSettings) -> Mot
     (True, True)
     """
     threshold, thresholds = settings.threshold, settings.thresholds or {}
+    for name, values in (("threshold", [threshold]), ("thresholds", thresholds.values())):
+        warn_of_centimeters(name, *(threshold_in_meters(each, np.zeros(0)) for each in values))
     motions = prepare_graph_clips(clips, settings)
     # A distance in meters limits a coarse search. A percentage refers to all minima, so it sets no limit.
     limit = None if settings.coarse_step == 1 else _get_largest([threshold, *thresholds.values()])

@@ -15,6 +15,7 @@ import numpy as np
 from marey.blend.settings import TransitionSettings
 from marey.blend.transition_build import TransitionPoint, build_transition
 from marey.compare import frame_weights, point_clouds
+from marey.compare.distance import warn_of_centimeters
 from marey.core.arrays import Floats, check_number
 from marey.core.motion import Motion
 from marey.core.settings import operation
@@ -64,6 +65,7 @@ def with_registered_transitions(graph: MotionGraph, settings: RegisteredSettings
     tried = [check_number(length, "lengths in seconds", above=True) for length in settings.lengths]
     if not tried:
         raise InvalidValue("lengths must contain at least one length in seconds", parameter="lengths")
+    warn_of_centimeters("threshold", settings.threshold)
     plain = get_plain_transitions(graph)
     largest = float(plain.distances.max(initial=0.0))
     limit = 1.5 * largest if settings.threshold is None else settings.threshold

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from marey.compare.distance import warn_of_centimeters
 from marey.core.reports import ReportBase
 from marey.core.settings import operation
 from marey.deprecation import renamed_fields
@@ -55,6 +56,8 @@ def connect_all(graph: ParametricMotionGraph, settings: ConnectAllSettings) -> A
     """
     if not graph.nodes:
         raise InvalidValue(f"{graph.name!r} has no nodes to connect; add a node first")
+    warn_of_centimeters("good", settings.good)
+    warn_of_centimeters("bad", settings.bad)
     pairs = [(a, b) for a in graph.nodes for b in graph.nodes if (a, b) not in graph.edges]
     connected, failed = [], []
     for k, (source, target) in enumerate(pairs):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.compare.clouds import point_clouds
+from marey.compare.distance import warn_of_centimeters
 from marey.core.arrays import Bools, Floats
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, NoResult, warn_user
@@ -80,6 +81,8 @@ def build_edge(
 
     If a given T_GOOD leaves source samples without a transition, an error names the failing part of the source.
     """
+    warn_of_centimeters("good", good)
+    warn_of_centimeters("bad", bad)
     costs = samples.costs
     best = costs.min(axis=1)
     t_good = max(float(np.quantile(costs, _GOOD)), float(best.max())) if good is None else float(good)

@@ -48,7 +48,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from marey.errors import MareyError, ParseError, UnreadableFile, similar, warn_user
+from marey.errors import MareyError, ParseError, UnreadableFile, similar
 from marey.io import limits
 from marey.io.files import read_bytes
 from marey.pmg.recipe_keys import Keys
@@ -59,8 +59,6 @@ __all__ = ["ClipSource", "EdgeRecipe", "NodeRecipe", "Recipe", "read_recipe", "s
 
 KINDS = ("gait", "parametric", "part")
 _SHIPPED = "recipes"
-# Largest distance of poses, in meters, that makes sense as a threshold.
-_FARTHEST = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,12 +362,6 @@ def _parse_edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeR
 
 
 def _check_order(keys: Keys, good: float | None, bad: float | None) -> None:
-    """Raise an error if good is above bad; warn if one of them seems to be in centimeters."""
-    for name, value in (("good", good), ("bad", bad)):
-        if value is not None and value > _FARTHEST:
-            warn_user(
-                f"{keys.path}: {keys.where}: {name} is in meters, and poses rarely differ by more than "
-                f"{_FARTHEST:g} m; for {value:g} cm write {0.01 * value:g}"
-            )
+    """Raise an error if good is above bad."""
     if good is not None and bad is not None and good > bad:
         keys.fail(f"good must not be above bad, but they are {good:g} and {bad:g} m; swap them")

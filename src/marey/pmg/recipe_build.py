@@ -102,14 +102,16 @@ def build_recipe(
                 edge.source, edge.target, good=edge.good, bad=edge.bad, part=edge.part, n_source=edge.samples[0],
                 n_target=edge.samples[1], rng=recipe.seed, run=run,
             )  # fmt: skip
-        if recipe.path not in shipped_recipes():  # users cannot change the edges of recipes that come with marey
-            for note in notes:
-                warn_user(f"{recipe.path}: {word_parameters(note, lambda key, _: key)}")
+        _report_notes(recipe, where, notes)
         report_progress((len(recipe.nodes) + k + 1) / total)
     if recipe.auto is not None:
         good, bad = recipe.auto
         n_source, n_target = recipe.samples
-        found = graph.connect_all(good=good, bad=bad, n_source=n_source, n_target=n_target, rng=recipe.seed, run=run)
+        with collect_warnings() as notes:
+            found = graph.connect_all(
+                good=good, bad=bad, n_source=n_source, n_target=n_target, rng=recipe.seed, run=run
+            )
+        _report_notes(recipe, "[auto]", list(dict.fromkeys(notes)))
         if not graph.nodes:
             why = f"; {word_parameters(found.failed[0][2], lambda key, _: key)}" if found.failed else ""
             raise NoResult(
@@ -119,6 +121,13 @@ def build_recipe(
             report(found)
         report_progress(1.0)
     return graph
+
+
+def _report_notes(recipe: Recipe, where: str, notes: list[str]) -> None:
+    """Issue warnings with the location in the recipe. Users cannot change the edges of recipes that come with marey."""
+    if recipe.path not in shipped_recipes():
+        for note in notes:
+            warn_user(f"{recipe.path}: {where}: {word_parameters(note, lambda key, _: key)}")
 
 
 @contextmanager
