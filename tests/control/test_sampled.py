@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from marey.control import SampledCharacter
+from marey.control import SampledCharacter, sampled_build
 from marey.core.placement import find_placement
 from marey.errors import InvalidValue, MareyError, NoResult, ParseError, UnknownFormat, UnknownName
 from marey.maths import rigid2d
@@ -244,13 +244,28 @@ def test_wrong_commands_are_refused(command, kind, message: str) -> None:
         small().stream().request(**command)
 
 
+def restrict(good: float) -> ParametricMotionGraph:
+    """Return the small walker with another threshold."""
+    char = fresh_walker()
+    char._edges["walk", "walk"] = replace(small_walker().edges["walk", "walk"], good=good, bad=good)
+    return char
+
+
+def test_the_frame_rate_is_the_first_at_which_clips_can_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampled_build, "_RATES", (60.0, 15.0))
+    assert SampledCharacter.build(small_walker(), max_clips=3).fps == 60.0
+    assert SampledCharacter.build(restrict(0.0302), max_clips=3).fps == 15.0
+    with pytest.raises(NoResult, match="at 60 Hz"):
+        SampledCharacter.build(restrict(0.0302), max_clips=3, fps=60.0)
+
+
 def test_characters_that_cannot_go_on_are_refused() -> None:
     with pytest.raises(NoResult, match="'walk' cannot continue"):
         SampledCharacter.build(fresh_walker())
     with pytest.raises(NoResult, match="no nodes"):
         SampledCharacter.build(ParametricMotionGraph("empty"))
-    strict = fresh_walker()
-    edge = next(iter(small_walker().edges.values()))
-    strict._edges["walk", "walk"] = replace(edge, good=1e-4, bad=1e-4)
-    with pytest.raises(NoResult, match="at 15 Hz, can be followed .* raise `fps=`, for example to 30"):
+    strict = restrict(1e-4)
+    with pytest.raises(NoResult, match="at 15 Hz, can be followed .* raise `max_clips=` or `fps=`, for example to 30"):
         SampledCharacter.build(strict, max_clips=3, fps=15.0)
+    with pytest.raises(NoResult, match="at 120 Hz, can be followed by others forever; raise `max_clips=`$"):
+        SampledCharacter.build(strict, max_clips=3)

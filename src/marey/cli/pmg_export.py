@@ -56,6 +56,7 @@ def export(char: str, output: str, as_json: bool, **options: Any) -> None:
             "bytes": list(sizes.values()),
             "clips": len(sampled.clips),
             "transitions": len(links.target),
+            "fps": sampled.fps,
             "speeds": sampled.tables.speeds.tolist(),
             "nodes": [node.name for node in sampled.nodes],
             "lost_nodes": lost,
@@ -64,7 +65,7 @@ def export(char: str, output: str, as_json: bool, **options: Any) -> None:
         return
     for path, size in sizes.items():
         click.echo(f"{path}: {size / 2**20:.2f} MB")
-    click.echo(f"{plural(len(sampled.clips), 'clip')}, {plural(len(links.target), 'transition')}")
+    click.echo(f"{plural(len(sampled.clips), 'clip')} at {sampled.fps:g} Hz, {plural(len(links.target), 'transition')}")
     if lost:
         named = ", ".join(map(repr, lost))
         click.echo(f"no sampled clip of {named} can be reached and left again; raise --max-clips", err=True)

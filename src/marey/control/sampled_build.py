@@ -26,6 +26,8 @@ from marey.pmg.seam import match_plants
 
 __all__ = ["sample_character"]
 
+# Frame rates to try, in Hz. The lower the rate, the less similar are the nearest frames of two clips.
+_RATES = (30.0, 60.0, 120.0)
 # Maximum step between samples of a parameter, by its unit; number of samples for other units.
 _STEPS = {"rad": np.radians(12.0), "m": 0.1, "m/s": 0.25}
 _OTHER = 5
@@ -72,22 +74,21 @@ def sample_character(graph: ParametricMotionGraph, settings: SampleSettings) -> 
             f"{', '.join(map(repr, stuck))} cannot continue; connect or remove them" if stuck else "it has no nodes"
         )
         raise NoResult(f"character {graph.name!r} cannot be sampled: {reason}")
-    samples = [
-        _make_sample(node, parameters, settings.fps, graph.seams.markers)
-        for node in graph.nodes.values()
-        for parameters in _choose_parameters(node, settings.max_clips)
-    ]
-    half = half_window(graph.seams, settings.fps)
-    links = _find_links(graph, samples, half)
-    kept = _keep_connected(len(samples), links)
-    if not kept.any():
-        raise NoResult(
-            f"none of the {len(samples)} sampled clips of {graph.name!r}, at {settings.fps:g} Hz, can be followed by "
-            "others forever; the lower the frame rate, the less similar are the nearest frames of two clips",
-            parameter="fps",
-            remedy=f"raise `fps=`, for example to {2 * settings.fps:g}, or `max_clips=`",
-        )
-    return _assemble(graph, samples, links, kept, half)
+    wanted = [(node, each) for node in graph.nodes.values() for each in _choose_parameters(node, settings.max_clips)]
+    rates = _RATES if settings.fps is None else (settings.fps,)
+    for fps in rates:
+        samples = [_make_sample(node, parameters, fps, graph.seams.markers) for node, parameters in wanted]
+        half = half_window(graph.seams, fps)
+        links = _find_links(graph, samples, half)
+        kept = _keep_connected(len(samples), links)
+        if kept.any():
+            return _assemble(graph, samples, links, kept, half)
+    raise NoResult(
+        f"none of the {len(wanted)} sampled clips of {graph.name!r}, at {rates[-1]:g} Hz, can be followed by others "
+        "forever",
+        parameter="max_clips",
+        remedy="raise `max_clips=`" + (f" or `fps=`, for example to {2 * settings.fps:g}" if settings.fps else ""),
+    )
 
 
 # Clips ---------------------------------------------------------------------------------------------------------------

@@ -127,9 +127,10 @@ class SampleSettings(Settings):
         help="Maximum number of clips for each node. More clips meet requests more exactly and take more space.",
         label="Clips per node", min=2, max=400,
     )  # fmt: skip
-    fps: float = option(
-        default=30.0,
-        help="Frames per second of the clips. Players interpolate between them, so 30 is enough for a smooth picture.",
+    fps: float | None = option(
+        default=None,
+        help="Frames per second of the clips. Players interpolate between them, so 30 is enough for a smooth picture. "
+        "By default 30, or 60 or 120 if clips of a lower rate could not follow each other.",
         label="Frame rate", min=10, max=240,
     )  # fmt: skip
 
