@@ -44,6 +44,7 @@ html_copy_source = False
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_extra_path = ["reference/extra"]
+toc_object_entries_show_parents = "hide"  # long names would be cut off
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autosummary_generate = False
@@ -90,7 +91,9 @@ def list_options(app: Any, what: str, name: str, obj: Any, options: Any, lines: 
 def sign_settings(
     app: Any, what: str, name: str, obj: Any, options: Any, signature: str, returned: str
 ) -> tuple[str, str] | None:
-    """Return the options as the signature of a class of settings."""
+    """Return the options as the signature of a class of settings, and none for a protocol."""
+    if getattr(obj, "_is_protocol", False):
+        return "", returned
     if inspect.isclass(obj) and issubclass(obj, Settings) and obj is not Settings:
         return f"(*, {', '.join(f'{each.name}={each.default!r}' for each in options_of(obj))})", returned
     return None
