@@ -141,7 +141,7 @@ export class App {
       if (event.event === "motion_changed") this.update(event.motion);
     });
     this.timeline.contactsEdited.on((lanes) => void this.edit("set_contacts", (motion) => ({ motion, lanes })));
-    this.timeline.labelsEdited.on((labels) => void this.edit("set_labels", (motion) => ({ motion, labels })));
+    this.timeline.labelsEdited.on((edit) => void this.edit("set_labels", (motion) => ({ motion, ...edit })));
   }
 
   /** Send a command to the server and return the reply. An error is shown to the user, or passed to `report`, and thrown. */
@@ -203,10 +203,12 @@ export class App {
     this.waiting.watch(`Opening ${file.path || "the first file"}…`, asked);
     try {
       const info = await this.reportFailure(asked, report);
-      await this.bringIntoView(this.add(info));
+      const shot = this.add(info);
+      this.playback.seek(0);
+      await this.bringIntoView(shot);
       for (const warning of info.warnings.slice(0, 2)) this.notices.note(warning, info.motion, info.name);
     } catch {
-      // `ask` has already shown the error.
+      // The error was shown.
     }
   }
 
@@ -221,8 +223,7 @@ export class App {
 
   /** Wait until the frame that a motion shows now has been loaded. */
   private async arrival(shot: Shot): Promise<void> {
-    const { frames } = shot;
-    await frames.load(this.frameOf(shot), this.frameOf(shot) + 1);
+    await shot.frames.load(this.frameOf(shot), this.frameOf(shot) + 1);
   }
 
   add(info: MotionInfo, select = true): Shot {
@@ -282,8 +283,7 @@ export class App {
     this.notices.keepNotes(info.motion, info.warnings);
     const posed = shot.character.show(this.frameOf(shot));
     if (shot === this.selected) {
-      // The camera follows a character over time. It must not jump to a motion that was replaced, so it starts again
-      // here.
+      // The camera must not jump to a motion that was replaced.
       this.follower.restart();
       if (posed) this.goAlong();
       this.stage.floor = info.floor ?? 0;

@@ -66,10 +66,12 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
     else app.goAlong();
     app.stage.invalidate();
   };
-  /** Show a row of a few clips that were just opened as a whole. */
+  /** Show a row of a few clips that were just opened as a whole, and the last clip that is left alone. */
   const frameNew = () => {
     const all = visible();
     if (all.length === framed || !all.every(({ character }) => character.posed)) return;
+    // What remains of a row was at its side.
+    if (framed > 1 && app.motions.size === 1 && app.following) app.focus();
     if (all.length > framed && all.length > 1 && all.length <= FEW && way === null && current() === "row" && !app.held) frameAll();
     framed = all.length;
   };

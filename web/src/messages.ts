@@ -416,10 +416,11 @@ export interface SetContacts {
   lanes: LaneEdit[];
 }
 
-/** Replace all labels of a motion. */
+/** Replace all labels of a motion. `merge_undo` merges with an edit of labels before: both are undone together. */
 export interface SetLabels {
   motion: string;
   labels: LabelSpan[];
+  merge_undo?: boolean;
 }
 
 /** The name of the saved file or sidecar, and the motion. For an uploaded file, `url` is the sidecar's address. */

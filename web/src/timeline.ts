@@ -29,7 +29,8 @@ type Drag =
 
 export class Timeline {
   readonly contactsEdited = new Signal<LaneEdit[]>();
-  readonly labelsEdited = new Signal<LabelSpan[]>();
+  /** Emitted with all labels; the name of a new label belongs to the edit that made it. */
+  readonly labelsEdited = new Signal<{ labels: LabelSpan[]; merge_undo: boolean }>();
   /** Emitted when another contact or label is selected, or none. */
   readonly spanSelected = new Signal();
   private readonly canvas = el("canvas", { tabIndex: 0, role: "slider", aria: { label: "Timeline" } });
@@ -40,7 +41,7 @@ export class Timeline {
   private info: MotionInfo | null = null;
   private drag: Drag | null = null;
   /** The label that is being renamed. */
-  private renaming: { lane: Lane; span: Span } | null = null;
+  private renaming: { lane: Lane; span: Span; isNew: boolean } | null = null;
   /** Whether the lanes were last edited by keyboard. */
   private byKeys = false;
   lanes: Lane[] = [];
@@ -310,7 +311,7 @@ export class Timeline {
       this.draw();
     } else if (!unchanged) {
       this.commit(lane);
-      if (drag.created && lane.kind === "label") this.startRename(drag.hit);
+      if (drag.created && lane.kind === "label") this.startRename(drag.hit, true);
     }
   }
 
@@ -319,9 +320,9 @@ export class Timeline {
     this.show(this.info);
   }
 
-  private commit(lane: Lane): void {
+  private commit(lane: Lane, merge_undo = false): void {
     if (lane.kind === "contact") this.contactsEdited.emit([{ name: lane.title, intervals: joined(lane.spans) }]);
-    else this.labelsEdited.emit(labelsOf(this.lanes));
+    else this.labelsEdited.emit({ labels: labelsOf(this.lanes), merge_undo });
   }
 
   private doubleClick(event: MouseEvent): void {
@@ -334,10 +335,10 @@ export class Timeline {
     if (hit && this.lanes[lane]!.kind === "label") this.startRename(hit);
   }
 
-  private startRename({ lane, span }: Place): void {
+  private startRename({ lane, span }: Place, isNew = false): void {
     const of = this.lanes[lane]!;
     this.pick({ lane, span });
-    this.renaming = { lane: of, span: { ...of.spans[span]! } };
+    this.renaming = { lane: of, span: { ...of.spans[span]! }, isNew };
     this.rename.value = this.renaming.span.name;
     this.rename.hidden = false;
     this.placeRename();
@@ -363,7 +364,7 @@ export class Timeline {
     if (keep && name && at && renaming.span.name !== name) {
       this.lanes[at.lane]!.spans[at.span]!.name = name;
       this.pick(at);
-      this.commit(this.lanes[at.lane]!);
+      this.commit(this.lanes[at.lane]!, renaming.isNew);
     }
     if (back) (this.byKeys ? this.keyboard : this.canvas).focus();
     this.draw();
@@ -423,7 +424,7 @@ export class Timeline {
     lane.spans.push({ start, stop, name: lane.kind === "label" ? "label" : "" });
     this.choose(this.lane, lane.spans.length - 1);
     this.commit(lane);
-    if (lane.kind === "label") this.startRename(this.selected!);
+    if (lane.kind === "label") this.startRename(this.selected!, true);
   }
 
   /** Move the selected span, or one end of it, by a number of frames. */

@@ -88,8 +88,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     says(tab, "Built from 5 examples at 30 Hz.")
     tab.until("() => marey.selected.info.motion === replies[0].motion.motion && !!marey.selected.character.pose")
     # While it plays the camera goes along, and the ball would not be where it was looked for.
-    tab.until("() => marey.playback.playing")
-    page.evaluate("() => marey.playback.toggle()")
+    tab.until("() => !marey.playback.playing && marey.playback.frame === replies[0].moment")
     wait_for_camera(tab)
     page.evaluate(
         "() => { window.sent = []; const send = marey.connection.send.bind(marey.connection);"

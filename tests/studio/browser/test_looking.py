@@ -212,8 +212,17 @@ def test_opened_motions_are_brought_into_view(tab: Tab) -> None:
     tab.page.get_by_role("button", name="Close awalk").last.click()
     for _ in range(tab.page.get_by_role("button", name="Close awalk").count()):
         tab.page.get_by_role("button", name="Close awalk").last.click()
+    choose(tab, "broken.bvh")
+    tab.page.keyboard.press("End")
     choose(tab, "awalk.bvh")
+    assert tab.get("marey.playback.frame") == 0
     tab.until("() => marey.stage.sees(marey.selected.character.center())")
+    # The last clip of a row is centered when the others are closed.
+    for name in tab.get("[...marey.motions.values()].map(({ info }) => info.name).filter((name) => name !== 'awalk')"):
+        tab.page.get_by_role("button", name=f"Close {name}", exact=True).last.click()
+    tab.until("() => marey.motions.size === 1")
+    aside = "marey.selected.character.center().sub(marey.stage.controls.target).setY(0).length()"
+    tab.until(f"() => {aside} < 1e-3")
 
 
 def test_findings_are_listed_on_request(tab: Tab) -> None:
@@ -251,6 +260,11 @@ def test_a_label_stays_the_selected_one_when_answers_sort_it_elsewhere(tab: Tab)
     tab.page.locator(".rename").fill("early")
     tab.page.keyboard.press("Enter")
     tab.until("() => marey.selected.info.labels.some((l) => l.name === 'early')")
+    assert tab.get(LABELS) == ["early 10 21", "late 40 50"]
+    tab.page.keyboard.press("Control+z")  # the name belongs to the new label
+    tab.until("() => marey.selected.info.labels.length === 1")
+    tab.page.keyboard.press("Control+Shift+z")
+    tab.until("() => marey.selected.info.labels.length === 2")
     assert tab.get(LABELS) == ["early 10 21", "late 40 50"]
     drag(tab, 14, 54, "labels")
     tab.until("() => marey.selected.info.labels[0].name === 'late'")

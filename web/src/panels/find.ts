@@ -48,6 +48,7 @@ class FindPanel {
   private query: Stretch | null = null;
   private curve: ThresholdCurve | null = null;
   private found: SearchDone | null = null;
+  private listed: Promise<void> = Promise.resolve();
   private files: SavedFiles = { files: [], is_open: false, clips: 0 };
   private restored = false;
   private said = "";
@@ -132,7 +133,7 @@ class FindPanel {
   shown(): void {
     this.draw();
     this.aim.shown();
-    void this.list();
+    this.listed = this.list();
     if (!this.restored) void this.restore();
     this.restored = true;
   }
@@ -267,6 +268,7 @@ class FindPanel {
   /** Index the clips that have the skeleton of `like`. Returns whether it was possible. */
   private async buildWeb(like = this.app.selected?.info.motion): Promise<boolean> {
     if (!like) return false;
+    await this.listed;
     const all = [...this.app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info.motion);
     const motions = this.where === "folder" ? [] : all;
     this.say("");

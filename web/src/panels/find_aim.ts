@@ -139,13 +139,16 @@ export class AimSection {
   }
 
   private begin(space: SpaceMade): void {
-    this.app.add(space.first.motion);
+    const shot = this.app.add(space.first.motion);
     this.restore(space);
-    const { selected, stage } = this.app;
+    const { playback, stage } = this.app;
+    const { moment } = space.first;
+    // A character that plays would leave its target behind, and the camera would go with the character.
+    playback.playing = moment === null;
+    playback.seek(moment ?? 0);
     // Farther away than for a body alone, for what it can reach.
-    if (selected?.character.posed) stage.focus(selected.character.center(), REACH * (selected.info.stature || 1.7));
-    else this.app.focus();
-    if (!this.app.playback.playing) this.app.playback.toggle();
+    const look = () => shot.character.show(this.app.frameOf(shot)) && stage.focus(shot.character.center(), REACH * (shot.info.stature || 1.7));
+    void shot.frames.load(playback.frame, playback.frame + 1).then(look, () => undefined);
     this.asked.scrollIntoView({ block: "nearest" });
   }
 

@@ -206,6 +206,8 @@ export class LookSection {
       this.finish();
       this.base = shot.info.motion;
     }
+    // A character that plays would leave the target behind, and the camera would go with the character.
+    this.app.playback.step(0);
     const time = this.freeTime(this.app.playback.seconds, shot.info.seconds);
     const stature = shot.info.stature || 1.7;
     // In front of the body and to its left, where it does not hide the face.

@@ -18,6 +18,9 @@ export class Notices {
   /** Notes about clips that are shown now, by their texts. */
   private readonly notes = new Map<string, { box: HTMLElement; names: Map<string, string> }>();
 
+  /** Notes that were shown, with the names of their clips: those of a file that is opened again are known. */
+  private readonly noted = new Set<string>();
+
   constructor(private readonly host: HTMLElement) {}
 
   /** Show an error; one about the clip with id `motion` goes away with it. */
@@ -31,8 +34,11 @@ export class Notices {
     this.say(text, "error", Infinity).append(el("details", {}, el("summary", { text: "Reasons" }), list));
   }
 
-  /** Show a note about a clip. The same note about several clips is one notice, which goes away with them. */
+  /** Show a note about a clip, once. The same note about several clips is one notice, which goes away with them. */
   note(text: string, motion: string, name: string): void {
+    const key = `${name}\n${text}`;
+    if (this.noted.has(key)) return;
+    this.noted.add(key);
     const before = this.notes.get(text);
     const names = before?.box.isConnected ? before.names : new Map<string, string>();
     names.set(motion, name);

@@ -142,8 +142,10 @@ def set_labels(session: Session, message: messages.SetLabels) -> MotionInfo:
         if len(one.name) > MAX_LABEL_CHARS:
             raise InvalidValue(f"expected a label name of at most {MAX_LABEL_CHARS} characters, got {len(one.name)}")
     labels = Labels(tuple(Label(one.name, one.start, one.stop) for one in message.labels))
-    recipe = labels_recipe(before, session.motions.recipe(message.motion), labels)
-    session.motions.change(message.motion, before, replace(before, labels=labels), "labels edited", recipe=recipe)
+    what, motions, merges = "labels edited", session.motions, message.merge_undo
+    source = motions.find_merge_source(message.motion, what).recipe if merges else motions.recipe(message.motion)
+    after, recipe = replace(before, labels=labels), labels_recipe(before, source, labels)
+    motions.change(message.motion, before, after, what, merge_undo=merges, recipe=recipe)
     return session.info(message.motion)
 
 

@@ -78,9 +78,10 @@ class SetContacts(MotionCommand, do="set_contacts"):
 
 
 class SetLabels(MotionCommand, do="set_labels"):
-    """Replace all labels of a motion."""
+    """Replace all labels of a motion. `merge_undo` merges with an edit of labels before: both are undone together."""
 
     labels: tuple[LabelSpan, ...]
+    merge_undo: bool = False
 
 
 class Reopen(MotionCommand, do="reopen"):
