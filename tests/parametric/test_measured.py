@@ -8,8 +8,8 @@ from marey.blend.advance import find_u
 from marey.blend.weights import limit_speed_weights
 from marey.parametric import duration, function, orientation, position, speed, turn
 from marey.parametric.measured import _RULE, BlendMeasurer, find_blend_frames
-from marey.parametric.neighbors import mix_weights, neighbor_weights
 from marey.parametric.sampling import random_weights, sample_weights, thin_samples
+from marey.parametric.target_weights import mix_weights, neighbor_weights
 from marey.parametric.track_kernels import find_frame_places, find_span_ends
 from tests.parametric.takes import space
 

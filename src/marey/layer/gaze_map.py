@@ -24,8 +24,8 @@ from marey.layer.gaze_region import convex_hull, project_into_region
 from marey.layer.gaze_track import GazeTrack
 from marey.layer.settings import GazeMapSettings, GazeSettings
 from marey.maths import quat
-from marey.parametric.neighbors import mix_weights, neighbor_weights
 from marey.parametric.sampling import measure_samples, sample_weights
+from marey.parametric.target_weights import mix_weights, neighbor_weights
 
 __all__ = ["GazeMap"]
 

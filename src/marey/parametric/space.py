@@ -25,7 +25,7 @@ from marey.parametric.build import build_space
 from marey.parametric.dense import upsample
 from marey.parametric.features import Feature, FeatureLike
 from marey.parametric.measured import BlendMeasurer, find_blend_frames
-from marey.parametric.neighbors import mix_weights, neighbor_weights
+from marey.parametric.target_weights import mix_weights, neighbor_weights
 from marey.parametric.reachable import Reachable
 from marey.parametric.refine import refine_weights
 from marey.parametric.settings import SynthesisSettings, WeightSettings

@@ -27,9 +27,9 @@ from marey.errors import InvalidValue, NoResult
 from marey.io.limits import check_blend_frames
 from marey.io.stored import FileFormat, Part
 from marey.maths import quat, rigid2d
-from marey.parametric.neighbors import neighbor_weights
 from marey.parametric.region import Region
 from marey.parametric.space import ParametricMotion
+from marey.parametric.target_weights import neighbor_weights
 from marey.pmg.blended import BlendedSpace, check_contact_columns, check_rotations, make_motion, strip_source
 from marey.pmg.gait_kernels import interpolate_rows, mix_values, place_frames, solve_weights
 from marey.pmg.settings import ActionSettings

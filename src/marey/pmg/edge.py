@@ -10,8 +10,8 @@ import numpy as np
 from marey.core.arrays import Floats, FrozenRecord, freeze_array
 from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue
-from marey.parametric.neighbors import neighbor_weights
 from marey.parametric.region import Region
+from marey.parametric.target_weights import neighbor_weights
 
 __all__ = ["Edge", "TransitionRange"]
 

@@ -15,7 +15,7 @@ from marey.core.placement import find_facing
 from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue, plural
 from marey.maths import rigid2d
-from marey.parametric.neighbors import neighbor_weights
+from marey.parametric.target_weights import neighbor_weights
 from marey.parametric.region import Region
 from marey.pmg.space import Space, check_box, find_region
 from marey.pmg.units import display_unit, format_ranges
