@@ -288,7 +288,7 @@ def test_fix_runs_the_commands_and_writes_new_files(folder, capsys):
         np.testing.assert_allclose(one.world().positions, two.world().positions, atol=1e-5)
     again = ["check", str(folder), "--fix", str(fixed)]
     assert main(again) == 2
-    assert "exists already; name another folder" in capsys.readouterr().err
+    assert "already exists; choose another folder" in capsys.readouterr().err
 
 
 def test_fix_reports_what_is_left(folder, capsys):
@@ -304,7 +304,7 @@ def test_fix_reports_what_is_left(folder, capsys):
         "walk": {"steps": [], "written": f"{fixed}/walk.bvh", "left": []},
     }
     for bad, words in (
-        (folder / "in", "is in the folder that is checked"),
+        (folder / "in", "is inside the checked folder"),
         (folder / "x.bvh", "has the suffix of a file"),
     ):
         assert main(["check", str(folder), "--fix", str(bad)]) == 2

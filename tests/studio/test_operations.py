@@ -201,7 +201,7 @@ def test_different_skeletons_are_refused_with_one_remedy(session: tuple[FakePage
 def test_a_file_is_never_overwritten(session: tuple[FakePage, str, str]) -> None:
     settings = {"format": "bvh", "name": "twice", "unit": 0.01}
     assert run(session, "save", settings=settings)["notes"] == ["saved twice.bvh"]
-    with pytest.raises(Failed, match="“Name” must be new: 'twice' already exists; 'twice_2' is not taken") as found:
+    with pytest.raises(Failed, match="'twice' already exists; choose another name, such as 'twice_2'") as found:
         run(session, "save", settings=settings)
     assert found.value.parameter == "name"
 
@@ -216,7 +216,7 @@ def test_a_file_is_never_overwritten(session: tuple[FakePage, str, str]) -> None
         ("timewarp", {"settings": {"keys": "soon"}}, "“Time keys” must be times such as 1.0=1.4", "keys"),
         ("rotate", {"settings": {"joint": "tail"}}, "tail", ""),
         ("path", {"points": []}, "draw the path on the floor first", ""),
-        ("connect", {"other": None, "file": ""}, "choose another clip or a file", ""),
+        ("connect", {"other": None, "file": ""}, "no other clip is chosen", ""),
         ("retarget", {"other": None, "file": "../secret.bvh"}, "expected a path within the open folder", ""),
         ("clean", {"settings": {"joint_limits": "../limits.json"}}, "expected a path within the open folder", ""),
         ("clean", {"settings": {"joint_limits": "none.json"}}, "no such file in the open folder", ""),

@@ -54,7 +54,7 @@ def test_a_project_reopens_clips_and_state(project_server: Server, folder: Path)
         assert [each.id for each in read_project(folder / saved["file"]).clips] == [first, edited, sampled]
     with FakePage(project_server) as page:
         page.do("open", path="walk.bvh")
-        with pytest.raises(Failed, match="already exists; 'two walks_2' is not taken"):
+        with pytest.raises(Failed, match="already exists; choose another name, such as 'two walks_2'"):
             page.do("project_save", name="two walks", state={})
         opened = page.do("project_open", path=f"two walks{SUFFIX}")
         assert opened["ids"] == [first, edited, sampled]

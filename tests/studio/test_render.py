@@ -164,8 +164,8 @@ def test_without_ffmpeg_the_message_names_the_extra(tmp_path, monkeypatch):
         ({"size": "9000x9000"}, "from 16x16 to 3840x2160"),
         ({"camera": "behind"}, "camera must be 'follow', 'side', 'front', 'top' or 'turntable', not 'behind'"),
         ({"fps": 0}, "fps must be"),
-        ({"fps": 60}, "a GIF shows at most 50 pictures per second, not 60"),
-        ({"frame": 1}, "a still picture of one frame is saved as .png"),
+        ({"fps": 60}, "a GIF shows at most 50 frames per second, not 60"),
+        ({"frame": 1}, "a still image of one frame is saved as .png"),
     ],
 )
 def test_wrong_options_are_refused(tmp_path, options, message):

@@ -447,7 +447,7 @@ export class Timeline {
     if (!lane) this.said.textContent = "no clip selected";
     else if (!span) this.said.textContent = `${title}: ${lane.spans.length} in this lane, none selected`;
     else {
-      const place = lane.kind === "label" ? `label ${visible(span.name)}` : `${title} touches`;
+      const place = lane.kind === "label" ? `label ${visible(span.name)}` : `${title} in contact`;
       this.said.textContent = `${place}, frames ${span.start} to ${span.stop - 1}`;
     }
   }

@@ -52,8 +52,8 @@ _LABELS = {
 def bench_live(path: str) -> Iterator[BenchResult]:
     """Compare all live players on the same walks; `path` is ignored.
 
-    First, time 10 s of each, with a new direction every second, compared with kinematics of the poses. Then measure the
-    quality of each with locked feet, and compare it with the clips if the metric applies to them.
+    First, time 10 s of each player, with a new direction every second, relative to forward kinematics of as many poses.
+    Then measure the motion of each player with locked feet, relative to the clips where a metric applies to these too.
     """
     given = sample_walks(n_turns=_CURVES, speeds=(1.1,))
     walks = [*given, *(mirror(walk) for walk in given)]

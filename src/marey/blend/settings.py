@@ -18,7 +18,7 @@ Span = tuple[float, float]
 
 
 class WarpPathSettings(Settings):
-    """How the methods "discrete" and "cubic" match the times of two motions (thesis S 5)."""
+    """How the methods "discrete" and "cubic" match the times of two motions (Sako 5)."""
 
     path_finder: Literal["dynamic", "threshold", "greedy", "brute_force"] = option(
         "dynamic",
@@ -148,7 +148,7 @@ class TransitionSettings(TransitionPointSettings, PairSettings, WarpPathSettings
         "and along a spline through them. They accept any distance of the motions, and leave the feet as they are.",
     )  # fmt: skip
     boundaries: Literal["resample", "integer"] = option(
-        "resample", 'Ends of the transition that fall between frames: "resample" leaves the frames of the first '
+        "resample", 'Ends of the transition that fall between frames: "resample" keeps the frames of the first '
         'motion and resamples the second; "integer" shifts time within the transition by less than a frame, so that '
         "it begins on a frame of the first, ends on a frame of the second, and lasts a whole number of frames.",
         advanced=True,

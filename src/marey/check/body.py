@@ -41,7 +41,7 @@ _N_FRAMES = 200
 
 
 def check_bones(subject: Subject) -> Iterator[Finding]:
-    """Find bones that change their length; after a cleanup, which stretches limbs a little, those that change a lot."""
+    """Find bones that change their length; after a cleanup, which stretches limbs a little, only large changes."""
     steps = subject.motion.source.provenance
     scaled = [step.get("limb_scaling_max", 0.0) for step in steps if step.get("op") == "clean"]
     is_cleaned = bool(scaled) or any(step.get("feet") for step in steps)  # recordings of streams have `feet`
@@ -120,7 +120,7 @@ def check_sides(subject: Subject) -> Iterator[Finding]:
 
 
 def check_travel(subject: Subject) -> Iterator[Finding]:
-    """Find a body that steps in one place, because its travel was left out of the file, not removed on purpose."""
+    """Find a body that walks on the spot because its file lacks the travel, unless that was removed on purpose."""
     if is_in_place(subject.motion):
         return
     skeleton, n = subject.motion.skeleton, len(subject.motion)

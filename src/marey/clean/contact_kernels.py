@@ -177,12 +177,12 @@ def measure_paces(
 def detect_plants(
     speed: Floats2D, clearance: Floats2D, pace: Floats1D, each: Floats2D, rules: PlantRules, mask: Out[Bools2D]
 ) -> None:
-    """Detect the contacts of each point: mask (F, K).
+    """Detect the contacts of each point; write True to `mask` (F, K) where a point is planted.
 
-    speed, clearance : (F, K) in m/s, and in meters above the nearest support.
-    pace : (F,) factor for `keep_speed`.
-    each : (K, 2) per point: the maximum clearance of its plants in meters, and the speed up to which short plants may
-        grow, as a multiple of `keep_speed` (0: they do not grow).
+    speed, clearance : (F, K) speed in m/s, and height in meters above the nearest support.
+    pace : (F,) factor for `keep_speed` in each frame; see `measure_paces`.
+    each : (K, 2) for each point, the maximum clearance of its plants in meters; and how fast the point may be in frames
+        by which a short plant is extended, as a multiple of `keep_speed` (0: short plants are not extended).
     """
     limits, own, gap, shortest = rules.limits, rules.own, rules.gap, rules.shortest
     n_frames, n_points = speed.shape

@@ -49,7 +49,7 @@ def find_floor(motion: Motion) -> float:
 
 
 def get_floor(motion: Motion, default: float) -> float:
-    """Return the floor height in meters: stored with the motion, else detected, else `default` if no foot rests.
+    """Return the floor height in meters: stored with the motion, else detected, else `default` if that fails.
 
     Examples
     --------

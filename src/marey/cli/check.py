@@ -120,7 +120,10 @@ def _name_fixed(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], fixed:
     if target.suffix.lower() in SAVE_SUFFIXES or target.is_file():
         raise UnwritableFile("has the suffix of a file; name a folder for the fixed clips", path=fixed)
     if any(Path(path).resolve() in (target.resolve(), *target.resolve().parents) for path in paths):
-        raise UnwritableFile("is in the folder that is checked, which would then hold takes twice", path=fixed)
+        raise UnwritableFile(
+            "is inside the checked folder, which would then hold clips twice; choose a folder outside of it",
+            path=fixed,
+        )
     to_fix = {file.path for file in checked if plan_fixes(file.report)}
     outputs: dict[int, str] = {}
     for i, file in enumerate(checked):
@@ -129,7 +132,7 @@ def _name_fixed(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], fixed:
             continue
         output = os.path.join(fixed, _name_inside(file, paths) if is_part else _split_path(file.path, paths)[1])
         if os.path.exists(output):
-            raise UnwritableFile("exists already; name another folder", path=output)
+            raise UnwritableFile("already exists; choose another folder", path=output)
         if output.casefold() in map(str.casefold, outputs.values()):  # one file on Windows and macOS
             raise UnwritableFile("two clips would have this name; check their folders one by one", path=output)
         outputs[i] = output

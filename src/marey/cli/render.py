@@ -1,4 +1,4 @@
-"""`marey render`: draw motions as an animation or a still picture.
+"""`marey render`: draw motions as an animation or a still image.
 
 A separate module, as for every command; `marey.cli.main` imports commands by name.
 """
@@ -20,7 +20,7 @@ from marey.cli.settings import SettingsCommand, add_settings, read_settings
 @add_settings("marey.studio.render_settings:RenderSettings")
 @click.option("--from", "begin", type=Moment(), help="Start time in seconds (1.2) or start frame (36f).")
 @click.option("--to", "end", type=Moment(), help="End time in seconds or end frame, exclusive.")
-@click.option("--at", type=Moment(), help="Time or frame of a .png picture.  [default: the middle]")
+@click.option("--at", type=Moment(), help="Time or frame of a .png image.  [default: the middle]")
 @add_reading_options
 def command(
     files: tuple[str, ...],
@@ -30,7 +30,7 @@ def command(
     at: float | int | None,
     **options: Any,
 ) -> None:
-    """Draw the motions of FILE... as an animation (.gif, .webp, .mp4) or a still picture (.png).
+    """Draw the motions of FILE... as an animation (.gif, .webp, .mp4) or a still image (.png).
 
     Several motions play at the same time.
 

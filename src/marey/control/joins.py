@@ -39,9 +39,10 @@ class Join:
     fitted: Floats
 
     def predict_entry(self, before: Floats, after: Floats, here: Floats) -> Floats:
-        """Return rigid2d (N, 3), heading and hips, at which clips with parameters `after` (N, e) start.
+        """Return where N clips start, rigid2d (N, 3): heading and position of the hips.
 
-        before : (N, d) parameters of the preceding clips. here : (N, 3) rigid2d at which the character leaves them.
+        before : (N, d) parameters of the preceding clips. after : (N, e) parameters of the clips themselves.
+        here : (N, 3) rigid2d at which the character leaves the preceding clips.
         """
         out = np.empty((len(after), 3))
         enter_clips(before, after, here, self.middle, self.scale, self.fitted, out)

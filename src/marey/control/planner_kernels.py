@@ -121,9 +121,10 @@ def enter_clips(
     fitted: Floats2D,
     out: Out[Floats2D],
 ) -> None:
-    """Predict the rigid2d (N, 3) at which clips with parameters `after` (N, e) start; see `marey.control.joins.Join`.
+    """Predict where N clips start, rigid2d (N, 3); see `marey.control.joins.Join`.
 
-    before : (N, d) parameters of the preceding clips. here : (N, 3) rigid2d at which the character leaves them.
+    before : (N, d) parameters of the preceding clips. after : (N, e) parameters of the clips themselves.
+    here : (N, 3) rigid2d at which the character leaves the preceding clips.
     middle, scale : (d + e,) normalization of the parameters. fitted : (F, 3) coefficients for 1, the parameters, and
     their squares and pairwise products.
     """

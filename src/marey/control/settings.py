@@ -143,4 +143,4 @@ class SampledStreamSettings(LiveSettings):
         help='"lock" holds planted feet without a delay, as the exported player does. "clean" removes foot skate and '
         "delays the output. With none, the feet stay as they are.",
     )
-    rng: Seed = option(default=0, help="Random seed of the command ``wander``.", min=0)
+    rng: Seed = option(default=0, help="Random seed of the command ``wander``.", label="Random seed", min=0)

@@ -1,4 +1,4 @@
-"""Put a motion in place, as game engines need it: without its travel over the floor, or starting at the origin."""
+"""Make a motion play in place, as game engines need it, or start at the origin."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SWING = 0.3
 
 @operation(InPlaceSettings)
 def make_in_place(motion: Motion, settings: InPlaceSettings) -> Motion:
-    """Remove the travel of a motion, so that it plays in place; or only where it starts, to begin at the origin.
+    """Remove the travel of a motion, so that it plays in place, or only move its start to the origin.
 
-    The hips are over the origin and the body faces +Z: in the first frame, or throughout, as `remove` says. Heights and
-    poses stay the same. Contacts and labels are carried over, although planted feet of a motion in place slide, as on a
-    treadmill. Provenance records the ``distance`` traveled in meters and the ``turn`` in radians, to the left.
+    The hips are then over the origin and the body faces +Z: in every frame, or only in the first; see `remove`. Heights
+    and poses stay the same. Contacts and labels are carried over, although planted feet of a motion in place slide, as
+    on a treadmill. Provenance records the ``distance`` traveled in meters and the ``turn`` in radians, to the left.
 
     Examples
     --------

@@ -100,7 +100,10 @@ def _choose_moments(
 
 
 def measure_poses(points: Floats, poses: Floats, weights: Floats) -> Floats:
-    """Return the distances (N,) in meters between a pose, markers (M, 3), and N poses (N, M, 3) aligned to it."""
+    """Return the distances (N,) in meters of N poses from one pose, after aligning each of them with it.
+
+    points : (M, 3) markers of the one pose. poses : (N, M, 3) markers of the others. weights : (M,) with sum 1.
+    """
     first, second = (p[..., 0] + 1j * p[..., 2] for p in (points, poses))
     first, second = first - first @ weights, second - (second @ weights)[:, None]
     squares = (np.square(np.abs(first)) @ weights) + np.square(np.abs(second)) @ weights

@@ -224,7 +224,7 @@ def count_matches(
     *,
     settings: SearchSettings,
 ) -> Ints:
-    """Count the matches (n,) at each of several thresholds, without the query.
+    """Count the matches (n,) at each of several thresholds; the query itself does not count.
 
     Parameters
     ----------

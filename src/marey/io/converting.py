@@ -54,7 +54,7 @@ class ConvertReport:
 
 
 def _refuse_existing(path: Path) -> None:
-    raise UnwritableFile("this file exists already; delete it or choose another folder", path=path)
+    raise UnwritableFile("this file already exists; delete it or choose another folder", path=path)
 
 
 def convert_folder(

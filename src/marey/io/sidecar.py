@@ -120,9 +120,10 @@ def annotate(motion: Motion, path: str | os.PathLike[str], entry: Mapping[str, A
 
 
 def describes_added_clip(motion: Motion, entry: Mapping[str, Any]) -> bool:
-    """Return whether the sidecar's entry of a file with several clips describes `motion`, the first of them.
+    """Return whether a sidecar's entry describes `motion`, the first clip of a file with several clips.
 
-    A sidecar does not name a clip. `save` writes one only with a motion that it puts before a character's own clips.
+    Entries do not name a clip. Of a file with several, an entry can describe only a motion that `save` added before
+    the character's own clips.
     """
     return bool(entry.get("sha256")) and entry.get("frames") == len(motion)
 

@@ -158,8 +158,9 @@ def direction_to_angles(toward: Floats) -> Floats:
 
 
 def find_reached_angles(rows: Floats, near: Floats | None = None) -> Floats:
-    """Return yaw and pitch (N, 2) of the eyes, in radians, after the poses of rows (N, 22).
+    """Return where the eyes look at the end of gaze shifts: yaw and pitch (N, 2), in radians.
 
+    rows : (N, 22) gaze shifts; see `GazeShift.to_row`.
     near : (N, 2) angles; yaw is chosen within pi of their yaw.
     """
     rotations = quat.exp(rows[:, POSE].reshape(-1, 5, 3))

@@ -103,7 +103,7 @@ class SpliceSet(FrozenRecord, Stored):
             n = len(clip)
             if data.cycles.shape != (n,) or data.hips.shape != (n, 4) or not (np.diff(data.cycles) > 0.0).all():
                 raise InvalidValue(
-                    f"prepared data of {clip.name!r} must match its {n} frames, with cycles that increase"
+                    f"prepared data of {clip.name!r} must have {n} rows, one per frame, with strictly increasing cycles"
                 )
 
     @property

@@ -40,9 +40,9 @@ class SpaceSettings(PairSettings, ProgressSettings):
         label="Redundancy tolerance",
     )  # fmt: skip
     snap: Literal["farthest", "highest", "lowest", "fastest", "slowest"] | None = option(
-        None, "If the time of a feature is given in seconds of the reference motion, the timewarp maps it to the other "
-        "motions. This moves it there to the most extreme frame of this kind within 0.2 s. By default the result of "
-        "the timewarp is used.", label="Snap key times to", advanced=True,
+        None, "For features at a time in seconds of the reference motion, which the timewarp maps to the other "
+        "motions: move the mapped times to the most extreme frame of this kind within 0.2 s. By default they are not "
+        "moved.", label="Snap key times to", advanced=True,
     )  # fmt: skip
     landmarks: bool = option(
         True, "Register the motions so that the times of their features, such as the apex of each kick, coincide. "

@@ -25,10 +25,10 @@ from marey.parametric.build import build_space
 from marey.parametric.dense import upsample
 from marey.parametric.features import Feature, FeatureLike
 from marey.parametric.measured import BlendMeasurer, find_blend_frames
-from marey.parametric.target_weights import mix_weights, neighbor_weights
 from marey.parametric.reachable import Reachable
 from marey.parametric.refine import refine_weights
 from marey.parametric.settings import SynthesisSettings, WeightSettings
+from marey.parametric.target_weights import mix_weights, neighbor_weights
 from marey.register.registration import RegistrationCurve
 from marey.register.tree import select_motions
 
@@ -261,11 +261,11 @@ class ParametricMotion(FrozenRecord):
         )
 
     def project(self, target: ArrayLike) -> tuple[Floats, bool]:
-        """Project a target (d,) to the reachable parameters; return the result (d,) and whether it counts as projected.
+        """Move a target (d,) to the reachable parameters; return the result (d,) and whether the target moved.
 
         Targets within one unit of `scale` from the nearest sample do not change. Beyond that, the target moves
-        continuously toward the weighted mean of the nearest samples, and equals it from two units on. A target counts
-        as projected if it moved by more than 0.1 units. Parameters given by hand are clamped to their bounding box
+        continuously toward the weighted mean of the nearest samples, and equals it from two units on. Moves of
+        up to 0.1 units do not count. Parameters given by hand are clamped to their bounding box
         instead.
 
         Examples

@@ -219,7 +219,7 @@ def foot_heights(
     side: str = "left",
     registration: RegistrationCurve | None = None,
 ) -> Figure:
-    """Plot the height of the ball of one foot over time for inputs and blend, with the contacts below (S figure 23).
+    """Plot the height of the ball of one foot over time for inputs and blend; contacts below (Sako, figure 23).
 
     Parameters
     ----------

@@ -15,8 +15,8 @@ from marey.core.placement import find_facing
 from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue, plural
 from marey.maths import rigid2d
-from marey.parametric.target_weights import neighbor_weights
 from marey.parametric.region import Region
+from marey.parametric.target_weights import neighbor_weights
 from marey.pmg.space import Space, check_box, find_region
 from marey.pmg.units import display_unit, format_ranges
 
@@ -36,7 +36,7 @@ _FREE = 100.0
 
 
 class ExampleReach(NamedTuple):
-    """How many examples of a node are reached: a motion that is requested with the parameters of an example has them.
+    """How many examples of a node are reached: requesting the parameters of an example gives a motion that has them.
 
     n_examples : number of examples with parameters in the node's ranges.
     n_reached : number of examples that are reached within the tolerance; None if parameters cannot be measured.
@@ -199,9 +199,7 @@ class Node(FrozenRecord):
         return bool(self.region.contains(given)[0])
 
     def reached(self, parameters: ArrayLike) -> Floats:
-        """Return the parameters (d,) that the motion for requested parameters (d,) really has, as far as the space
-        knows.
-        """
+        """Return the parameters (d,) that the motion for requested ones (d,) really has, as far as the space knows."""
         given = self.project(np.atleast_1d(parameters))
         own = getattr(self.space, "reached", None)
         return given if own is None else np.asarray(own(given))

@@ -29,7 +29,7 @@ class TimeAlignment(FrozenRecord):
     Parameters
     ----------
     cells : (N, 2) frames of the first and of the second motion, in order.
-    distances : (N,) D of each cell in square meters.
+    distances : (N,) squared distance D of each cell in square meters.
     """
 
     cells: Ints
@@ -47,12 +47,12 @@ class TimeAlignment(FrozenRecord):
 
     @property
     def mean(self) -> float:
-        """Mean of D along the path, in square meters."""
+        """Mean squared distance along the path, in square meters."""
         return float(self.distances.mean())
 
     @property
     def distance(self) -> float:
-        """Root of the mean of D along the path, in meters."""
+        """Root mean square distance along the path, in meters."""
         return float(np.sqrt(self.distances.mean()))
 
 

@@ -47,8 +47,7 @@ def content_key(motion: Motion) -> str:
 
 
 def is_motion(motion: Motion, key: str) -> bool:
-    """Return whether `key` is the content key of the motion, also in the form of earlier releases, which hashed all
-    bits."""
+    """Return whether `key` is the content key of the motion; keys of earlier releases, without rounding, are valid."""
     return key in (content_key(motion), _hash_motion(motion, np.ascontiguousarray))
 
 

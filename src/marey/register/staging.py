@@ -24,12 +24,14 @@ from marey.register.settings import PathSettings
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StagedMotions:
-    """Cropped motions, with a path for each except the reference.
+    """Motions that are ready to be registered: cropped, and aligned in time with a reference.
 
-    motions, clouds : n each, with the same frames.
-    crops : (n, 2) frames used of the inputs.
-    paths : n paths; None for the reference.
-    loops : (n, 3) travel of loops, or None.
+    motions, clouds : the n cropped motions and their point clouds.
+    crops : (n, 2) start and stop of the frames of each input that are used.
+    reference : index of the reference motion.
+    paths : for each motion, the path that aligns it in time with the reference; None for the reference itself.
+    loops : (n, 3) travel of each loop, rigid2d; None if the motions are not loops.
+    notes : sentences on how the motions were cropped.
     """
 
     motions: tuple[Motion, ...]

@@ -334,7 +334,7 @@ def _make_edge(
     try:
         alignment_curve([a, b], warp, 0, [1.0])
     except NotBlendable as error:
-        raise NotBlendable(f"with {names[0]} as motion 0 and itself as motion 1, {error}") from None
+        raise NotBlendable(f"{error} (motion 0 is {names[0]}, motion 1 is {names[1]})") from None
     return _Edge(warp, path.distance, tuple(f"{names[1]} is accepted by force, although {why}" for why in reasons))
 
 
@@ -452,7 +452,7 @@ def _check_landmarks(landmarks: Any, motions: Sequence[Motion]) -> Ints:
     if marks.ndim == 1:
         marks = marks[:, None]
     if marks.ndim != 2 or len(marks) != n:
-        raise InvalidValue(f"landmarks must be one frame or one row of frames for each of {n} motions")
+        raise InvalidValue(f"landmarks must have shape ({n},) or ({n}, L), frames of each motion, not {marks.shape}")
     for k, (row, motion) in enumerate(zip(marks.tolist(), motions, strict=True)):
         if any(not 0 <= mark < len(motion) for mark in row) or row != sorted(row):
             raise InvalidValue(

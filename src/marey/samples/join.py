@@ -125,7 +125,7 @@ class Chain:
         return part
 
     def plan(self) -> Plan:
-        """Return all parts as one plan."""
+        """Join all parts into one plan."""
         parts = self.parts
         return Plan(
             plants=self._plants,

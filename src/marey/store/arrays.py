@@ -33,7 +33,7 @@ _STALE = 24 * 3600.0
 
 
 def write_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write each array to ``folder/NAME.npy``. If `folder` exists already, do nothing.
+    """Write each array to ``folder/NAME.npy``. If `folder` already exists, do nothing.
 
     Folders are named by a hash of everything that determines their content, so an existing folder has the same content.
     """

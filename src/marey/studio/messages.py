@@ -158,7 +158,7 @@ class LabelSpan(Value):
 
 
 class EditStep(Value):
-    """A step of a motion's undo history: its name, and its number, which increases over the steps of all motions."""
+    """A step of a motion's undo history: its name and number. Steps are numbered across all motions of the session."""
 
     number: int
     name: str

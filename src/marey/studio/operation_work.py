@@ -248,7 +248,7 @@ def learn_limits(motion: Motion, motions: Sequence[Motion], settings: JointLimit
 def render_motion(
     motion: Motion, frame: int, span: Sequence[int] | None, format: str, settings: RenderSettings
 ) -> Found:
-    """Draw a motion as a moving picture, or one frame of it."""
+    """Draw a motion as an animation, or one frame of it."""
     from marey.studio.places import suggest_file_name
     from marey.studio.render import render
 

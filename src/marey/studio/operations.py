@@ -138,10 +138,10 @@ class SaveInputs(Inputs):
 
 
 class RenderInputs(Inputs):
-    """The format of a picture."""
+    """The format of a video or image."""
 
     format: Literal["gif", "mp4", "webp", "png"] = option(
-        "gif", "A moving picture, or a still picture (png) of the frame at the playhead."
+        "gif", "An animation, or a still image (png) of the frame at the playhead."
     )
 
 
@@ -188,7 +188,7 @@ class SearchInputs(PlaceInputs):
     )
     min_step: float = option(
         0.01,
-        "If the objective is a path: minimum progress per frame. Frames with less progress cost as much as this one.",
+        "If the objective is a path: each frame counts as at least this much progress, so standing still does not pay.",
         unit="m",
         min=0,
         advanced=True,
@@ -331,7 +331,7 @@ _TABLE = (
               done="pose changed"),
     Operation("path", "Path", "Bend the path of the clip to a line that you draw on the floor.", "edit", "Pose",
               f"{_EDIT}edit_path", (edits.EditPathSettings,), takes=("motion", "points"), done="path changed"),
-    Operation("in_place", "In place", "Keep the hips over the origin, as loops of games need; or start there.", "edit",
+    Operation("in_place", "In place", "Keep the hips over the origin, as games need it, or only start there.", "edit",
               "Pose", f"{_EDIT}make_in_place", (edits.InPlaceSettings,), done="in place"),
     Operation("retarget", "Retarget", "Transfer the motion to another body.", "edit", "Pose", f"{_EDIT}retarget",
               (edits.RetargetSettings,), takes=("motion", "other"), done="retargeted"),
@@ -347,7 +347,7 @@ _TABLE = (
     Operation("deseam", "Remove jump", "Fade out a jump. Put the playhead on the first frame after it.", "edit",
               "Repair", f"{_EDIT}deseam", (edits.DeseamSettings,), takes=("motion", "frame"), done="jump removed"),
     Operation("limits", "Joint limits", "Learn from clips how far each joint bends, and list where the selected clip "
-              "goes beyond.", group="Repair", call=f"{_WORK}learn_limits", settings=(JointLimitSettings,),
+              "exceeds this.", group="Repair", call=f"{_WORK}learn_limits", settings=(JointLimitSettings,),
               takes=("motion", "motions"), **_NEW),
     Operation("limit", "Limit joints", "Keep joints within the limits learned from other clips, with the feet at their "
               "contacts.", "edit", "Repair", f"{_WORK}limit_joints", (JointLimitSettings, CleanSettings),
@@ -355,7 +355,7 @@ _TABLE = (
     # Files
     Operation("save", "Save as", "Save the selected clip to a new file, in any format.", "edit", "Files",
               f"{_SERVER}save_motion", (SaveInputs, SaveSettings), gives="new", button="Save"),
-    Operation("render", "Video", "Draw the selected clip as a video, a GIF or a picture.", "edit", "Files",
+    Operation("render", "Video", "Draw the selected clip as a video, a GIF or an image.", "edit", "Files",
               f"{_WORK}render_motion", (RenderInputs, RenderSettings), takes=("motion", "frame", "span"),
               gives="new", button="Render"),
     Operation("library", "Search", "Search the open folder by words, duration, speed and findings.", "edit", "Files",
@@ -398,7 +398,7 @@ _TABLE = (
     Operation("variations", "Variations", "Blend takes of one action with random weights.",
               call=f"{_WORK}make_variations", settings=(VariationInputs, VariationSettings),
               **{**_GRAPH, "takes": ("motions",)}),
-    Operation("gaze_map", "Settings of the map", "Build the gaze map again from its examples, with these settings.",
+    Operation("gaze_map", "Gaze map settings", "Build the gaze map again from its examples, with these settings.",
               "author", "Gaze map", f"{_SERVER}rebuild_gaze_map", (GazeMapSettings,), takes=(), gives="new",
               button="Rebuild"),
     Operation("add_node", "Add a node from a target control", "Add an action that was saved in the Find panel.",

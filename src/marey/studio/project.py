@@ -131,7 +131,7 @@ def save_project(session: Session, message: SaveProject) -> ProjectSaved:
     is_own = session.state.get("project") == path.name
     if path.exists() and not is_own:
         free = free_name(name, lambda tried: (folder.root / f"{tried}{SUFFIX}").exists(), gap="_")
-        raise InvalidValue(f"{path.name} already exists; {free!r} is not taken", parameter="name")
+        raise InvalidValue(f"{path.name} already exists; choose another name, such as {free!r}", parameter="name")
     changed, notes, clips = [], list[str](), list[ProjectClip]()
     for motion in session.motions.ids():
         try:

@@ -47,12 +47,12 @@ _BACKGROUND, _FLOOR_LINES = {"light": "#e9ebee", "dark": "#22262b"}, {"light": "
 def render(
     motions: Motion | Sequence[Motion], output: StrPath, *, frame: int | None = None, settings: RenderSettings
 ) -> None:
-    """Draw motions and write an animation, or a still picture.
+    """Draw motions and write an animation, or a still image.
 
     Parameters
     ----------
     motions : one motion or several, which play at the same time; shorter ones wait at their end.
-    output : .gif, .webp or .mp4 for an animation; .png for a still picture.
+    output : .gif, .webp or .mp4 for an animation; .png for a still image.
     frame : frame of the first motion for a .png file; default is the middle.
 
     An .mp4 file needs ffmpeg: the machine's, or that of the extra `video`.
@@ -72,9 +72,9 @@ def render(
     suffix = Path(output).suffix.lower()
     if suffix not in SUFFIXES:
         kinds = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        raise UnknownFormat(f"a picture or film is saved as {kinds}, got {suffix or 'no suffix'}", path=output)
+        raise UnknownFormat(f"an animation or image is saved as {kinds}, got {suffix or 'no suffix'}", path=output)
     if frame is not None and suffix != ".png":
-        raise InvalidValue("a still picture of one frame is saved as .png", parameter="frame")
+        raise InvalidValue("a still image of one frame is saved as .png", parameter="frame")
     encode = _find_encoder(suffix, output, settings.fps)
     if settings.apart:
         clips = _put_apart(clips, settings)
@@ -106,7 +106,7 @@ def _plan_shot(motions: list[Motion], frame: int | None, is_still: bool, setting
         n = round(longest * settings.fps) + 1
         if n > _MAX_PICTURES:
             raise InvalidValue(
-                f"the animation would have {n:,} pictures (maximum {_MAX_PICTURES:,})", parameter="fps",
+                f"the animation would have {n:,} frames (maximum {_MAX_PICTURES:,})", parameter="fps",
                 remedy="lower `fps=`, or choose a part of the motion",
             )  # fmt: skip
         times = np.arange(n) / settings.fps
@@ -237,7 +237,7 @@ Encoder = Callable[[Iterator["Image"], RenderSettings], bytes]
 
 
 def write_pictures(pictures: Iterator[Image], output: StrPath, fps: float) -> None:
-    """Write pictures of one size, in RGB, as an animation, or the first as a still picture."""
+    """Write pictures of one size, in RGB, as an animation, or the first as a still image."""
     first = next(pictures)
     settings = RenderSettings(size=f"{first.width}x{first.height}", fps=fps)
     encode = _find_encoder(Path(output).suffix.lower(), output, fps)
@@ -247,7 +247,7 @@ def write_pictures(pictures: Iterator[Image], output: StrPath, fps: float) -> No
 def _find_encoder(suffix: str, output: StrPath, fps: float) -> Encoder:
     if suffix == ".gif" and fps > _MAX_GIF_FPS:
         raise InvalidValue(
-            f"a GIF shows at most {_MAX_GIF_FPS} pictures per second, not {fps:g}", parameter="fps",
+            f"a GIF shows at most {_MAX_GIF_FPS} frames per second, not {fps:g}", parameter="fps",
             remedy="lower `fps=`, or write .webp or .mp4",
         )  # fmt: skip
     if suffix == ".mp4":

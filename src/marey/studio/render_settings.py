@@ -19,17 +19,17 @@ class RenderSettings(ProgressSettings):
         "around it once.", label="Camera",
     )  # fmt: skip
     size: str = option("640x360", "Width and height in pixels, such as 1280x720.", label="Size")
-    fps: float = option(25.0, "Pictures per second.", label="Frame rate", unit="1/s", above=0, max=120)
+    fps: float = option(25.0, "Frames per second of the animation.", label="Frame rate", unit="1/s", above=0, max=120)
     contacts: bool = option(True, "Mark feet and hands while they are in contact.", label="Contacts")
     skin: bool = option(
         True, "Draw the mesh of a GLB or VRM file instead of a simple body. Only a browser can draw it.", label="Skin"
     )
     path: bool = option(False, "Draw the path on the floor.", label="Path")
-    labels: bool = option(False, "Write names and labels into the picture.", label="Labels")
+    labels: bool = option(False, "Write names and labels into the image.", label="Labels")
     apart: bool = option(False, "Put several motions side by side, all facing the same way.", label="Side by side")
     theme: Literal["light", "dark"] = option("light", "Colors of the background.", label="Theme")
     drawing: Literal["auto", "browser", "plot"] = option(
-        "auto", "Program that draws the pictures: a browser without a window draws solid bodies with shadows; "
+        "auto", "Program that draws the frames: a browser without a window draws solid bodies with shadows; "
         "matplotlib draws simple bodies and needs no browser. auto uses a browser if there is one.",
         label="Renderer", advanced=True,
     )  # fmt: skip

@@ -21,7 +21,7 @@ MAX_PIXELS = 3840 * 2160
 
 
 class GetCode(MotionCommand, do="share_code"):
-    """Get Python code that makes a motion again from its files."""
+    """Get Python code that recreates a motion from its files."""
 
 
 class SharedCode(Value):
@@ -40,7 +40,7 @@ class MakePage(Message, do="share_page"):
 
 @command(GetCode, reads=True)
 def get_code(session: Session, message: GetCode) -> SharedCode:
-    """Write the code that makes a motion again."""
+    """Write the code that recreates a motion."""
     from marey.studio.places import suggest_file_name
     from marey.studio.recipes import write_code
 
@@ -76,7 +76,7 @@ class AddPicture(Message, do="share_picture"):
 
 
 class MakeVideo(MotionCommand, do="share_video"):
-    """Write the pictures of the recording as a file, named after a motion, at `rate` pictures per second."""
+    """Write the pictures of the recording as a file, named after a motion, at `rate` frames per second."""
 
     format: Literal["gif", "webp", "mp4", "png"]
     rate: float = 25.0
@@ -93,7 +93,7 @@ def add_picture(session: Session, message: AddPicture) -> Nothing:
     try:
         picture = base64.b64decode(message.data, validate=True)
     except ValueError:
-        raise InvalidValue("expected a picture in base64") from None
+        raise InvalidValue("expected an image in base64") from None
     if len(pictures) >= MAX_PICTURES or sum(map(len, pictures)) + len(picture) > MAX_PICTURE_BYTES:
         pictures.clear()
         raise InvalidValue("the recording is too long; mark a range, or choose a smaller size")
@@ -110,7 +110,7 @@ async def make_video(session: Session, message: MakeVideo) -> Download:
     path = session.places.exports / f"{name}.{message.format}"
     pictures: list[bytes] = session.state.get_or_create("pictures", list)
     if not 1.0 <= message.rate <= 120.0:
-        raise InvalidValue(f"expected 1 to 120 pictures per second, got {message.rate:g}")
+        raise InvalidValue(f"expected 1 to 120 frames per second, got {message.rate:g}")
     await session.jobs.run_in_thread(_write_video, list(pictures), path, message.rate)
     pictures.clear()
     return Download(session.places.offer(path), path.name, path.stat().st_size)
@@ -125,10 +125,10 @@ def _write_video(pictures: list[bytes], path: Path, rate: float) -> None:
         try:
             picture = Image.open(io.BytesIO(data), formats=["PNG", "WEBP"])
             if picture.width * picture.height > MAX_PIXELS:
-                raise InvalidValue(f"expected pictures of at most {MAX_PIXELS} pixels")
+                raise InvalidValue(f"expected images of at most {MAX_PIXELS} pixels")
             return picture.convert("RGB")
         except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
-            raise InvalidValue("a picture of the recording cannot be read; record again") from None
+            raise InvalidValue("an image of the recording cannot be read; record again") from None
 
     if not pictures:
         raise InvalidValue("nothing was recorded; record the view first")

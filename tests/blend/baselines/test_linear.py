@@ -1,4 +1,4 @@
-"""Linear blending does what it says, and shows what it is known for; the transition of H 3.3."""
+"""Linear blending does what it says, and shows what it is known for; the transition of Heck 3.3."""
 
 from dataclasses import replace
 

@@ -205,7 +205,7 @@ class Author {
     }
     const edge = this.character.edges.find(({ source, target }) => source === chosen.source && target === chosen.target)!;
     const rows: [string, string][] = [
-      ["Accept, reject", `below ${centimeters(edge.good)}, above ${centimeters(edge.bad)}`],
+      ["Thresholds", `accept costs below ${centimeters(edge.good)}, reject above ${centimeters(edge.bad)}`],
       ["Cost (lower is better)", `median ${centimeters(edge.median)}; every source motion has a transition that costs at most ${centimeters(edge.worst)}`],
       ["Reachable", `${Math.round(100 * edge.reachable)} % of the motions of ${edge.target} can follow (average of ${edge.samples} samples)`],
     ];

@@ -52,10 +52,10 @@ class BlendPanel {
   private readonly outdated = el("p", { class: "dim", hidden: true, text: "Out of date: settings have changed." });
   private readonly gridBox = el("section", {});
   private readonly grid = gridView((cell) => this.pick(cell));
-  private readonly pair = choice("Similarity of A to", [], "1", (value) => {
+  private readonly pair = choice("Compare A with", [], "1", (value) => {
     this.other = Number(value);
     this.restudy();
-  }, "The clip that the grid compares with A");
+  }, "The clip whose frames the grid below compares with those of A");
   private readonly methodChoice: ReturnType<typeof choice>;
   private readonly modeChoice: ReturnType<typeof choice>;
   private readonly go = button("Blend", () => void this.blend(true), "Create the blend; later changes update it immediately", "primary");

@@ -16,7 +16,7 @@ export function resultText(done: Blended, durations: number[], trimmed: boolean)
   const { info, at } = { info: done.motion, at: done.at };
   const what = at ? `Transition from A at ${at[0].toFixed(2)} s to B at ${at[1].toFixed(2)} s.` : `Blend of ${durations.length} clips.`;
   const short = !at && trimmed && info.seconds < 0.9 * Math.min(...durations);
-  const why = short ? ` The clips, ${durations.map((each) => each.toFixed(2)).join(" and ")} s, were trimmed to the steps that they have in common.` : "";
+  const why = short ? ` The clips (${durations.map((each) => each.toFixed(2)).join(" and ")} s) were trimmed to the steps that they have in common.` : "";
   return `${info.n_frames} frames, ${info.seconds.toFixed(2)} s. ${what}${why}`;
 }
 

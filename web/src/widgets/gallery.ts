@@ -190,6 +190,6 @@ function shortName(clip: string): string {
 
 function tileTitle(name: string, { number, distance, tier }: MatchTile): string {
   if (number === 0) return `${name}\nthe example`;
-  const through = tier > 1 ? `, via ${tier - 1} other ${tier === 2 ? "match" : "matches"}` : "";
+  const through = tier > 1 ? `, similar to the example only via ${tier - 1} other ${tier === 2 ? "match" : "matches"}` : "";
   return `${name}\n${distance.toFixed(3)} m from the example${through}\nclick: exclude or include; double-click: open in scene`;
 }

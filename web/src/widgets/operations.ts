@@ -54,8 +54,8 @@ const CHOICES: Record<string, { label: string; none: string; list: (known: Opera
 };
 /** Texts of choices, for settings whose values are not words that users know. */
 const TEXTS: Record<string, [string, string][]> = {
-  posture: [["pitch", "keep source lean"], ["full", "keep source posture"], ["", "match the legs"]],
-  align: [["loop", "loop source"], ["first_minimum", "start at first match"]],
+  posture: [["pitch", "lean of the upper body's clip"], ["full", "posture of the upper body's clip"], ["", "posture of the selected clip"]],
+  align: [["loop", "loop the upper body's clip"], ["first_minimum", "crop to the first matching frames"]],
   part: [["upper_body", "upper body"], ["arms", "both arms"], ["left_arm", "left arm"], ["right_arm", "right arm"], ["head", "head"]],
 };
 const PICTURE = /\.(png|gif|webp)$/;

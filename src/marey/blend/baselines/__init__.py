@@ -1,7 +1,7 @@
 """Simpler blending methods, for comparison and teaching.
 
-- `linear_blend`, `linear_transition`: frame by frame, without matching times (Kovar 5.1, H 3.3);
-- `discrete_blend`, `cubic_blend`: timewarps along the cells of a path, and along a spline through them (thesis S);
+- `linear_blend`, `linear_transition`: frame by frame, without matching times (Kovar 5.1, Heck 3.3);
+- `discrete_blend`, `cubic_blend`: timewarps along the cells of a path, and along a spline through them (Sako);
 - `brute_force`, `threshold_search`, `greedy`, `dynamic`: methods to find that path;
 - `timewarp_transition`: a transition along such a path;
 - `compare`: all of them on one pair of motions, in tables.

@@ -1,4 +1,4 @@
-"""Compare all path finders and blending methods on one pair of motions: cost, accuracy and time (thesis S 7.3)."""
+"""Compare all path finders and blending methods on one pair of motions: cost, accuracy and time (Sako 7.3)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PathRow:
 
     cost : sum of the path's cells, in m^2, or in gray levels if costs are rounded; None if no path was found.
     distance : root of the mean squared distance along the path, in meters.
-    accuracy : percent, 100 * optimal cost / cost (the reciprocal of S (4)).
+    accuracy : percent, 100 * optimal cost / cost (the reciprocal of Sako, eq. 4).
     seconds : computation time of the search, without the grid.
     note : why no path was found, or that the search was stopped early.
     """
@@ -83,7 +83,7 @@ class BlendRow:
     """Result of one blending method.
 
     seconds : computation time of the blend, without grid, path and registration; None for an input motion.
-    performance : percent, 100 * time of the discrete timewarp / time of this method (S (6)).
+    performance : percent, 100 * time of the discrete timewarp / time of this method (Sako, eq. 6).
     metrics : values by metric name, in the units of `Comparison.units`; None if a metric is not available.
     note : why there is no blend.
     """
@@ -288,7 +288,7 @@ def _make_blend_rows(
 
     def blend_registered() -> Motion:
         if registration is None:
-            raise NoResult("the motions could not be registered")
+            raise NoResult("the motions could not be registered; the notes give the reason")
         return blend(registration, weights)
 
     methods: dict[str, Callable[[], Motion]] = {

@@ -1,4 +1,4 @@
-"""Timewarp along a cubic B-spline through the path (thesis S 5.4), sampled at any number of frames."""
+"""Timewarp along a cubic B-spline through the path (Sako 5.4), sampled at any number of frames."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def cubic_warp(path: GridPath | ArrayLike, n_frames: int) -> Floats:
     """Sample a uniform cubic B-spline through a path: return times (n_frames, 2) in both motions, in frames.
 
     The cells of the path are the vertices. The first and last vertex are repeated three times, so that the spline
-    begins and ends there. It is sampled evenly in its parameter, as in S. Times never decrease, because those of the
-    path do not.
+    begins and ends there. It is sampled evenly in its parameter, as by Sako. Times never decrease, because those of
+    the path do not.
     """
     cells = check_cells(path)
     n = _check_count(n_frames)
@@ -63,7 +63,7 @@ def cubic_blend(
     align: bool = True,
     name: str | None = None,
 ) -> Motion:
-    """Blend two motions whose frames correspond along a cubic B-spline through a path of cells (S 5.4).
+    """Blend two motions whose frames correspond along a cubic B-spline through a path of cells (Sako 5.4).
 
     Return a motion with `n_frames` frames at the frame rate of the motions; by default their number is the weighted
     mean of the lengths of the two sections that the path covers. For the other parameters see `discrete_blend`.

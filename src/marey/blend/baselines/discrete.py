@@ -1,8 +1,8 @@
-"""Timewarp along a path of cells (thesis S 5.3): each frame of the first motion gets a time in the second.
+"""Timewarp along a path of cells (Sako 5.3): each frame of the first motion gets a time in the second.
 
 Where the path runs right, one frame of the first motion corresponds to several of the second: DELETION replaces these
 by the middle between the first and the last of them. Where the path runs down, several frames of the first motion
-correspond to one of the second: INSERTION spreads this frame and its two neighbors evenly over them. S defines both
+correspond to one of the second: INSERTION spreads this frame and its two neighbors evenly over them. Sako defines both
 rules for runs of one and two steps; here they apply to runs of any length.
 """
 
@@ -55,8 +55,7 @@ class Correspondence(FrozenRecord):
 
 
 def match_frames(path: GridPath | ArrayLike) -> Correspondence:
-    """Apply S's DELETION and INSERTION rules to a path (figures 18 and 19; for case 3 of Table 1, the form in figure
-    19)."""
+    """Apply the rules DELETION and INSERTION to a path (Sako, figures 18 and 19; case 3 of table 1 as in figure 19)."""
     cells = check_cells(path)
     first, last = int(cells[0, 0]), int(cells[-1, 0])
     rows = np.arange(first, last + 1)
@@ -89,7 +88,7 @@ def discrete_blend(
     align: bool = True,
     name: str | None = None,
 ) -> Motion:
-    """Blend two motions whose frames correspond along a path of cells, with the timing of the first motion (S 5.3).
+    """Blend two motions whose frames correspond along a path of cells, with the timing of the first motion (Sako 5.3).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Linear blending (Kovar 5.1, thesis S 6.2.2) and the linear-blend transition (dissertation H 3.3).
+"""Linear blending (Kovar 5.1, Sako 6.2.2) and the linear-blend transition (Heck 3.3).
 
 The simplest blending method: the i-th frame of the result averages the i-th frames of the inputs. Timing is not
 matched, paths are averaged in world coordinates, and contacts are ignored. It serves for comparison and teaching.
@@ -44,7 +44,7 @@ def linear_blend(
     ----------
     motions : two or more motions with the same skeleton and frame rate.
     weights : n weights, of which only the ratios matter, or a function of time in seconds that returns them.
-    angles : "quaternion" averages rotations; "euler" averages the angles of each joint (Kovar 5.1, S 6.2.2), in the
+    angles : "quaternion" averages rotations; "euler" averages the angles of each joint (Kovar 5.1, Sako 6.2.2), in the
         channel order of the first motion's file, or ZYX if it has none. Angles are unwrapped over time, starting from
         the first motion's first frame.
     root : "positions" averages root positions; "velocities" averages and accumulates their steps across the floor,
@@ -79,7 +79,7 @@ def linear_transition(
     window: float = 0.5,
     name: str | None = None,
 ) -> Motion:
-    """Play `a` and crossfade into `b` over `length` seconds around a pair of corresponding times (H 3.3).
+    """Play `a` and crossfade into `b` over `length` seconds around a pair of corresponding times (Heck 3.3).
 
     At time t of `a` the weight of `b` is alpha = (t - at[0]) / length + 1/2, from 0 to 1 over the length.
 

@@ -1,9 +1,8 @@
-"""Find cheap paths through a distance grid, by the methods of thesis S (5.2.1) or by dynamic timewarping.
+"""Find cheap paths through a distance grid, by the methods of Sako (5.2.1) or by dynamic timewarping.
 
 A path is a series of cells (frame of the first motion, frame of the second). Each step advances one frame in one motion
-or in both. At most `slope_limit` - 1 consecutive steps advance the same motion alone (S 4.3, where the limit is 3). A
-path leads from a start cell to the last cell, or ends where it first reaches the last row or column. Its cost is the
-sum of its cells.
+or in both. At most `slope_limit` - 1 consecutive steps advance the same motion alone (3 in Sako 4.3). A path leads from
+a start cell to the last cell, or ends where it first reaches the last row or column. Its cost is the sum of its cells.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, NoTimewarp
 from marey.register.dtw import TimeAlignment
 
-# The slope limit of S; registration allows 2 (`marey.register.dtw.SLOPE_LIMIT`).
+# The slope limit of Sako; registration allows 2 (`marey.register.dtw.SLOPE_LIMIT`).
 DISCRETE_SLOPE_LIMIT = 3
 THRESHOLD = 0.33
 TIME_LIMIT = 10.0
@@ -77,13 +76,13 @@ class GridPath(TimeAlignment):
 
     @property
     def directions(self) -> str:
-        """One letter for each step (S figure 17): ``r`` right, ``d`` down, ``x`` both."""
+        """Steps of the path, one letter each (Sako, figure 17): ``r`` right, ``d`` down, ``x`` both."""
         return "".join(_LETTERS[int(i), int(j)] for i, j in np.diff(self.cells, axis=0))
 
 
 @renamed_parameters(share="fraction")
 def start_cell(values: Floats, fraction: float = 1.0 / 3.0) -> tuple[int, int]:
-    """Return the cheapest cell in the first third (S 5.3), or another fraction, of the first row and first column."""
+    """Return the cheapest cell in the first third (Sako 5.3), or another fraction, of the first row and column."""
     grid = check_grid(values)
     if not 0.0 < fraction <= 1.0:
         raise InvalidValue(f"fraction must be greater than 0 and at most 1, not {fraction!r}")
@@ -100,7 +99,7 @@ def brute_force(
     slope_limit: int = DISCRETE_SLOPE_LIMIT,
     time_limit: float | None = TIME_LIMIT,
 ) -> GridPath:
-    """Find the cheapest path by exhaustive search (thesis S, figure 13).
+    """Find the cheapest path by exhaustive search (Sako, figure 13).
 
     From each cell, the search tries the step to the right, then down, then diagonally. The greedy path is the best path
     at the start. A branch is abandoned if it cannot become cheaper than the best path: its cost so far, plus the
@@ -123,14 +122,14 @@ def threshold_search(
     slope_limit: int = DISCRETE_SLOPE_LIMIT,
     time_limit: float | None = TIME_LIMIT,
 ) -> GridPath:
-    """Find the cheapest path over cells below a threshold, short paths first (S 5.2.1, recursion with thresholds).
+    """Find the cheapest path over cells below a threshold, short paths first (Sako 5.2.1, recursion with thresholds).
 
     Branches are abandoned as in `brute_force`. The search starts with the greedy path if that stays below the
     threshold.
 
     Parameters
     ----------
-    threshold : fraction of the grid's largest cell above which cells are not visited; S found 0.30 to 0.35 best.
+    threshold : fraction of the grid's largest cell above which cells are not visited; Sako found 0.30 to 0.35 best.
 
     Raises
     ------
@@ -161,7 +160,7 @@ def threshold_search(
 def greedy(
     values: Floats, *, start: Start = "corner", end: End = "corner", slope_limit: int = DISCRETE_SLOPE_LIMIT
 ) -> GridPath:
-    """Find a path that always enters the cheapest next cell from which the end can still be reached (S figure 13)."""
+    """Find a path that always enters the cheapest next cell that can still lead to the end (Sako, figure 13)."""
     grid = check_grid(values)
     (i, j), run = _check_settings(grid, start, end, slope_limit)
     rows, columns = grid.shape
@@ -196,7 +195,7 @@ def dynamic(
 
 
 def round_costs(values: Floats) -> Floats:
-    """Return the cells rounded to gray levels from 0 to 255, as used in S."""
+    """Return the cells rounded to gray levels from 0 to 255, as Sako does."""
     return np.asarray(np.rint(_GRAYS * values / max(float(values.max()), 1e-300)))
 
 

@@ -1,4 +1,4 @@
-"""Blends and transitions along a path of cells, as in Motion Blender (thesis S 5 and 6); settings choose the method."""
+"""Blends and transitions along a path of cells, as in Motion Blender (Sako 5 and 6); settings choose the method."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def blend_along_path(
 def timewarp_transition(
     a: Motion, b: Motion, at: tuple[float, float], settings: TransitionSettings, name: str | None = None
 ) -> Motion:
-    """Play `a` and fade into `b` along a path of cells around a pair of corresponding times (S 6.4.2, dynamic weights).
+    """Play `a` and fade into `b` along a path of cells around two corresponding times (Sako 6.4.2, dynamic weights).
 
     The path covers `length` seconds of both motions. With the method "discrete", the transition has the timing of `a`;
     with "cubic", it has `n_frames` frames.

@@ -74,7 +74,9 @@ class MoveTree:
         for k, name in enumerate(names):
             listed = [_make_succession(one, length, position) for one in successions.get(name, ())]
             if not listed:
-                raise InvalidValue(f"no clip may follow {name!r}, so a stream would end there; give it a succession")
+                raise InvalidValue(
+                    f"no clip may follow {name!r}, so a stream would end there; add a clip to its successions"
+                )
             ways_out.append(tuple(range(len(passages), len(passages) + len(listed))))
             passages += [make_passage(reel, k, _find_move(one.target, names), one) for one in listed]
         _check_clip_lengths(names, reel, passages)

@@ -230,11 +230,12 @@ class TryEdge(ThresholdCommand, do="author_try"):
 
 
 class TriedEdge(Value):
-    """The effect of thresholds: fractions of good and bad pairs, and the number of source samples that cannot continue.
+    """A preview of thresholds: fractions of accepted and rejected pairs of samples, and details of one source sample.
 
-    `note` describes the source samples that cannot continue. `at` are the parameters of source sample `sample`.
-    `points` are the parameters of all target samples, and `costs` (m) their costs from that sample. `low` and `high`
-    are the box of target parameters that can follow it; null if there is none. Units are those of the nodes.
+    `stuck` is the number of source samples without a transition, which `note` describes. `sample` is the number of the
+    source sample in detail and `at` its parameters. `points` are the parameters of all target samples, and `costs` (m)
+    the costs of transitions to them. `low` and `high` bound the target parameters that can follow; null if none can.
+    Units are those of the nodes.
     """
 
     accepted: float

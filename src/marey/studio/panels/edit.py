@@ -307,7 +307,7 @@ def _load_file(session: Session, path: str) -> Any:
     from marey.io import load_motion
 
     if not path:
-        raise InvalidValue("choose another clip or a file")
+        raise InvalidValue("no other clip is chosen; choose an open clip or a file of the folder")
     return load_motion(session.places.find(path, "folder"))
 
 

@@ -46,7 +46,7 @@ def save_motion(
     saved = save_in_folder(session.places, motion, format, wanted, settings)
     if saved is None:
         free = free_name(session.places, wanted)
-        raise InvalidValue(f"name must be new: {wanted!r} already exists; {free!r} is not taken", parameter="name")
+        raise InvalidValue(f"{wanted!r} already exists; choose another name, such as {free!r}", parameter="name")
     return {"notes": [f"saved {saved}"]}
 
 
