@@ -30,7 +30,7 @@ def first(web: MatchWeb, label: str) -> tuple[str, int, int]:
     return web.names[0], one.start, one.stop
 
 
-def upwards(space: ParametricMotion, count: int) -> np.ndarray:
+def upward(space: ParametricMotion, count: int) -> np.ndarray:
     """Targets one above the other, as far ahead as the kicks of that height go."""
     x = float(np.median(space.parameters[:, 0]))
     heights = np.linspace(*np.quantile(space.parameters[:, 1], [0.05, 0.95]), count)
@@ -45,7 +45,7 @@ def draw_recorded(out: Path, data: Path) -> None:
     found: MatchResult = web.search("144_05", 22, 53, 0.12)
     plots.matches(found, out / "find_real.png", most=6)
     space = ParametricMotion.build(found, position("right_foot"))
-    target_motions(space, upwards(space, 4), out / "kick_real.png", refine=True)
+    target_motions(space, upward(space, 4), out / "kick_real.png", refine=True)
 
 
 def draw(out: Path) -> None:
@@ -60,6 +60,6 @@ def draw(out: Path) -> None:
     rows, columns = ((max(kicks[0].start - 20, 0), kicks[0].start + 420) for kicks in (a, b))
     web_grid(web, 0, 1, out / "find_grid.png", rows=rows, columns=(columns[0], columns[0] + 300))
     space = ParametricMotion.build(found, position("right_ball"))
-    targets = upwards(space, 4)
+    targets = upward(space, 4)
     reachable(space, out / "kick_reach.png", targets=[*targets, targets[1] + [0.3, 0.0, 0.0]])
     target_motions(space, targets, out / "kick_aimed.png", refine=True)

@@ -265,7 +265,7 @@ def test_different_floors_are_brought_to_one():
     assert np.abs(toes - level).max() < 0.1
 
 
-def travelling_hips(motion):
+def traveling_hips(motion):
     """The same character with joint 0 at the origin and hips that travel, as some files have it."""
     from marey.core.skeleton import Skeleton
 
@@ -287,7 +287,7 @@ def travelling_hips(motion):
 
 
 def test_hips_that_travel_under_a_fixed_root_blend_the_same(curves):
-    given = replace(curves, motions=tuple(travelling_hips(motion) for motion in curves.motions))
+    given = replace(curves, motions=tuple(traveling_hips(motion) for motion in curves.motions))
     for weights in ([0.5, 0.5], [0.3, 0.7]):
         one, two = (blend(reg, weights, feet=None).world().positions for reg in (curves, given))
         np.testing.assert_allclose(two[:, 1:], one, atol=1e-9)

@@ -1,4 +1,4 @@
-"""The distance between two frames and the move that aligns them, against Kovar 4.1 minimised directly."""
+"""The distance between two frames and the move that aligns them, against Kovar 4.1 minimized directly."""
 
 import numpy as np
 import pytest

@@ -245,7 +245,7 @@ def play(requests, seconds, **options) -> Motion:
     return stack_frames(frames, stream.skeleton, stream.fps, stream.points)
 
 
-def labelled(motion, name):
+def labeled(motion, name):
     return [(label.start, label.stop) for label in motion.labels if label.name == name]
 
 
@@ -256,7 +256,7 @@ def test_an_action_of_some_joints_leaves_the_legs_and_the_path_alone():
     np.testing.assert_array_equal(thrown.root_positions, plain.root_positions)
     np.testing.assert_array_equal(thrown.rotations[:, ~throw.mask], plain.rotations[:, ~throw.mask])
     np.testing.assert_array_equal(thrown.contacts.mask, plain.contacts.mask)
-    ((start, stop),) = labelled(thrown, "throw")
+    ((start, stop),) = labeled(thrown, "throw")
     assert start in (60, 61)
     assert stop - start <= len(throw.rotations)
     np.testing.assert_array_equal(thrown.rotations[: start - 1], plain.rotations[: start - 1])
@@ -269,7 +269,7 @@ def test_an_action_of_some_joints_leaves_the_legs_and_the_path_alone():
 
 def test_a_fall_takes_the_whole_body_and_stays_down():
     fallen = play({60: {"action": "fall"}}, 7.0)
-    ((start, stop),) = labelled(fallen, "fall")
+    ((start, stop),) = labeled(fallen, "fall")
     cycle_frames = int(acting_tree().table.seconds.sum(axis=1).max() * fallen.fps)
     assert 60 <= start <= 60 + cycle_frames + 1
     assert stop == len(fallen)
@@ -294,7 +294,7 @@ def test_a_later_action_takes_over_from_one_that_holds():
     heights = made.world().positions[:, made.skeleton.roles["head"], 1]
     assert heights[195] < 0.3
     assert heights[-1] > 1.4
-    assert labelled(made, "fall")[0][1] < 240
+    assert labeled(made, "fall")[0][1] < 240
     speed = np.linalg.norm(np.diff(made.travel[-20:], axis=0), axis=1) * made.fps
     assert speed.mean() > 1.0  # it walks again
 

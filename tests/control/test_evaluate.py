@@ -70,7 +70,7 @@ def test_the_path_error_is_how_far_off_the_path_it_goes():
     nimble, sluggish = (
         evaluate_stream(lambda rate=rate: Puppet(rate), n_turns=1, seconds=50.0) for rate in (3.0, 0.15)
     )
-    # Steering towards a point 0.8 m ahead cuts a circle of 3 m by about 0.1 m.
+    # Steering toward a point 0.8 m ahead cuts a circle of 3 m by about 0.1 m.
     assert nimble.path_error < 0.12 < 0.5 < sluggish.path_error
     assert nimble.speed == pytest.approx(1.0, abs=0.02)
 

@@ -82,8 +82,8 @@ def test_parameters_and_commands_are_used(chain):
     control = ActionSequence([Action("straight", [0.2], times=2), Action("straight", command={"turn": -0.3})])
     _, stream = played(chain, control, 6.0)
     assert [each.requested[0] for each in stream.transitions][:3] == [0.2, -0.3, -0.3]
-    towards = ActionSequence([Action("straight", command={"direction": 0.5}, times=4)])
-    _, stream = played(chain, towards, 6.0)
+    toward = ActionSequence([Action("straight", command={"direction": 0.5}, times=4)])
+    _, stream = played(chain, toward, 6.0)
     assert stream.transitions[0].requested[0] == pytest.approx(0.5, abs=0.2)
 
 

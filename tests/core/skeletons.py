@@ -202,17 +202,17 @@ MIXAMO_SPELLINGS = ("mixamorig:", "mixamorig_", "mixamorig1:", "mixamorig9:", "C
 
 
 def mixamo(prefix: str) -> Rig:
-    def spelt(text: str) -> str:
+    def spelled(text: str) -> str:
         return text.replace("mixamorig:", prefix)
 
     return rig(
         f"Mixamo {prefix!r}",
         "profile Mixamo",
-        spelt("mixamorig:Hips/mixamorig:Neck/mixamorig:Head"),
-        spelt("mixamorig:Spine/mixamorig:Spine1/mixamorig:Spine2"),
-        spelt("mixamorig:*Shoulder/mixamorig:*Arm/mixamorig:*ForeArm/mixamorig:*Hand/mixamorig:*HandMiddle4"),
-        spelt("mixamorig:*UpLeg/mixamorig:*Leg/mixamorig:*Foot/mixamorig:*ToeBase/mixamorig:*Toe_End"),
-        spelt(MIXAMO_TABLE),
+        spelled("mixamorig:Hips/mixamorig:Neck/mixamorig:Head"),
+        spelled("mixamorig:Spine/mixamorig:Spine1/mixamorig:Spine2"),
+        spelled("mixamorig:*Shoulder/mixamorig:*Arm/mixamorig:*ForeArm/mixamorig:*Hand/mixamorig:*HandMiddle4"),
+        spelled("mixamorig:*UpLeg/mixamorig:*Leg/mixamorig:*Foot/mixamorig:*ToeBase/mixamorig:*Toe_End"),
+        spelled(MIXAMO_TABLE),
     )
 
 

@@ -586,9 +586,9 @@ def test_limbs_of_a_captured_run(data_folder, side, parts):
     assert angle.min() < 120, "and all four bend"
 
     still = limb.solve(world.positions[:, c], world.rotations[:, c], damping_from=np.deg2rad(160))
-    forwards = angle < 179.9
-    np.testing.assert_allclose(quat.angle_between(still.knee, limb.knee)[forwards], 0, atol=1e-7)
-    np.testing.assert_allclose(quat.angle_between(still.hip, limb.hip)[forwards], 0, atol=1e-7)
+    forward = angle < 179.9
+    np.testing.assert_allclose(quat.angle_between(still.knee, limb.knee)[forward], 0, atol=1e-7)
+    np.testing.assert_allclose(quat.angle_between(still.hip, limb.hip)[forward], 0, atol=1e-7)
 
     target = world.positions[:, c] + [0.01, 0.02, -0.01]
     solved = limb.solve(target, world.rotations[:, c])

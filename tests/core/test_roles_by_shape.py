@@ -226,9 +226,9 @@ def test_skeletons_that_are_not_human_have_no_roles(parents, offsets):
 def test_no_size_is_too_small_or_too_large(scale):
     found, roles = shape_roles(Rig("", "", CMU.names, CMU.parents, CMU.offsets * scale, {}, ()))
     assert main(roles) == main(CMU.roles) or (scale == 5e-324 and not found)
-    travelled = CMU.offsets.copy()
-    travelled[1] = scale
-    assert set(find_roles(nameless(len(travelled)), CMU.parents, travelled)) <= set(ROLE_NAMES)
+    traveled = CMU.offsets.copy()
+    traveled[1] = scale
+    assert set(find_roles(nameless(len(traveled)), CMU.parents, traveled)) <= set(ROLE_NAMES)
 
 
 @settings(max_examples=shorten(60), deadline=None)

@@ -256,7 +256,7 @@ def test_the_root_is_never_an_end_site():
     assert end_sites(("End", None), ("EndEnd", "End")) == ["EndEnd"]
 
 
-def test_end_names_are_free_and_recognised():
+def test_end_names_are_free_and_recognized():
     taken = ["Toe"]
     for expected in ("ToeEnd", "ToeEnd2", "ToeEnd3", *(f"ToeEnd{n}" for n in range(4, 13))):
         name = end_name("Toe", taken)

@@ -10,7 +10,7 @@ from marey.edit import cycle, make_in_place
 from marey.edit.describe import describe_edit
 from marey.edit.in_place import is_in_place
 from tests.edit.helpers import keeps_bones, last_step, same, same_notes, walk
-from tests.edit.test_travelling_hips import body_of, carried
+from tests.edit.test_traveling_hips import body_of, carried
 
 
 def find_pose(motion):

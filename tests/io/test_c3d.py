@@ -186,7 +186,7 @@ def test_units(read, word, meters):
 
 
 @pytest.mark.parametrize("meters", [1.0, 0.01, 0.001, 0.0254])
-def test_a_unit_that_is_not_stated_is_recognised(read, meters):
+def test_a_unit_that_is_not_stated_is_recognized(read, meters):
     points = standing() * 0.001 / meters
     for units in (None, texts("furlong")):
         with pytest.warns(MareyWarning, match="; pass `unit=` if this is wrong"):
@@ -198,7 +198,7 @@ def test_a_unit_that_is_not_stated_is_recognised(read, meters):
 
 @pytest.mark.parametrize("up", [0, 1, 2])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_the_upward_axis_is_recognised(read, up, sign):
+def test_the_upward_axis_is_recognized(read, up, sign):
     markers = read(c3d_bytes(sign * standing(up=up)))
     assert markers.source.up == ("" if sign > 0 else "-") + "xyz"[up]
     assert markers.positions[..., 1].min() == pytest.approx(0.02, abs=1e-4)

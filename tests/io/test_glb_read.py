@@ -320,7 +320,7 @@ RATES = [
 
 
 @pytest.mark.parametrize(("times", "fps", "evidence"), RATES)
-def test_the_rate_is_recognised_from_the_keys(times: np.ndarray, fps: float, evidence: str) -> None:
+def test_the_rate_is_recognized_from_the_keys(times: np.ndarray, fps: float, evidence: str) -> None:
     times = np.sort(times)
     glb = Glb(arm(), [0, 1, 2])
     glb.key(0, "translation", times, np.linspace([0, 0, 0], [1, 2, 3], len(times)))

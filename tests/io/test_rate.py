@@ -40,7 +40,7 @@ from marey.io.rate import COMMON, check_rate, frame_time_text, rate_from_text, s
         ("1.", 1.0),
     ],
 )
-def test_common_rates_are_recognised(text: str, rate: float) -> None:
+def test_common_rates_are_recognized(text: str, rate: float) -> None:
     assert snap_rate(text) == pytest.approx(rate, rel=1e-12)
 
 

@@ -186,8 +186,8 @@ def test_labels_stay_below_their_poses_where_they_can() -> None:
     assert _labels([4, 5, 6], [0.0, 1.0, 2.0], (-1.0, 3.0), 0.5) == [(4, 0.0), (5, 1.0), (6, 2.0)]
     pushed = dict(_labels([0, 1, 2], [1.0, 1.1, 3.0], (-1.0, 4.0), 0.5))
     assert pushed == pytest.approx({0: 0.8, 1: 1.3, 2: 3.0})
-    backwards = _labels([0, 1, 2], [2.0, 1.0, 0.0], (-1.0, 3.0), 0.5)
-    assert [k for k, _ in backwards] == [2, 1, 0]
+    backward = _labels([0, 1, 2], [2.0, 1.0, 0.0], (-1.0, 3.0), 0.5)
+    assert [k for k, _ in backward] == [2, 1, 0]
 
 
 @pytest.mark.parametrize("wrong", [0, -3, 61])

@@ -198,7 +198,7 @@ def test_a_character_takes_its_spaces_along(tmp_path):
     char.save(tmp_path / "d.json")
     assert ParametricMotionGraph.load(tmp_path / "d.json")["walk"].names == ("turn", "speed")
     assert ParametricMotionGraph.load(tmp_path / "c.json")["walk"].names == ("turn",)
-    assert not old.exists(), "no character needs it any more"
+    assert not old.exists(), "no character needs it anymore"
 
 
 def test_files_of_others_are_neither_replaced_nor_removed(tmp_path):

@@ -106,7 +106,7 @@ def test_boxes_change_without_jumps():
 
 
 def test_bad_edges_are_refused():
-    with pytest.raises(InvalidValue, match="low <= high"):
+    with pytest.raises(InvalidValue, match="low must not exceed high"):
         edge([[0.0]], [[1.0]], [[0.0]])
     with pytest.raises(InvalidValue, match="must be from 0 to 1"):
         edge([[0.0]], [[0.0]], [[1.0]], np.array([[1.5, 0.0]]))
@@ -134,12 +134,12 @@ def test_thresholds_are_chosen_so_that_every_motion_can_continue():
 
 
 def test_the_same_seed_gives_the_same_edge_in_any_order_of_work():
-    def backwards(function, items):
+    def backward(function, items):
         return list(reversed([function(each) for each in reversed(list(items))]))
 
     char = fresh_walker()
     a = char.connect("walk", "walk", n_source=6, n_target=20, rng=5)
-    b = char.connect("walk", "walk", n_source=6, n_target=20, rng=5, run=backwards)
+    b = char.connect("walk", "walk", n_source=6, n_target=20, rng=5, run=backward)
     c = char.connect("walk", "walk", n_source=6, n_target=20, rng=6)
     np.testing.assert_array_equal(a.low, b.low)
     assert not np.array_equal(a.parameters, c.parameters)

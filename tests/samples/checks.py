@@ -29,7 +29,7 @@ def paths(motion: Motion) -> np.ndarray:
 
 
 def bends(motion: Motion, upper: str, lower: str, hinge: np.ndarray) -> np.ndarray:
-    """Bend of a hinge, (F,) radians: 0 is straight, negative is backwards."""
+    """Bend of a hinge, (F,) radians: 0 is straight, negative is backward."""
     joint, end = motion.skeleton.roles[upper], motion.skeleton.roles[lower]
     offsets = motion.skeleton.offsets
     return np.pi - hinge_angle(offsets[joint], offsets[end], motion.rotations[:, joint], hinge)

@@ -22,8 +22,8 @@ def test_a_take_rests_looks_overshoots_and_rests():
     for part in take.pose:
         whole = quat.mul(whole, part)
     yaw, pitch = take.goal
-    towards = [np.sin(yaw) * np.cos(pitch), np.sin(pitch), np.cos(yaw) * np.cos(pitch)]
-    np.testing.assert_allclose(quat.rotate(whole, np.array([0.0, 0.0, 1.0])), towards, atol=1e-9)
+    toward = [np.sin(yaw) * np.cos(pitch), np.sin(pitch), np.cos(yaw) * np.cos(pitch)]
+    np.testing.assert_allclose(quat.rotate(whole, np.array([0.0, 0.0, 1.0])), toward, atol=1e-9)
     assert list(take.starts) == sorted(take.starts, reverse=True)
 
 

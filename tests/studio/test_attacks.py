@@ -249,7 +249,7 @@ def test_frames_are_not_made_for_a_page_that_does_not_read(server: Server, monke
     result = []
     frames = session.motions.frames
     monkeypatch.setattr(session.motions, "frames", lambda *asked: result.append(asked) or frames(*asked))
-    for _ in range(4):  # more than the network and the client's queue take in: nothing goes out any more
+    for _ in range(4):  # more than the network and the client's queue take in: nothing goes out anymore
         session.outbox.put_live(b"x" * (32 * 2**20))
     waiting = [(len(session.outbox._live), time.monotonic())]
 

@@ -72,8 +72,8 @@ def test_a_look_meets_its_point_and_is_made_again_in_place(layers: tuple[FakePag
     info = first["motion"]
     frame = round(first["looks"][0]["settled"] * info["fps"])
     place, direction = (np.array(first[name]).reshape(-1, 3)[frame] for name in ("places", "directions"))
-    towards = np.subtract(POINT, place) / np.linalg.norm(np.subtract(POINT, place))
-    assert direction @ towards > np.cos(np.radians(1.0))
+    toward = np.subtract(POINT, place) / np.linalg.norm(np.subtract(POINT, place))
+    assert direction @ toward > np.cos(np.radians(1.0))
     walk = page.do("motion", motion=ids["walk"])
     before, _ = frames_of(page, walk)
     after, _ = frames_of(page, info)

@@ -285,7 +285,7 @@ def test_a_slow_page_gets_the_newest_live_frames(server: Server) -> None:
     motion = page.do("open", path="walk.bvh")["motion"]
     session = session_of(server, page)
     page.do("live_start", motion=motion, rate=240.0)
-    session.outbox.put_live(b"x" * (32 * 2**20))  # more than the network takes in: nothing goes out any more
+    session.outbox.put_live(b"x" * (32 * 2**20))  # more than the network takes in: nothing goes out anymore
     until(lambda: session.outbox.dropped_live > 20, "dropped frames")
     assert len(session.outbox._live) == LIVE
     lose(page)

@@ -21,7 +21,7 @@ class Node:
 
 @dataclass
 class Evaluated:
-    """nodes in the file's order; rows of numbers; frame_time as spelt; positions (F, N, 3) in the file's unit."""
+    """nodes in the file's order; rows of numbers; frame_time as spelled; positions (F, N, 3) in the file's unit."""
 
     nodes: list[Node]
     rows: list[list[float]]

@@ -1,4 +1,4 @@
-"""Slow, obvious distances between frames: Kovar 4.1 as it is written, minimised by search, and minima cell by cell."""
+"""Slow, obvious distances between frames: Kovar 4.1 as it is written, minimized by search, and minima cell by cell."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def turned_joints(motion, shift, begin, spine, neck):
 
 def looking(shift, seconds):
     """Where the eyes point at a time from a look's beginning, as a unit vector."""
-    towards = np.array([0.0, 0.0, 1.0])
+    toward = np.array([0.0, 0.0, 1.0])
     for turn in shift.rotations_at([seconds])[0][::-1]:
-        towards = quat.rotate(turn, towards)
-    return towards
+        toward = quat.rotate(turn, toward)
+    return toward

@@ -19,7 +19,7 @@ def best_rotation(source, target):
 
 
 def hip_frame(positions, roles):
-    """x along the hips to the left, y upwards as far as that allows."""
+    """x along the hips to the left, y upward as far as that allows."""
     x = positions[roles["left_upper_leg"]] - positions[roles["right_upper_leg"]]
     x = x / np.linalg.norm(x)
     z = np.cross(x, [0.0, 1.0, 0.0])
@@ -48,7 +48,7 @@ def trunk(lower, upper):
 
 
 def best_path(values, n_starts, limit, stray, held):
-    """The cost of the cheapest path, by trying everything from the last row backwards."""
+    """The cost of the cheapest path, by trying everything from the last row backward."""
     from functools import cache
 
     n_rows, n_columns = values.shape

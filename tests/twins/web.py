@@ -40,7 +40,7 @@ def valid(values, cap, ratio, reach):
 
 
 def longest(cells, cell, way, after_straight, known):
-    """Manhattan length of the longest path from a cell through `cells`, forwards or back, no two steps straight."""
+    """Manhattan length of the longest path from a cell through `cells`, forward or back, no two steps straight."""
     key = (cell, way, after_straight)
     if key not in known:
         i, j = cell

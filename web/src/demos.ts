@@ -144,7 +144,7 @@ async function tick(app: App, ids: string[]): Promise<void> {
   const row = (id: string) => panel()?.querySelector<HTMLElement>(`.blend-list [data-motion="${id}"]`);
   for (const id of [...app.motions.keys()].filter((each) => !ids.includes(each)).concat(ids)) {
     const wanted = ids.includes(id);
-    // A list is drawn anew after each change.
+    // A list is redrawn after each change.
     const found = wanted ? await until(() => row(id)) : row(id);
     const input = found?.querySelector("input");
     if (!found || !input) continue;

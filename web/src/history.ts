@@ -94,7 +94,7 @@ export class History {
     } else if (info.steps[info.undo - 1]?.number === before) {
       this.push(this.stepChange(info, info.undo));
     } else if (info.steps.length === 1) {
-      // The panel that made this motion makes it again after each change of the panel's state.
+      // The panel that made this motion regenerates it after each change of the panel's state.
       this.remove((each) => each.motion === info.motion && each.key !== MADE && each.key !== CLOSED);
     } else {
       this.forget(info.motion);
@@ -133,7 +133,7 @@ export class History {
     this.changed.emit();
   }
 
-  /** Forget the changes of a motion that cannot be undone any more. */
+  /** Forget the changes of a motion that cannot be undone anymore. */
   forget(motion: string): void {
     this.remove((each) => each.motion === motion);
   }

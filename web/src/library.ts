@@ -177,7 +177,7 @@ export class Library {
     else this.redraw();
   }
 
-  /** Draw all rows in view anew, and keep the focus. */
+  /** Redraw all rows in view, and keep the focus. */
   private redraw(): void {
     this.columns = this.wide ? Math.max(1, Math.floor((this.list.clientWidth - 12) / TILE_WIDTH)) : 1;
     // A clicked row gives up the focus; see `releaseClicked`.

@@ -3,7 +3,7 @@ import type { App } from "./app";
 import { download, visible } from "./dom";
 import type { MotionInfo } from "./messages";
 
-/** Whether something of a clip is in no file: its annotations, or its frames. */
+/** Whether the annotations or the frames of a clip are not saved in any file. */
 export function hasChanges({ unsaved, edited }: MotionInfo): boolean {
   return unsaved || edited;
 }
@@ -18,7 +18,7 @@ export function losesAny(app: App): boolean {
   return [...app.motions.values()].some(({ info }) => losesWork(info));
 }
 
-/** What the list of clips says about a clip besides its name. */
+/** The text beside a clip's name in the list of clips. */
 export function stateOf(info: MotionInfo): string {
   if (losesWork(info)) return "edited";
   return info.edited ? "new" : `${info.seconds.toFixed(1)} s`;

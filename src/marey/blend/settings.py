@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 Span = tuple[float, float]
 
 
+def _whole_costs_option() -> Any:
+    return option(
+        False,
+        "Round the costs of frames to integers from 0 to 255, as gray levels of an image, instead of using "
+        "square meters.",
+        label="Round costs to integers",
+        advanced=True,
+    )
+
+
 class WarpPathSettings(Settings):
     """How the methods "discrete" and "cubic" match the times of two motions (Sako 5)."""
 
@@ -44,13 +54,7 @@ class WarpPathSettings(Settings):
         10.0, "Time limit of the search, which then returns the best path found so far.", unit="s", above=0,
         advanced=True,
     )  # fmt: skip
-    whole_costs: bool = option(
-        False,
-        "Round the costs of frames to integers from 0 to 255, as gray levels of an image, instead of using "
-        "square meters.",
-        label="Round costs to integers",
-        advanced=True,
-    )
+    whole_costs: bool = _whole_costs_option()
     n_frames: int | None = option(
         None, 'Number of frames of the result; only for the method "cubic". By default the weighted mean of the '
         "numbers of frames of both motions along the path.",
@@ -198,13 +202,7 @@ class ComparisonSettings(MarkerSettings):
         "cost of all pairs.", label="Max cost along the path", unit="fraction", above=0, max=1, advanced=True,
     )  # fmt: skip
     time_limit: float | None = option(10.0, "Time limit of each search.", unit="s", above=0, advanced=True)
-    whole_costs: bool = option(
-        False,
-        "Round the costs of frames to integers from 0 to 255, as gray levels of an image, instead of using "
-        "square meters.",
-        label="Round costs to integers",
-        advanced=True,
-    )
+    whole_costs: bool = _whole_costs_option()
     n_frames: int | None = option(
         None, "Number of frames of the cubic timewarp.", label="Number of frames", min=2, advanced=True
     )

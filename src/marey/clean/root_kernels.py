@@ -295,9 +295,9 @@ def smooth_shift(
 ) -> None:
     """Write the smoothed displacement of frame t.
 
-    The requirements of the frames are smoothed, not their separate solutions, so a frame without requirements follows
-    its neighbors. If this leaves a target farther away than a limb may be stretched, the missing displacement is stored
-    too.
+    Smoothing acts on the requirements of the frames, not on a solution for each frame, so a frame without requirements
+    follows its neighbors. If this leaves a target farther away than a limb may be stretched, the missing displacement
+    is stored too.
     """
     window, shifts = options.root, state.shifts
     asked, weight = np.zeros(layout.ASKED), 0.0

@@ -272,7 +272,7 @@ def choose_joints(skeleton: Skeleton, markers: str | Sequence[str]) -> tuple[tup
 
 
 def list_markers(markers: Any) -> tuple[str, ...]:
-    """Return the names of a list of markers."""
+    """Return marker names as a tuple; raise an error for anything but a list."""
     if not isinstance(markers, Iterable):
         raise InvalidValue(f"markers must be {_MARKERS}, not {markers!r}", parameter="markers")
     return tuple(markers)

@@ -244,7 +244,7 @@ def grow_match_graph(
     threshold : maximum distance of a match in meters.
     settings : overlap (see the module), and the maximum numbers of matches and tiers.
     skip_known : whether `find` may leave out known matches as soon as there are more than 32. Later matches are then
-        not linked to all others, and the intervals of known matches do not change any more.
+        not linked to all others, and the intervals of known matches do not change anymore.
     """
     graph = MatchGraph(query, settings.max_matches, still(*query))
     overlap, max_tiers = settings.overlap, settings.max_tiers

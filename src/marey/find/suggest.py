@@ -131,9 +131,9 @@ def suggest_threshold(
 
     Searches run with increasing thresholds, 5 % apart. A plateau in the number of matches means a gap in their
     distances. The plateau with the greatest relative length, weighted by its number of matches, is chosen, and the
-    geometric mean of its ends is suggested. Matches that are as far away as standing still are meaningless. A plateau
-    therefore counts only if it begins below the median distance of its matches to standing still, and its upper end is
-    capped at that distance.
+    geometric mean of its ends is suggested. A match that is no closer than a character standing still is meaningless. A
+    plateau therefore counts only if it begins below the median distance of its matches to standing still, and its upper
+    end is capped at that distance.
 
     Parameters
     ----------

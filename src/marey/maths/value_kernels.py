@@ -3,7 +3,7 @@
 A state describes what a character has just played: a node of a motion graph, or a clip with given parameters. Some of
 the E steps lead from each of the S states to others. A goal is seen from the character: a distance, a bearing and a
 heading on a polar grid with C columns (`GoalGrid`). A step moves the character, so the goal is seen from elsewhere
-afterwards.
+afterward.
 
 Lookup rule of a value table (S, C): column ``(r * n_bearings + b) * n_headings + h`` is the goal at ``distances[r]``
 meters, ``2 pi b / n_bearings`` radians to the left of straight ahead, with a heading ``2 pi h / n_headings`` radians to

@@ -104,8 +104,8 @@ class Edge(FrozenRecord):
         check_thresholds(self.good, self.bad)
         if not n or (self.low > self.high).any() or not (self.scale > 0.0).all():
             raise InvalidValue(
-                f"the edge from {self.source!r} to {self.target!r} must have samples, with low <= high and a scale "
-                "greater than 0"
+                f"the edge from {self.source!r} to {self.target!r} must have at least one sample, low must not exceed "
+                "high, and scale must be greater than 0"
             )
         if self.moments.min() < 0.0 or self.moments.max() > 1.0:
             raise InvalidValue(f"moments of the edge from {self.source!r} to {self.target!r} must be from 0 to 1")

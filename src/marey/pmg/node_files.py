@@ -1,7 +1,7 @@
 """Write the space files of a character. They are named by their content, so that none is ever changed.
 
 The character's .json file, which is renamed last, decides which of them belong to it: until then the previous character
-is complete, and from then on the new one is. Files that no character needs any more are removed after that.
+is complete, and from then on the new one is. Files that no character needs anymore are removed after that.
 """
 
 from __future__ import annotations

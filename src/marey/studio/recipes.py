@@ -1,4 +1,4 @@
-"""How motions were made, written as Python code that makes them again.
+"""How motions were made, written as Python code that recreates them.
 
 Each step of an open motion has a `CodeRecipe`: an expression whose parts are text and other recipes. `write_code`
 writes one line for each recipe that a motion depends on. `marey.studio.operation_recipes` and

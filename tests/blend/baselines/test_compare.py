@@ -115,7 +115,7 @@ def test_where_no_path_exists_the_rest_is_still_compared(monkeypatch: pytest.Mon
     assert all("times as long as the other" in row.note for row in tables.paths)
     by_name = {row.method: row for row in tables.blends}
     assert by_name["linear, quaternions"].motion is not None
-    assert by_name["timewarp, discrete path"].note == "no path was found"
+    assert by_name["timewarp, discrete path"].note == "no path was found; the table of path finders gives the reason"
     assert by_name[OUR_BLEND].note == "the motions could not be registered; the notes give the reason"
     assert by_name[OUR_BLEND].seconds is None
     assert by_name["linear, quaternions"].performance is None

@@ -154,7 +154,7 @@ class BlendPanel {
     return { chosen, method, mode, at, settings, transition, path, comparison, result, weights: [...weights], curves: [...curves] };
   }
 
-  /** Set everything again that an undone or redone change had. */
+  /** Restore the settings of an undone or redone change. */
   private putBack(choices: Choices): void {
     this.takeUp(choices);
     this.methodChoice.select.value = choices.method;

@@ -41,7 +41,7 @@ class Driving {
   private unlisten: () => void = () => undefined;
   /** Whether the user has chosen a character. */
   private picked = false;
-  /** Whether it was said that this character cannot stop. */
+  /** Whether the user was told that this character cannot stop. */
   private told = false;
   /** Whether a stream is wanted: it is being prepared or already plays. */
   private wanted = false;

@@ -35,7 +35,7 @@ interface Drag {
 export class DriveInput {
   /** Emitted for each change of the held direction, including when the camera rotates while a key is held. */
   readonly pushed = new Signal<Push>();
-  /** Emitted when no direction is held any more. */
+  /** Emitted when no direction is held anymore. */
   readonly released = new Signal();
   readonly clicked = new Signal<[number, number]>();
   /** Emitted for the keys 1 to 9 and the first buttons of a gamepad. */

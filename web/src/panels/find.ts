@@ -343,7 +343,7 @@ class FindPanel {
     saveChoice("find", { search: this.found?.search, dropped: [...this.gallery.dropped] });
   }
 
-  /** Set a threshold and excluded matches again that an undone or redone change had. */
+  /** Restore the threshold and the excluded matches of an undone or redone change. */
   private put(threshold: string, search: number, dropped: number[]): void {
     this.threshold.value = threshold;
     this.view.mark(this.chosen);

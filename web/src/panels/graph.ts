@@ -143,7 +143,7 @@ class GraphPanel {
     return { threshold: this.limit.value, pairs: this.pairs.pairs };
   }
 
-  /** Set thresholds again that an undone or redone change had. */
+  /** Restore the thresholds of an undone or redone change. */
   private putLimits({ threshold, pairs }: ReturnType<GraphPanel["limits"]>): void {
     this.limit.value = threshold;
     this.pairs.take(this.built?.labels ?? [], pairs);

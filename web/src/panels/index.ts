@@ -16,7 +16,7 @@ export interface PanelEntry {
   title: string;
   /** What the panel is for; tooltip of its tab. */
   about: string;
-  /** What to do here, for somebody who sees the panel for the first time. */
+  /** Introduction for users who see the panel for the first time. */
   intro: string;
   /** A first thing to try; `EXAMPLES` in demos.ts does it. */
   example: string;

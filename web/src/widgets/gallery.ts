@@ -58,7 +58,7 @@ export function gallery(options: GalleryOptions): Gallery {
   let bones: Bone[] = [];
   let nJoints = 0;
   let shownTiles: Drawn[] = [];
-  let scale: Scale = { perMetre: 1, low: 0 };
+  let scale: Scale = { perMeter: 1, low: 0 };
   let asked = 0;
   let running = false;
 

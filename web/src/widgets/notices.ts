@@ -48,12 +48,12 @@ export class Notices {
     this.notes.set(text, { box, names });
   }
 
-  /** Remove the notes about a clip that are not true any more. */
+  /** Remove the notes about a clip that are not true anymore. */
   keepNotes(motion: string, texts: readonly string[]): void {
     for (const [text, { box, names }] of this.notes) if (!texts.includes(text) && names.delete(motion) && !names.size) box.remove();
   }
 
-  /** Remove what is said about a clip that was closed. */
+  /** Remove the notices about a clip that was closed. */
   forget(motion: string): void {
     for (const box of this.host.querySelectorAll<HTMLElement>(".notice[data-motion]")) if (motion && box.dataset["motion"] === motion) box.remove();
     for (const { box, names } of this.notes.values()) if (names.delete(motion) && !names.size) box.remove();

@@ -41,12 +41,12 @@ export interface Menu {
 interface Input {
   element: Child;
   fields(): Fields;
-  /** What of that the user has chosen, which stays when the input is drawn again; by default all. */
+  /** The fields that the user has chosen, which are kept when the input is redrawn; by default all. */
   kept?(): Fields;
 }
 
 const NONE: OperationInputs = { graphs: [], spaces: [], positions: [], files: [] };
-/** Labels of inputs that are files or graphs, and what is said if there are none. */
+/** Labels of inputs that are files or graphs, and the texts shown if there are none. */
 const CHOICES: Record<string, { label: string; none: string; list: (known: OperationInputs) => string[] }> = {
   graph: { label: "Graph", none: "Build a graph first, or put a saved one into the open folder.", list: ({ graphs }) => graphs },
   file: { label: "File", none: "The open folder has no file of the required type.", list: ({ positions }) => positions },
@@ -175,7 +175,7 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
     drawInputs();
   };
   for (const signal of [app.motionsChanged, app.selectionChanged]) signal.on(() => element.isConnected && drawInputs());
-  // What is said about clips goes away with them.
+  // Messages about a clip disappear when another is selected.
   app.selectionChanged.on(() => {
     if (!failure.hidden && app.selected?.info.motion !== failed) fail("");
   });

@@ -283,7 +283,7 @@ def _make_blend_rows(
 
     def along(warped: Callable[..., Motion], **options: Any) -> Motion:
         if path is None:
-            raise NoResult("no path was found")
+            raise NoResult("no path was found; the table of path finders gives the reason")
         return warped(a, b, weights, path=path, **options)
 
     def blend_registered() -> Motion:

@@ -77,7 +77,7 @@ class Draft:
 
     @contextmanager
     def file(self, stem: str) -> Iterator[Path]:
-        """Yield a path in a temporary folder for a character and its data files. The folder is removed afterwards."""
+        """Yield a path in a temporary folder for a character and its data files. The folder is removed afterward."""
         path = self._new_file(stem)
         try:
             yield path

@@ -59,7 +59,7 @@ ARC = np.stack([2.0 * (1 - np.cos(np.linspace(0, 3, 50))), 2.0 * np.sin(np.linsp
     ],
     ids=["mirror", "resample", "cycle", "connect", "deseam", "path", "warp", "retarget"],
 )
-def test_edits_do_the_same_as_with_travelling_roots(edit):
+def test_edits_do_the_same_as_with_traveling_roots(edit):
     plain = walk()
     result, twin = edit(carried(plain)), edit(plain)
     assert np.abs(result.travel - twin.travel).max() < 1e-6
