@@ -10,6 +10,8 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -69,7 +71,30 @@ COMMANDS = tuple(name for commands in SECTIONS.values() for name in commands)
 THREADED = ("grid", "graph", "find", "parametric", "pmg", "steer", "studio", "demo", "bench")
 
 
+@contextmanager
+def _accept_closed_pipe() -> Iterator[None]:
+    """End with exit code 0 if the reader of the output is gone, as after `| head`.
+
+    click and rich would exit with 1, as if problems were found.
+    """
+    try:
+        yield
+    except (BrokenPipeError, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and not isinstance(stop.__context__, BrokenPipeError):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise click.exceptions.Exit(0) from None
+
+
 class _Commands(click.Group):
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        with _accept_closed_pipe():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _accept_closed_pipe():
+            return super().invoke(ctx)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -158,9 +183,6 @@ def main(arguments: list[str]) -> int:
             return code
         click.echo(f"marey: {word_error(error, find_command(cli, arguments))}", err=True)
         return code
-    except BrokenPipeError:  # the reader closed the pipe, as `| head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except MemoryError:
         if debug:
             traceback.print_exc()
