@@ -64,6 +64,7 @@ RECORDS = {
     "measure.Glitch": "measure.find_glitches",
     "measure.LooseJoints": "measure.find_loose_joints",
     "measure.Stride": "measure.find_strides",
+    "play.ReleasedPlant": "play.Player",
     "pmg.Transition": "pmg.CharacterStream",
     "pmg.TransitionOption": "pmg.Controller",
     "pmg.TransitionRange": "pmg.Edge",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from marey.cli.main import main
+from marey.core.contacts import Contacts
 from marey.io import load_motion, save
 from marey.samples import sample
 from tests.tiers import mostly_slow
@@ -59,6 +63,22 @@ def test_a_command_takes_effect_at_its_time_whatever_is_done_to_the_feet(folder,
         assert apart[: 30 * at - 15].max(initial=0.0) < 0.02  # the cleanup looks ahead a little
         assert apart[30 * at + 45] > 0.1
         np.testing.assert_allclose(paths[feet, True], paths["none", True], atol=0.05)
+
+
+@pytest.mark.parametrize("options", [["--feet", "lock"], ["--feet", "clean"], ["--feet", "lock", "--crowd", "2"]])
+def test_released_plants_are_reported(tmp_path, options, capsys):
+    walk = sample("walk", fps=30.0, seconds=4.0).motion
+    arguments = ["steer", str(tmp_path / "walk.npz"), "--seconds", "2", "-o", str(tmp_path / "out.glb"), *options]
+    save(walk, tmp_path / "walk.npz")
+    assert main(arguments) == 0
+    assert "  released" not in capsys.readouterr().out
+    always = np.ones_like(walk.contacts.mask)  # also while the feet swing
+    save(replace(walk, contacts=Contacts(walk.contacts.points, always)), tmp_path / "walk.npz")
+    assert main(arguments) == 0
+    note = capsys.readouterr().out.split("\n")[1]
+    assert re.match(
+        r"  released \d+ plants? that the motion moves too far away from: (left|right) \w+ at \d.\d s", note
+    )
 
 
 @pytest.fixture(scope="module")

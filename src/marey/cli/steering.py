@@ -14,7 +14,7 @@ from marey.cli.files import check_crowd, check_output, save_crowd
 from marey.cli.graph_params import TimedCommand, schedule
 from marey.cli.options import read_motion
 from marey.cli.values import Finite
-from marey.errors import plural
+from marey.errors import format_list, plural
 from marey.io.files import SAVE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def check_steered(options: dict[str, Any]) -> None:
 
 
 def write_steered(make: Maker, timing: Schedule, options: dict[str, Any], origin: str = "") -> str:
-    """Record one character or a crowd, write it, and return a sentence about it.
+    """Record one character or a crowd, write it, and return a report about it.
 
     origin : what it was made from, such as " from 5 clips", for the sentence.
     """
@@ -204,23 +204,39 @@ def write_steered(make: Maker, timing: Schedule, options: dict[str, Any], origin
 
     output, n = options["output"], options["crowd"]
     if n is None:
-        motion = record_steered(make, timing, options, make(timing.initial))
+        stream = make(timing.initial)
+        motion = record_steered(make, timing, options, stream)
         save(motion, output)
         return (
             f"wrote {output}: {motion.duration:.1f} s at {motion.fps:g} Hz{origin}"
-            f"{_describe_stops(timing)}{_describe_heading(motion, timing)}"
+            f"{_describe_stops(timing)}{_describe_heading(motion, timing)}{_describe_released([stream], len(motion))}"
         )
-    motions = _record_crowd(make, timing, options, n)
+    motions, streams = _record_crowd(make, timing, options, n)
     save_crowd(motions, output)
     nearest = 100.0 * find_nearest(motions)
     return (
         f"wrote {output}: {plural(n, 'character')}{origin} for {timing.seconds:g} s at {motions[0].fps:g} Hz, "
-        f"at least {nearest:.0f} cm apart{_describe_stops(timing)}"
+        f"at least {nearest:.0f} cm apart{_describe_stops(timing)}{_describe_released(streams, len(motions[0]))}"
     )
 
 
 def _describe_stops(timing: Schedule) -> str:
     return "; this character cannot stop, so it went on while no key was held" if timing.goes_on else ""
+
+
+def _describe_released(streams: Sequence[PlayedStream], n_frames: int) -> str:
+    """Return a line about the plants that the players released in `n_frames` frames, or "" if there are none."""
+    found = [
+        f"{each.point.replace('_', ' ')} at {each.stop / stream.fps:.1f} s"
+        for stream in streams
+        for each in stream.player.released
+        if each.stop < n_frames
+    ]
+    if not found:
+        return ""
+    return (
+        f"\n  released {plural(len(found), 'plant')} that the motion moves too far away from: {format_list(found, 8)}"
+    )
 
 
 def _describe_heading(motion: Motion, timing: Schedule) -> str:
@@ -233,8 +249,8 @@ def _describe_heading(motion: Motion, timing: Schedule) -> str:
     return f"; at the end, it faces {off:.0f} degrees away from the requested direction" if off > _ASTRAY else ""
 
 
-def _record_crowd(make: Maker, timing: Schedule, options: dict[str, Any], n: int) -> list[Motion]:
-    """Record a crowd of n characters that avoid each other."""
+def _record_crowd(make: Maker, timing: Schedule, options: dict[str, Any], n: int) -> tuple[list[Motion], list[Any]]:
+    """Record a crowd of n characters that avoid each other; also return their streams."""
     from marey.control.crowd import record_sources
     from marey.graph.settings import count_frames
 
@@ -249,7 +265,7 @@ def _record_crowd(make: Maker, timing: Schedule, options: dict[str, Any], n: int
     played = record_sources(streams, places, n_frames, senders, directions=asked, distance=options["avoid"])
     recorded = (record_steered(make, timing, options, *pair) for pair in zip(streams, played, strict=True))
     moved = (motion.moved(list(place)) for motion, place in zip(recorded, places, strict=True))
-    return [replace(motion, name=f"character{k:03}") for k, motion in enumerate(moved)]
+    return [replace(motion, name=f"character{k:03}") for k, motion in enumerate(moved)], streams
 
 
 def read_member(text: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from .frames import stack_frames as stack_frames
 from .frames import take_frame as take_frame
 from .player import FrameSource as FrameSource
 from .player import Player as Player
+from .player import ReleasedPlant as ReleasedPlant
 from .stream import LockedStream as LockedStream
 from .stream import PlayedStream as PlayedStream
 from .stream import WrappedStream as WrappedStream

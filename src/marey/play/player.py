@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,10 +21,23 @@ from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.play.frames import SourceFrame, stack_frames
 
-__all__ = ["FrameSource", "Player"]
+__all__ = ["FrameSource", "Player", "ReleasedPlant"]
 
 # The largest number of frames cleaned together. More would save little time and make single frames late.
 _MAX_TOGETHER = 16
+# The largest number of released plants to remember.
+_MAX_RELEASED = 1000
+
+
+class ReleasedPlant(NamedTuple):
+    """A plant that ends early, because the motion moves too far away from it.
+
+    point : name of the contact point. start : its first frame. stop : the first frame in which it is not held.
+    """
+
+    point: str
+    start: int
+    stop: int
 
 
 class FrameSource(Protocol):
@@ -78,6 +91,10 @@ class Player:
     signs : (J, 4) quaternions whose signs the first frame follows; by default it keeps its own.
     step : the step of provenance that recordings get, with `feet` added; by default ``{"op": name}``.
 
+    Attributes
+    ----------
+    released : the latest plants that ended early, because the motion moved too far away from them.
+
     Examples
     --------
     >>> from marey.play import Player, take_frame
@@ -88,8 +105,8 @@ class Player:
     ...     def next_frame(self):
     ...         return take_frame(walk, next(self.frames))
     >>> player = Player(Film(), feet="lock")
-    >>> player.delay, len(player.record(2.0))
-    (0.0, 120)
+    >>> player.delay, len(player.record(2.0)), len(player.released)
+    (0.0, 120, 0)
     """
 
     def __init__(
@@ -115,6 +132,11 @@ class Player:
         self._lock: FootLock | None = None
         self._cleaner: CleanStream | None = None
         self._settings, self._is_open = settings, feet == "auto" or hasattr(source, "stream")
+        # Number of returned frames with contacts; for each point, the start of its plant, and whether it was released.
+        self._n_frames = 0
+        self._plant_starts = np.zeros(0, dtype=np.int64)
+        self._was_released = np.zeros(0, dtype=bool)
+        self.released: deque[ReleasedPlant] = deque(maxlen=_MAX_RELEASED)
         self._set_up_feet()
 
     def _set_up_feet(self) -> None:
@@ -182,7 +204,7 @@ class Player:
             self._waiting += frames
             for _, root, rotations, bones, released in self._cleaner.push(*self._stack(frames)):
                 _, _, contacts, _, labels, origin = self._waiting.popleft()
-                contacts = _end_plants(contacts, released)
+                contacts = self._end_plants(contacts, released)
                 cleaned = (set_readonly(root), set_readonly(rotations), contacts, set_readonly(bones), labels, origin)
                 self._ready.append(SourceFrame(*cleaned))
         return self._ready.popleft()
@@ -217,7 +239,7 @@ class Player:
         if self._lock is None:  # a source that wraps a stream learns its points from the first frame
             self._lock = self._make_lock()
         rotations = self._lock(frame.root, frame.rotations, frame.contacts, frame.bones)
-        return frame._replace(rotations=rotations, contacts=_end_plants(frame.contacts, self._lock.dragged))
+        return frame._replace(rotations=rotations, contacts=self._end_plants(frame.contacts, self._lock.dragged))
 
     def _make_lock(self) -> FootLock:
         source = self.source
@@ -225,10 +247,21 @@ class Player:
             source.skeleton, source.fps, source.points, half_life=self._half_life, max_offset=self._max_offset
         )
 
-
-def _end_plants(contacts: Bools | None, released: Bools) -> Bools | None:
-    """Return the contacts (K,) of a frame without points that are not held."""
-    return contacts if contacts is None or not released.any() else set_readonly(contacts & ~released)
+    def _end_plants(self, contacts: Bools | None, released: Bools) -> Bools | None:
+        """Return the contacts (K,) of a frame without points that are not held, and remember these."""
+        if contacts is None:
+            return None
+        if not self._n_frames:
+            self._plant_starts = np.zeros(len(contacts), dtype=np.int64)
+            self._was_released = np.zeros(len(contacts), dtype=bool)
+        ended = contacts & released
+        for k in np.flatnonzero(ended & ~self._was_released).tolist():
+            plant = ReleasedPlant(self.source.points[k].name, int(self._plant_starts[k]), self._n_frames)
+            self.released.append(plant)
+        self._n_frames += 1
+        self._plant_starts[~contacts] = self._n_frames
+        self._was_released = (self._was_released | ended) & contacts
+        return set_readonly(contacts & ~released) if ended.any() else contacts
 
 
 def _count_frames(seconds: float | None, n_frames: int | None, fps: float) -> int:
