@@ -32,7 +32,11 @@ _MAX_RELEASED = 1000
 class ReleasedPlant(NamedTuple):
     """A plant that ends early, because the motion moves too far away from it.
 
-    point : name of the contact point. start : its first frame. stop : the first frame in which it is not held.
+    Attributes
+    ----------
+    point : name of the contact point.
+    start : its first frame.
+    stop : the first frame in which it is not held.
     """
 
     point: str
