@@ -32,7 +32,7 @@ _SETTINGS = {"parametric motion graph": {"good": 0.10, "bad": 0.15}}
 _ALONE = (("response", "s", 1.0), ("path_error", "m", 1.0), ("memory", "MB", 1e-6))
 _BESIDE = (
     ("skate", "cm/s", 100.0),
-    ("jerk", "100 m/s^3", 1.0),
+    ("jerk", "m/s³", 100.0),
     ("bob", "mm", 1000.0),
     ("lift", "mm", 1000.0),
     ("sway", "degrees", 180.0 / math.pi),

@@ -23,7 +23,7 @@ _COLUMNS: tuple[tuple[str, str, Callable[[StreamMetrics], float], str, bool], ..
     ("90° turn", "s, median", lambda each: each.response, "{:.2f}", True),
     ("off path", "m", lambda each: each.path_error, "{:.2f}", True),
     ("feet slide", "cm/s", lambda each: 100.0 * each.skate, "{:.1f}", False),
-    ("jerk", "100 m/s³", lambda each: each.jerk, "{:.2g}", False),
+    ("jerk", "m/s³", lambda each: 100.0 * each.jerk, "{:.0f}", False),
     ("hips bob", "mm", lambda each: 1000.0 * each.bob, "{:.0f}", False),
     ("feet lift", "mm", lambda each: 1000.0 * each.lift, "{:.0f}", False),
     ("trunk sway", "degrees", lambda each: float(np.degrees(each.sway)), "{:.1f}", False),
