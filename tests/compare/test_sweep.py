@@ -81,7 +81,7 @@ def test_tiles_of_any_size_give_the_same(monkeypatch):
     a, b = wandering(300, 6, seed=1), wandering(310, 6, seed=2)
     pairing = Pairing(a, b, frame_weights(0.5, 30.0, "triangle"))
     wanted = span_minima(pairing, (0, 300, 0, 310), EVERY)
-    for rows, columns, strip in ((16, 20, 8), (100, 1000, 64), (1000, 33, 48)):
+    for rows, columns, strip in ((16, 20, 6), (100, 1000, 66), (1000, 33, 48)):
         monkeypatch.setattr(sweep, "TILE_ROWS", rows)
         monkeypatch.setattr(sweep, "TILE_COLUMNS", columns)
         monkeypatch.setattr(sweep, "_STRIP", strip)
@@ -176,15 +176,18 @@ def test_errors_of_single_precision_stay_within_their_bound(seconds):
     levels, weights = np.zeros(6), frame_weights(seconds, 30.0, "triangle")
     half = len(weights) // 2
     run = (half, 300 - half)
-    ours, theirs = sweep.SweepFactors.of(a, run, weights, levels), sweep.SweepFactors.of(b, run, weights, levels, 96)
+    ours, theirs = (sweep.SweepFactors.of(c, run, weights, levels, c is b) for c in (a, b))
+    rows, columns = ours.screened, theirs.screened
+    flat, heights = (panels.swapaxes(1, 2).reshape(-1, panels.shape[1]) for panels in columns[:2])
     errors = []
-    double = sweep.as_columns(theirs.frames[:2], theirs.n_pieces)
-    for left in range(2):
-        exact = ours.frames[left] @ double[left]
-        integers = (ours.rows[left] @ theirs.columns[left]).astype(np.int32)
+    turned = np.concatenate([-ours.frames.flat[:, 6:], ours.frames.flat[:, :6]], axis=1)
+    pairs = (ours.frames.flat, theirs.frames.flat), (turned, theirs.frames.flat)
+    doubles = [*pairs, (ours.frames.heights, theirs.frames.heights)]
+    for k, (left, right) in enumerate(((rows.flat, flat), (rows.turned, flat), (rows.heights, heights))):
+        integers = (left @ right.T).astype(np.int32)
         assert (half + 1) ** 2 * np.abs(integers).max() < 2**30.7
-        rounded = integers * (ours.units[left] * theirs.units[left])
-        errors.extend(np.abs(rounded - exact).reshape(len(exact), -1).max(axis=1))
+        rounded = integers * (ours.units[k // 2] * theirs.units[k // 2])
+        errors.append(np.abs(rounded - doubles[k][0] @ doubles[k][1].T).max())
     dot, cross, up = errors
     bound = sweep.bound_error(ours, theirs, 300)
     assert 0.0 < 2.0 * (np.hypot(dot, cross) + up) < bound < 1e-3

@@ -4,16 +4,16 @@ The search works on one tile of the grid at a time, and on a few rows of a tile 
 markers in the processor's cache while they are computed, summed along diagonals and searched for minima. One thread
 works on a span; callers distribute spans over threads or processes.
 
-All cells are first screened in single precision; cells that this leaves undecided are measured in double precision, one
-by one. If too many are undecided, for example where nothing moves, the entire tile is swept again in double precision.
-In both cases the minima are those of D in double precision.
+All cells are first screened in single precision (`screen_kernels`); cells that this leaves undecided are measured in
+double precision, one by one. If too many are undecided, for example where nothing moves, the entire tile is swept again
+in double precision. In both cases the minima are those of D in double precision.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -25,22 +25,12 @@ from marey.compare.cell_kernels import decide_cells
 from marey.compare.clouds import Clouds
 from marey.compare.minima_kernels import find_minima
 from marey.compare.pairing import PIECE, Pairing, Span, size
-from marey.compare.sweep_kernels import (
-    Bounds,
-    Frames,
-    ScreenState,
-    ScreenTile,
-    SweepState,
-    SweepTile,
-    average_windows,
-    fill_frames,
-    screen_rows,
-    sweep_rows,
-)
+from marey.compare.screen_kernels import COLUMNS, ROWS, ScreenColumns, ScreenRows, ScreenTile, screen_tile
+from marey.compare.sweep_kernels import Bounds, Frames, SweepState, SweepTile, average_windows, fill_frames, sweep_rows
 from marey.core.arrays import Floats, Ints
 
-# Maximum size of a tile in cells, and number of rows whose products are computed together. Wide tiles have fewer cells
-# around them that only serve as neighbors; low strips of them stay in the cache.
+# Maximum size of a tile in cells, and number of rows whose products are computed together, a multiple of `ROWS`. Wide
+# tiles have fewer cells around them that only serve as neighbors; low strips of them stay in the cache.
 TILE_ROWS, TILE_COLUMNS = 1024, 1024
 _STRIP = 48
 # Maximum fraction of a tile's cells to measure one by one; for more, sweeping it in double precision is faster.
@@ -52,8 +42,7 @@ _TOTAL_BITS = 30.6
 # Number of results to keep: all sides of a clip of about 10,000 frames.
 _MAX_RESULTS = 20
 
-Factors = tuple[NDArray[Any], ...]
-Sides = Callable[[Clouds, Clouds, tuple[int, int], int | None], "SweepFactors"]
+Sides = Callable[[Clouds, Clouds, tuple[int, int], bool], "SweepFactors"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -102,21 +91,19 @@ def _swept(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int,
     bands = []
     for rows in even_runs(own[0], own[1], TILE_ROWS):
         tall = _extend_run(rows, inner[:2])
-        bands.append((rows, tall, sides(a, b, tall, None)))
+        bands.append((rows, tall, sides(a, b, tall, False)))
     for columns in even_runs(own[2], own[3], TILE_COLUMNS):
         wide = _extend_run(columns, inner[2:])
         if columns[1] - min_lag <= own[0]:
             continue
-        right = sides(a, b, wide, sweeper.strip)
+        right = sides(a, b, wide, True)
         for rows, tall, left in bands:
-            # Leave out rows, and full pieces of columns, that have no cells right of the lag.
+            # Leave out rows that have no cells right of the lag.
             stop = min(rows[1], columns[1] - min_lag)
             if stop <= rows[0]:
                 break
-            part = right.since(rows[0] + min_lag - 1 - pairing.half)
-            first = part.begin + pairing.half
-            tile = (tall[0], min(tall[1], stop + 1), max(wide[0], first), wide[1])
-            found.append(sweeper.find(left, part, (rows[0], stop, max(columns[0], first), columns[1]), tile))
+            tile = (tall[0], min(tall[1], stop + 1), *wide)
+            found.append(sweeper.find(left, right, (rows[0], stop, *columns), tile))
     cells = np.concatenate(found)
     # The cells of each tile are in order, and tiles come from left to right.
     return np.take(cells, cells[:, 0].argsort(kind="stable"), axis=0)
@@ -133,7 +120,7 @@ def decide_minima(pairing: Pairing, cells: Ints, limit: float) -> Ints:
     starts = np.maximum(lows, 0)
     levels = np.zeros(pairing.a.n_markers)
     ours, theirs = (
-        SweepFactors.of(clouds, (int(start) + half, int(stop) - half), pairing.frame_weights, levels).frames
+        _make_frames(clouds, (int(start) + half, int(stop) - half), half, levels, 1)
         for clouds, start, stop in zip((pairing.a, pairing.b), starts, highs, strict=True)
     )
     is_minimum, decided = ~is_open, np.empty(np.count_nonzero(is_open), dtype=bool)
@@ -169,80 +156,72 @@ def make_sides(frame_weights: Floats) -> Sides:
     return LastResults(partial(_build_side, frame_weights))
 
 
-def _build_side(frame_weights: Floats, a: Clouds, b: Clouds, run: tuple[int, int], n_rows: int | None) -> SweepFactors:
-    """Build the side of clip a, or of clip b if `n_rows` is given; see `SweepFactors.of`."""
+def _build_side(frame_weights: Floats, a: Clouds, b: Clouds, run: tuple[int, int], is_right: bool) -> SweepFactors:
+    """Build the side of clip b or of clip a; see `SweepFactors.of`."""
     levels = 0.5 * sum(clouds.points[:: max(len(clouds) // 8, 1), :, 1].mean(axis=0) for clouds in (a, b))
-    return SweepFactors.of(a if n_rows is None else b, run, frame_weights, levels, n_rows)
+    return SweepFactors.of(b if is_right else a, run, frame_weights, levels, is_right)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepFactors:
     """One factor of the matrix products that compare all frames of two clips.
 
-    begin : first frame. n_pieces : number of pieces of equal length that the frames are split into.
-    frames : values of the frames, padded with zeros.
+    begin : first frame.
+    frames : values of the frames, followed by zeros.
     means : (3, F - 2 half) from `average_windows`.
     units : divisors of the horizontal values and of the heights in single precision.
-    rows : horizontal values and heights in single precision, laid out as left factors.
-    columns : the same, laid out as right factors by `as_columns`; () for a left factor.
+    screened : the same in single precision, with the path in double precision.
     """
 
     begin: int
-    n_pieces: int
     frames: Frames
     means: Floats
     units: tuple[float, float]
-    rows: Factors
-    columns: Factors
+    screened: Any
 
     @classmethod
     def of(
-        cls, clouds: Clouds, run: tuple[int, int], frame_weights: Floats, levels: Floats, n_rows: int | None = None
+        cls, clouds: Clouds, run: tuple[int, int], frame_weights: Floats, levels: Floats, is_right: bool
     ) -> SweepFactors:
-        """Build the factor for the frames `run` (start, stop), including those of the windows at its ends.
-
-        n_rows : rows of the left factor that a right factor is multiplied with; None makes a left factor.
-        """
+        """Build the left or the right factor for the frames `run` (start, stop), including those of the windows at its
+        ends."""
         half = len(frame_weights) // 2
-        begin = run[0] - half
-        points, weights = clouds.points[begin : run[1] + half], clouds.weights
-        if not weights.all():
-            points, levels = points.compress(weights > 0, axis=1), levels.compress(weights > 0)
-            weights = weights.compress(weights > 0)
-        n_frames, n_markers = points.shape[:2]
-        n_pieces, largest = 1, 1.0
-        if n_rows is not None:
-            n_pieces = math.ceil(n_frames / max(PIECE // (2 * n_markers * n_rows), 8))
-            largest = 2.0**_TOTAL_BITS / (half + 1) ** 2
-        n = n_pieces * math.ceil(n_frames / n_pieces)
-        frames = Frames(np.zeros((n, 2 * n_markers)), np.zeros((n, n_markers)), np.zeros((4, n)))
-        center = points[:: max(n_frames // 4, 1), :, ::2].mean(axis=(0, 1))
-        fill_frames(points, np.sqrt(weights), center, levels, frames)
+        frames = _make_frames(clouds, run, half, levels, COLUMNS if is_right else ROWS)
+        n_frames = run[1] - run[0] + 2 * half
         means = np.empty((3, n_frames - 2 * half))
         average_windows(frames.sums, frame_weights, means)
         # The longest frame of a left factor has length 1; its product with the longest of a right factor is `largest`.
-        flat_unit, up_unit = (math.sqrt(frames.sums[k].max()) / largest or 1.0 for k in (2, 3))
-        rows = (_round_to_single(frames.flat, flat_unit), _round_to_single(frames.heights, up_unit))
-        columns = () if n_rows is None else as_columns(rows, n_pieces)
-        return cls(begin, n_pieces, frames, means, (flat_unit, up_unit), rows, columns)
+        largest = 2.0**_TOTAL_BITS / (half + 1) ** 2 if is_right else 1.0
+        units = tuple(math.sqrt(frames.sums[k].max()) / largest or 1.0 for k in (2, 3))
+        flat, heights = (_round_to_single(m, unit) for m, unit in zip(frames[:2], units, strict=True))
+        path, windows, spreads = frames.sums[:2].copy(), (half + 1) * means[:2], means[2].astype(np.float32)
+        screened: ScreenRows | ScreenColumns
+        if is_right:
+            flat, heights = (
+                np.ascontiguousarray(m.reshape(-1, COLUMNS, m.shape[1]).swapaxes(1, 2)) for m in (flat, heights)
+            )
+            screened = ScreenColumns(flat, heights, path, windows, spreads)
+        else:
+            path = np.pad(np.concatenate([path, -2.0 * path]), ((0, 0), (2 * half + 2, 0)))
+            screened = ScreenRows(flat, _turn(flat), heights, path, windows, spreads)
+        return cls(run[0] - half, frames, means, (units[0], units[1]), screened)
 
-    def since(self, frame: int) -> SweepFactors:
-        """Drop the pieces of a right factor that end before `frame`."""
-        n = len(self.frames.flat) // self.n_pieces
-        pieces = max(frame - self.begin, 0) // n
-        if pieces == 0:
-            return self
-        skip = pieces * n
-        flat, heights, sums = self.frames
-        return replace(
-            self,
-            begin=self.begin + skip,
-            n_pieces=self.n_pieces - pieces,
-            frames=Frames(flat[skip:], heights[skip:], sums[:, skip:].copy()),
-            means=self.means[:, skip:].copy(),
-            rows=tuple(each[skip:] for each in self.rows),
-            columns=tuple(each[:, pieces:] for each in self.columns),
-        )
+
+def _make_frames(clouds: Clouds, run: tuple[int, int], half: int, levels: Floats, multiple: int) -> Frames:
+    """Return the frames `run` (start, stop) of a clip with those of the windows at its ends.
+
+    Heights are relative to `levels` (M,). Zeros follow, so that the number of frames is a multiple of `multiple`.
+    """
+    points, weights = clouds.points[run[0] - half : run[1] + half], clouds.weights
+    if not weights.all():
+        points, levels = points.compress(weights > 0, axis=1), levels.compress(weights > 0)
+        weights = weights.compress(weights > 0)
+    n_frames, n_markers = points.shape[:2]
+    n = multiple * math.ceil(n_frames / multiple)
+    frames = Frames(np.zeros((n, 2 * n_markers)), np.zeros((n, n_markers)), np.zeros((4, n)))
+    center = points[:: max(n_frames // 4, 1), :, ::2].mean(axis=(0, 1))
+    fill_frames(points, np.sqrt(weights), center, levels, frames)
+    return frames
 
 
 def _round_to_single(values: Floats, unit: float) -> NDArray[Any]:
@@ -250,13 +229,10 @@ def _round_to_single(values: Floats, unit: float) -> NDArray[Any]:
     return np.multiply(values, 1.0 / unit, out=out, casting="same_kind")
 
 
-def as_columns(rows: Factors, n_pieces: int) -> Factors:
-    """Return flat and heights as right factors: flat and flat rotated by a right angle (2, pieces, n, R), and heights
-    (1, pieces, n, R)."""
-    flat, heights = (np.ascontiguousarray(m.reshape(n_pieces, -1, m.shape[1]).swapaxes(1, 2)) for m in rows)
-    n_markers = heights.shape[1]
-    rotated = np.concatenate([flat[:, n_markers:], -flat[:, :n_markers]], axis=1)
-    return np.stack([flat, rotated]), heights[None]
+def _turn(flat: NDArray[Any]) -> NDArray[Any]:
+    """Rotate markers (F, 2 M) on the floor so that products with other markers become cross products."""
+    n_markers = flat.shape[1] // 2
+    return np.concatenate([-flat[:, n_markers:], flat[:, :n_markers]], axis=1)
 
 
 def bound_error(left: SweepFactors, right: SweepFactors, n_rows: int) -> float:
@@ -287,9 +263,7 @@ class _Sweeper:
     def __init__(self, pairing: Pairing, n_columns: int, limit: float, min_lag: int) -> None:
         self.weights, self.limit, self.min_lag = pairing.frame_weights, limit, min_lag
         self.pad = pairing.half + 1
-        self.strip = max(_STRIP, 2 * self.pad)
-        most = min(n_columns, TILE_COLUMNS) + 2
-        self.found = np.empty(((self.strip + 2) * (most + 2) // 2, 3), dtype=np.int64)
+        self.found: Ints = np.empty((0, 3), dtype=np.int64)
 
     def find(self, left: SweepFactors, right: SweepFactors, own: Span, tile: Span) -> Ints:
         """Return the minima (N, 2) among a tile's own cells; its other cells only serve as neighbors."""
@@ -304,75 +278,49 @@ class _Sweeper:
         return self._sweep(left, right, own, tile)
 
     def _screen(self, left: SweepFactors, right: SweepFactors, own: Span, tile: Span, slack: float) -> Ints | None:
-        """Return cells (N, 3) as in `ScreenState.found`, or None if too many of them are undecided."""
-        n_before = 2 * self.pad
-        width = n_before + len(right.frames.flat)
-        state = ScreenState(np.zeros((9, width), dtype=np.int32), np.zeros((6, width)), self.found)
+        """Return cells (N, 3) as from `screen_tile`, or None if too many of them are undecided."""
+        shape = tile[1] - tile[0], tile[3] - tile[2]
         units = (left.units[0] * right.units[0], left.units[1] * right.units[1])
-        cells = ScreenTile(*_paths_and_means(left, right, n_before, tile), self.pad - 1, units, *_places(own, tile))
-        lines = np.full((3, tile[3] - tile[2] + 2), np.inf, dtype=np.float32)
+        max_open = int(_MAX_OPEN * size(tile))
+        room = (shape[0] + 1) // 2 * ((shape[1] + 1) // 2) + max_open + shape[1]
+        if len(self.found) < room:
+            self.found = np.empty((room, 3), dtype=np.int64)
+        cells = ScreenTile(self.pad - 1, _STRIP, units, shape, *_places(own, tile), max_open)
         bounds = Bounds(self.limit, self.min_lag, slack)
-        return self._search(
-            left.rows,
-            right.columns,
-            n_before,
-            tile,
-            lambda products, rows: screen_rows(products, lines, state, cells, rows, bounds),
-        )
+        n = screen_tile(left.screened, right.screened, cells, bounds, self.found)
+        return None if n < 0 else self.found[:n].copy()
 
     def _sweep(self, left: SweepFactors, right: SweepFactors, own: Span, tile: Span) -> Ints:
-        """Return the minima (N, 2), found in double precision."""
-        pad, width = self.pad, self.pad + len(right.frames.flat)
-        cells = SweepTile(*_paths_and_means(left, right, pad, tile), *_places(own, tile))
-        state = SweepState(np.zeros((3, pad + 1, width)), np.zeros((3, 2, width)), self.found)
-        lines, bounds = np.full((3, tile[3] - tile[2] + 2), np.inf), Bounds(self.limit, self.min_lag, 0.0)
-        found = self._search(
-            left.frames[:2],
-            as_columns(right.frames[:2], right.n_pieces),
-            pad,
-            tile,
-            lambda products, rows: sweep_rows(products, lines, state, cells, rows, bounds),
-        )
-        assert found is not None  # nothing is left undecided
-        return found[:, :2]
-
-    def _search(
-        self,
-        rows: Factors,
-        columns: Factors,
-        n_before: int,
-        tile: Span,
-        search: Callable[[NDArray[Any], tuple[int, int]], int],
-    ) -> Ints | None:
-        """Compute the products of one strip of rows after another, with `n_before` zeros before each, and search them.
-
-        Return all cells (N, 3) that were found, or None if too many of them are undecided.
-        """
-        strip = self.strip
-        _, n_pieces, _, n = columns[0].shape
+        """Return the minima (N, 2), found in double precision, one strip of rows after another."""
+        pad, strip = self.pad, max(_STRIP, 2 * self.pad)
+        flat, heights = right.frames[:2]
+        # The rows of the cross products are turned, as in `ScreenRows`.
+        factors = [
+            (ours, np.ascontiguousarray(theirs.T))
+            for ours, theirs in zip(
+                (left.frames.flat, _turn(left.frames.flat), left.frames.heights), (flat, flat, heights), strict=True
+            )
+        ]
+        n_columns = len(flat)
+        step = max(PIECE // (strip * flat.shape[1]), 8)
         # Two strips in turn: rows of the strip before are still needed.
-        products = np.empty((3, 2 * strip, n_before + n_pieces * n), dtype=rows[0].dtype)
-        products[..., :n_before] = products[:, 2 * strip - n_before :] = 0.0
-        found = [np.empty((0, 3), dtype=np.int64)]
-        n_open, max_open = 0, _MAX_OPEN * size(tile)
-        n_rows = tile[1] - tile[0] + 2 * (self.pad - 1)
+        products = np.zeros((3, 2 * strip, pad + n_columns))
+        cells = SweepTile(*_paths_and_means(left, right, pad, tile), *_places(own, tile))
+        room = np.empty(((strip + 2) * (tile[3] - tile[2] + 2) // 2, 2), dtype=np.int64)
+        state = SweepState(np.zeros((3, pad + 1, pad + n_columns)), np.zeros((3, 2, pad + n_columns)), room)
+        lines, bounds = np.full((3, tile[3] - tile[2] + 2), np.inf), Bounds(self.limit, self.min_lag, 0.0)
+        found = []
+        n_rows = tile[1] - tile[0] + 2 * (pad - 1)
         for start in range(0, n_rows, strip):
             stop = min(start + strip, n_rows)
-            # Leave out pieces left of the lag and of the neighbors there.
-            skip = max(start + tile[0] - tile[2] + self.min_lag - 2, 0) // n
+            # Leave out columns left of the lag and of the neighbors there.
+            skip = max(start + tile[0] - tile[2] + self.min_lag - 2, 0)
             first = start % (2 * strip)
-            out = products[:, first : first + stop - start, n_before + skip * n :]
-            k = 0
-            for a, b in zip(rows, columns, strict=True):
-                part = out[k : k + len(b)].reshape(len(b), stop - start, n_pieces - skip, n)
-                np.matmul(a[start:stop], b[:, skip:], out=part.swapaxes(1, 2))
-                k += len(b)
-            n_found = search(products, (start, stop))
-            if n_found > 0:
-                found.append(self.found[:n_found].copy())
-                n_open += int(np.count_nonzero(found[-1][:, 2]))
-            if n_found < 0 or n_open > max_open:
-                return None
+            for out, (ours, theirs) in zip(products[:, first : first + stop - start, pad:], factors, strict=True):
+                for k in range(skip, n_columns, step):
+                    np.matmul(ours[start:stop], theirs[:, k : k + step], out=out[:, k : k + step])
+            n_found = sweep_rows(products, lines, state, cells, (start, stop), bounds)
+            found.append(room[:n_found].copy())
         return np.concatenate(found)
 
 
@@ -380,8 +328,7 @@ def _paths_and_means(
     left: SweepFactors, right: SweepFactors, n_before: int, tile: Span
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the paths of both sides after `n_before` zeros, and the means of their windows, as in `SweepTile`."""
-    ours, theirs = (np.zeros((2, n_before + len(side.frames.flat))) for side in (left, right))
-    ours[:, n_before:], theirs[:, n_before:] = left.frames.sums[:2], right.frames.sums[:2]
+    ours, theirs = (np.pad(side.frames.sums[:2], ((0, 0), (n_before, 0))) for side in (left, right))
     return ours, theirs, left.means[:, : tile[1] - tile[0]].copy(), right.means
 
 

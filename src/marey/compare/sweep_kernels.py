@@ -6,12 +6,6 @@ in double precision. A triangular window is a box of boxes, each of half + 1 fra
 that many products, total = sum of that many runs; each is updated from the previous one on its diagonal. Rows arrive
 one after another; D of a row is known `half` rows later, and whether its cells are minima one row after that. All lines
 start with `half + 1` zeros, for the columns before the first.
-
-Products in single precision suffice to decide nearly all cells. They are rounded to integers, whose totals are exact,
-so that errors do not accumulate from row to row, and need no runs: the second difference of a total along the diagonal
-is that of the products half + 1 frames apart. Totals of the paths are updated in the same way, in double precision. D
-has the precision of the products, and `slack` is twice its error. A neighbor whose D differs by less than `slack` is a
-rival; `cell_kernels` compares rivals in double precision.
 """
 
 from __future__ import annotations
@@ -25,19 +19,12 @@ from marey.compiled import (
     Floats1D,
     Floats2D,
     Floats3D,
-    Int32s2D,
     Ints2D,
     Out,
-    Singles1D,
-    Singles2D,
-    Singles3D,
     UInt8s1D,
     helper,
     kernel,
 )
-
-# Flag in addition to the eight bits for rivals: D may be above the limit.
-_AT_LIMIT = 256
 
 
 class Frames(NamedTuple):
@@ -57,7 +44,7 @@ class SweepState(NamedTuple):
     """State for computing one strip of rows after another.
 
     runs, totals : (3, half + 2, half + 1 + C) and (3, 2, half + 1 + C), the state between calls.
-    found : (N, 3) row and column of minima of these rows, and their rivals as bits, see `_find_rivals`.
+    found : (N, 2) row and column of minima of these rows.
     """
 
     runs: Out[Floats3D]
@@ -84,39 +71,8 @@ class SweepTile(NamedTuple):
     place: tuple[int, int]
 
 
-class ScreenState(NamedTuple):
-    """State for screening one strip of rows after another.
-
-    totals : (9, 2 half + 2 + C) of the last three rows of the products: three lines each for dot, cross and up.
-    paths : (6, 2 half + 2 + C) the same for dot and cross of the paths, m^2.
-    found : as in `SweepState`.
-    """
-
-    totals: Out[Int32s2D]
-    paths: Out[Floats2D]
-    found: Out[Ints2D]
-
-
-class ScreenTile(NamedTuple):
-    """Cells of the grid as in `SweepTile`.
-
-    our_path, their_path : (2, 2 half + 2 + R), (2, 2 half + 2 + C).
-    half : number of frames on either side of a window's center.
-    units : m^2 for one in the totals: of dot and cross, and of up.
-    """
-
-    our_path: Floats2D
-    their_path: Floats2D
-    ours: Floats2D
-    theirs: Floats2D
-    half: int
-    units: tuple[float, float]
-    own: tuple[int, int, int, int]
-    place: tuple[int, int]
-
-
 class Bounds(NamedTuple):
-    """Which cells count: D at most limit (m^2), column - row at least min_lag; slack (m^2) is explained above."""
+    """Which cells count: D at most limit (m^2), column - row at least min_lag; see `screen_kernels` for slack (m^2)."""
 
     limit: float
     min_lag: int
@@ -217,10 +173,10 @@ def _write_column_minima(above: Any, here: Any, below: Any, out: Any) -> None:
 
 
 @helper
-def _flag_minima(here: Any, left: Any, middle: Any, right: Any, limit: Any, slack: Any, out: UInt8s1D) -> None:
+def _flag_minima(here: Any, left: Any, middle: Any, right: Any, limit: Any, out: UInt8s1D) -> None:
     for k in range(len(out)):
         around = _minimum(_minimum(left[k], right[k]), _minimum(middle[k], limit))
-        out[k] = np.uint8(1) if here[k] <= around + slack else np.uint8(0)
+        out[k] = np.uint8(1) if here[k] <= around else np.uint8(0)
 
 
 @helper
@@ -234,23 +190,12 @@ def _is_minimum(above: Any, here: Any, below: Any, k: int) -> bool:
 
 
 @helper
-def _find_rivals(above: Any, here: Any, below: Any, k: int, bound: Any) -> int:
-    """Return the neighbors with D of at most `bound`, one bit for each, in row-major order."""
-    bits = 0
-    for column in range(3):
-        bits |= (above[k - 1 + column] <= bound) << column
-        bits |= (below[k - 1 + column] <= bound) << (5 + column)
-    return int(bits | (here[k - 1] <= bound) << 3 | (here[k + 1] <= bound) << 4)
-
-
-@helper
 def _find_row_minima(lines: Any, found: Ints2D, tile: Any, i: int, bounds: Bounds, work: Scratch, n: int) -> int:
     """Append the minima of row i of the tile, whose neighboring rows are known, to the first n that were found.
 
     Return the new number of minima, or -1 if there is no room for them.
     """
     own, place = tile.own, tile.place
-    limit, slack = bounds.limit, bounds.slack
     least, flags, words = work.least, work.flags, work.words
     above, here, below = lines[(i - 1) % 3], lines[i % 3], lines[(i + 1) % 3]
     row = place[0] + i
@@ -262,7 +207,7 @@ def _find_row_minima(lines: Any, found: Ints2D, tile: Any, i: int, bounds: Bound
     _write_column_minima(above[first:stop], here[first:stop], below[first:stop], least[first:stop])
     _flag_minima(
         here[first + 1 : last + 1], least[first:last], least[first + 1 : last + 1], least[first + 2 : last + 2],
-        limit, slack, flags[first:last],
+        bounds.limit, flags[first:last],
     )  # fmt: skip
     begin = first // 8
     flags[8 * begin : first] = np.uint8(0)
@@ -274,15 +219,11 @@ def _find_row_minima(lines: Any, found: Ints2D, tile: Any, i: int, bounds: Bound
         for k in range(8 * word, 8 * word + 8):
             if not flags[k]:
                 continue
-            rivals = 0
-            if slack > 0.0:
-                bound = here[k + 1] + slack
-                rivals = _find_rivals(above, here, below, k + 1, bound) | (_AT_LIMIT if bound > limit else 0)
-            elif not _is_minimum(above, here, below, k + 1):
+            if not _is_minimum(above, here, below, k + 1):
                 continue
             if n == len(found):
                 return -1
-            found[n, 0], found[n, 1], found[n, 2] = row, place[1] + k, rivals
+            found[n, 0], found[n, 1] = row, place[1] + k
             n += 1
     return n
 
@@ -369,126 +310,6 @@ def sweep_rows(
         of_row = (totals[0, parity, since:stop], totals[1, parity, since:stop], totals[2, parity, since:stop])
         _write_distances(lines[i % 3, 1 + skip : 1 + n_cells], of_row, unit, mean, their_means)
         n_found = _search_rows(lines, state.found, tile, i, bounds, work, n_found)
-        if n_found < 0:
-            break
-    return n_found
-
-
-@helper
-def _add_second_difference(
-    total: Any, last: Any, earlier: Any, coming: Singles1D, middle: Singles1D, gone: Singles1D
-) -> None:
-    for k in range(len(total)):
-        change = np.int32(coming[k]) - 2 * np.int32(middle[k]) + np.int32(gone[k])
-        total[k] = last[k] + (last[k] - earlier[k]) + change
-
-
-@helper
-def _add_path(dots: Any, crosses: Any, us: Any, vs: Any, ours: Any) -> None:
-    """Do the same as `_add_second_difference` for dot and cross of the paths; `us`, `vs`: x, z of the columns."""
-    (dot, dot_1, dot_2), (cross, cross_1, cross_2) = dots, crosses
-    (u, u_1, u_2), (v, v_1, v_2), (x, z, x_1, z_1, x_2, z_2) = us, vs, ours
-    for k in range(len(dot)):
-        change = (x * u[k] + z * v[k]) - 2.0 * (x_1 * u_1[k] + z_1 * v_1[k]) + (x_2 * u_2[k] + z_2 * v_2[k])
-        dot[k] = dot_1[k] + (dot_1[k] - dot_2[k]) + change
-        change = (x * v[k] - z * u[k]) - 2.0 * (x_1 * v_1[k] - z_1 * u_1[k]) + (x_2 * v_2[k] - z_2 * u_2[k])
-        cross[k] = cross_1[k] + (cross_1[k] - cross_2[k]) + change
-
-
-@helper
-def _write_path(dots: Singles1D, crosses: Singles1D, totals: Any, unit: float, ours: Any, theirs: Any) -> None:
-    """Write dot and cross of the paths relative to the means of the windows."""
-    (path_dots, path_crosses), (x, z), (bx, bz) = totals, ours, theirs
-    for k in range(len(dots)):
-        dots[k] = path_dots[k] * unit - (x * bx[k] + z * bz[k])
-        crosses[k] = path_crosses[k] * unit - (x * bz[k] - z * bx[k])
-
-
-@helper
-def _write_single_distances(
-    line: Singles1D, totals: Any, paths: Any, units: Any, spread: np.float32, spreads: Singles1D
-) -> None:
-    (dots, crosses, ups), (path_dots, path_crosses), (flat_unit, up_unit) = totals, paths, units
-    zero = np.float32(0.0)
-    for k in range(len(line)):
-        p = np.float32(dots[k]) * flat_unit + path_dots[k]
-        q = np.float32(crosses[k]) * flat_unit + path_crosses[k]
-        length = np.sqrt(p * p + q * q)
-        d = ((spread + spreads[k]) - np.float32(ups[k]) * up_unit) - (length + length)
-        line[k] = d if d > zero else zero
-
-
-@kernel
-def screen_rows(
-    products: Singles3D,
-    lines: Out[Singles2D],
-    state: ScreenState,
-    tile: ScreenTile,
-    rows: tuple[int, int],
-    bounds: Bounds,
-) -> int:
-    """Do the same as `sweep_rows` in single precision: find cells that may be minima, and their rivals.
-
-    Return the number of cells in `state.found`, or -1 if there is no room for more.
-
-    products : (3, N, 2 half + 2 + C) in `tile.units`.
-    """
-    totals, path_totals, half, ours = state.totals, state.paths, tile.half, tile.our_path
-    us, vs, bx, bz = tile.their_path[0], tile.their_path[1], tile.theirs[0], tile.theirs[1]
-    pad = half + 1
-    n_rows, width, n_cells = products.shape[1], products.shape[2], len(bx)
-    unit = 1.0 / (pad * pad)
-    units = np.float32(tile.units[0] * unit), np.float32(2.0 * tile.units[1] * unit)
-    limits = Bounds(np.float32(bounds.limit), bounds.min_lag, np.float32(bounds.slack))  # type: ignore[arg-type]
-    work = _make_scratch(lines)
-    spreads, path_dots, path_crosses = np.empty_like(lines[0]), np.empty_like(lines[0]), np.empty_like(lines[0])
-    for k in range(n_cells):
-        spreads[k] = tile.theirs[2, k]
-    n_found = 0
-    first = 2 * pad
-    stop = first + 2 * half + n_cells
-    for t in range(rows[0], rows[1]):
-        column = _first_column(tile.place, bounds, t)
-        begin = first + column
-        at_u = (us[begin:], us[begin - pad : width - pad], us[begin - first : width - first])
-        at_v = (vs[begin:], vs[begin - pad : width - pad], vs[begin - first : width - first])
-        row, middle, gone = t % n_rows, (t - pad) % n_rows, (t - first) % n_rows
-        now, last, earlier = t % 3, (t + 2) % 3, (t + 1) % 3
-        for k in range(3):
-            _add_second_difference(
-                totals[3 * k + now, begin:],
-                totals[3 * k + last, begin - 1 : width - 1],
-                totals[3 * k + earlier, begin - 2 : width - 2],
-                products[k, row, begin:],
-                products[k, middle, begin - pad : width - pad],
-                products[k, gone, begin - first : width - first],
-            )
-        p = first + t
-        ends = (ours[0, p], ours[1, p], ours[0, p - pad], ours[1, p - pad], ours[0, t], ours[1, t])
-        dots = (
-            path_totals[now, begin:],
-            path_totals[last, begin - 1 : width - 1],
-            path_totals[earlier, begin - 2 : width - 2],
-        )
-        crosses = (
-            path_totals[3 + now, begin:],
-            path_totals[3 + last, begin - 1 : width - 1],
-            path_totals[3 + earlier, begin - 2 : width - 2],
-        )
-        _add_path(dots, crosses, at_u, at_v, ends)
-        i = t - 2 * half
-        if i < 0:
-            continue
-        skip = max(column - 2 * half, 0)
-        since = first + 2 * half + skip
-        of_paths = (path_totals[now, since:stop], path_totals[3 + now, since:stop])
-        paths = (path_dots[: n_cells - skip], path_crosses[: n_cells - skip])
-        means = (tile.ours[0, i], tile.ours[1, i])
-        _write_path(paths[0], paths[1], of_paths, unit, means, (bx[skip:], bz[skip:]))
-        of_row = (totals[now, since:stop], totals[3 + now, since:stop], totals[6 + now, since:stop])
-        spread = np.float32(tile.ours[2, i])
-        _write_single_distances(lines[i % 3, 1 + skip : 1 + n_cells], of_row, paths, units, spread, spreads[skip:])
-        n_found = _search_rows(lines, state.found, tile, i, limits, work, n_found)
         if n_found < 0:
             break
     return n_found
