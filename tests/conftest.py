@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-# Two workers use both cores already, and a pool of threads makes each of the many small processes start later.
+# Two workers already use both cores, and a thread pool would delay the start of each of many small processes.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# The studio remembers no folders of tests.
+# The studio does not store folders of tests.
 os.environ["MAREY_RECENT"] = os.devnull
 
 import numpy as np
@@ -28,7 +28,7 @@ from tests import tiers
 with contextlib.suppress(ImportError):  # not installed with the lowest versions
     from hypothesis import HealthCheck, settings
 
-    # Neither the load of the machine nor chance decides whether a test passes. Tests may set more than this.
+    # Neither load on the machine nor chance decides whether a test passes. Tests may set more than this.
     settings.register_profile(
         "steady", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
     )
@@ -96,7 +96,7 @@ remember_samples(Path(__file__).resolve().parents[1] / "build" / "samples")
 
 @pytest.fixture(scope="session", autouse=True)
 def _exact_arguments() -> Iterator[None]:
-    """Kernels get exactly the arrays that their signatures name: converting others would cost time at every call."""
+    """Kernels get exactly the arrays of their signatures: converting others would take time in every call."""
     from marey import compiled
 
     def refuse(value: Any, dtype: str, ndim: int, name: str) -> Any:
@@ -125,7 +125,7 @@ _TOGETHER = ("control", "find", "graph", "parametric", "pmg", "store", "studio/b
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Groups by path: pytest-xdist up to 3.8 does not see the marks of groups with pytest 9.2."""
+    """Group tests by path: pytest-xdist up to 3.8 does not see group marks with pytest 9.2."""
     from xdist.scheduler import LoadScopeScheduling
 
     if config.getoption("dist") != "loadgroup":
@@ -155,20 +155,20 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Keep what thousands of collected tests are made of out of every garbage collection while they run."""
+    """Exclude the objects of thousands of collected tests from garbage collection while they run."""
     gc.collect()
     gc.freeze()
 
 
 def check_slow_marks(nodeid: str, marks: Iterable[pytest.Mark]) -> None:
-    """A test leaves the fast tier only for a reason."""
+    """A test is left out of the fast tier only for a stated reason."""
     for mark in marks:
         if len(mark.args) != 1 or mark.kwargs or not (isinstance(mark.args[0], str) and mark.args[0].strip()):
             raise pytest.UsageError(f'{nodeid}: slow takes a reason, as in @pytest.mark.slow("compiles all kernels")')
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long groups first, so that workers end together: those of the browser, then files outside of folders."""
+    """Start with long groups, so that workers finish together: browser tests, then files outside of folders."""
     for item in items:
         check_slow_marks(item.nodeid, item.iter_markers("slow"))
     items.sort(key=lambda item: (not item.nodeid.startswith("tests/studio/browser/"), item.path.parent.name != "tests"))

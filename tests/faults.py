@@ -33,7 +33,7 @@ _DATABASE_FULL = sqlite3.OperationalError("database or disk is full")
 
 
 class Killed(BaseException):
-    """The process is dead: nothing may catch this and go on."""
+    """The process is dead: nothing may catch this and continue."""
 
 
 class Faults:
@@ -159,7 +159,7 @@ def explore(
     start.mkdir()
     prepare(start)
     places = (Path(shutil.copytree(start, folder / str(k))) for k in itertools.count())
-    with mock.patch.object(os, "fsync", return_value=None):  # nothing here can tell, and it takes most of the time
+    with mock.patch.object(os, "fsync", return_value=None):  # no check notices it, and it takes most of the time
         place = next(places)
         before = state(place)
         with Faults() as counted:

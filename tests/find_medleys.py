@@ -1,4 +1,4 @@
-"""Long sample clips that the tests of finding look through, made once."""
+"""Long sample clips for the tests of searches, made once."""
 
 from dataclasses import replace
 from functools import cache
@@ -12,7 +12,7 @@ from marey.samples import sample
 
 @cache
 def takes() -> tuple[Motion, ...]:
-    """Two takes with three kicks in each, 30 Hz."""
+    """Two takes at 30 Hz with three kicks each."""
     output = [sample("medley", rng=k, kicks=3, punches=1, reaches=1, fps=30.0).motion for k in (1, 4)]
     return tuple(replace(motion, name=f"take{k}") for k, motion in enumerate(output))
 
@@ -29,11 +29,11 @@ def kick_web() -> MatchWeb:
 
 @cache
 def kicks() -> MatchResult:
-    """All six kicks, found by the first."""
+    """Find all six kicks from the first."""
     return kick_web().search("take0", *KICK, 0.07)
 
 
 @cache
 def kick_space() -> ParametricMotion:
-    """The kicks as a space of where the ball of the foot gets."""
+    """Return the kicks as a space of the positions that the ball of the foot reaches."""
     return ParametricMotion.build(kicks(), position("right_ball"), samples=200)

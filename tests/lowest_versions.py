@@ -37,7 +37,7 @@ def build_environment(folder: Path) -> Path:
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
     pins = lowest_requirements()
     print("installing", *pins, flush=True)
-    # What is imported is compiled then; to compile all that is installed takes longer than the rest.
+    # Imported modules are compiled when they are used; compiling everything would take longer than the rest.
     options = ["--quiet", "--disable-pip-version-check", "--no-compile"]
     subprocess.run([python, "-m", "pip", "install", *options, *pins], check=True)
     return python

@@ -17,7 +17,7 @@ from tests.tiers import shorten
 # No deadline, since a busy machine is not a failure; the same examples in every run, since a check that fails by
 # chance teaches people to run it again.
 LAWS = settings(deadline=None, max_examples=shorten(40), derandomize=True)
-# For laws that are tried in each of a dozen cases already.
+# For laws that are already checked in each of a dozen cases.
 LAWS_OF_MANY = settings(LAWS, max_examples=shorten(12))
 
 SHAPES = [(), (3,), (2, 5), (0,)]
@@ -26,7 +26,7 @@ Floats = np.ndarray
 
 
 def batch_shapes() -> st.SearchStrategy[tuple[int, ...]]:
-    """Leading axes: none, one, two, and one of length 0."""
+    """Draw leading axes: none, one, two, and one of length 0."""
     return st.sampled_from(SHAPES)
 
 
@@ -36,24 +36,24 @@ def _tiny() -> st.SearchStrategy[float]:
 
 
 def angles(limit: float = math.pi) -> st.SearchStrategy[float]:
-    """Angles in [-limit, limit] and, a little beyond, near 0, near pi and at quarter turns."""
+    """Draw angles in [-limit, limit] and slightly beyond, near 0, near pi and at quarter turns."""
     quarter = st.sampled_from([0.0, 0.5 * math.pi, -0.5 * math.pi, math.pi, -math.pi])
     near = st.builds(lambda at, by: at + by, quarter, _tiny())
     return st.one_of(st.floats(-limit, limit), quarter, near)
 
 
 def numbers(shape: tuple[int, ...], limit: float) -> st.SearchStrategy[Floats]:
-    """(*shape,) of numbers within +-limit, half of them 0, +-limit or tiny."""
+    """Draw numbers (*shape,) within +-limit, half of them 0, +-limit or tiny."""
     return _generators().map(lambda rng: _numbers(rng, shape, limit))
 
 
 def turns(shape: tuple[int, ...]) -> st.SearchStrategy[Floats]:
-    """(*shape,) of angles within one turn either way, half of them at a quarter turn or near one."""
+    """Draw angles (*shape,) within one turn in either direction, half of them at a quarter turn or near one."""
     return _generators().map(lambda rng: _turns(rng, shape))
 
 
 def vectors(shape: tuple[int, ...] = (), limit: float = 10.0) -> st.SearchStrategy[Floats]:
-    """(*shape, 3) of components within +-limit; zero vectors occur."""
+    """Draw vectors (*shape, 3) with components within +-limit; zero vectors occur."""
 
     def make(rng: np.random.Generator) -> Floats:
         some = _numbers(rng, (*shape, 3), limit)
@@ -64,23 +64,23 @@ def vectors(shape: tuple[int, ...] = (), limit: float = 10.0) -> st.SearchStrate
 
 
 def directions(shape: tuple[int, ...] = ()) -> st.SearchStrategy[Floats]:
-    """(*shape, 3) of unit vectors, the coordinate axes often among them."""
+    """Draw unit vectors (*shape, 3), often coordinate axes."""
     return vectors(shape, 1.0).map(_unit)
 
 
 def quaternions(shape: tuple[int, ...] = ()) -> st.SearchStrategy[Floats]:
-    """(*shape, 4) of unit quaternions wxyz with either sign, often near the identity or near a half turn."""
+    """Draw unit quaternions (*shape, 4) wxyz with either sign, often near the identity or near a half turn."""
     return st.builds(_from_axis_angle, directions(shape), turns(shape))
 
 
 def rigid2ds(shape: tuple[int, ...] = ()) -> st.SearchStrategy[Floats]:
-    """(*shape, 3) of floor-plane transforms (theta, x, z), theta in any turn, x and z within 10 m."""
+    """Draw floor-plane transforms (*shape, 3), (theta, x, z), with theta in any turn, x and z within 10 m."""
     parts = turns((*shape, 1)), numbers((*shape, 2), 10.0)
     return st.builds(lambda *parts: np.concatenate(parts, axis=-1), *parts)
 
 
 def weights(count: int) -> st.SearchStrategy[Floats]:
-    """(count,) of weights greater than 0."""
+    """Draw weights (count,) greater than 0."""
     return numbers((count,), 1.0).map(lambda some: np.maximum(np.abs(some), 0.01))
 
 

@@ -1,4 +1,4 @@
-"""Sizes that an option or a file asks for are checked before memory is taken, and the limit is named."""
+"""Sizes that an option or a file states are checked before memory is allocated, and the limit is named."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What one operation writes, all others read together with its source: every writer, every format, every reader."""
+"""The output of each operation can be used by all others together with its source: every writer, format and reader."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_results_are_inputs_of_their_own_operation(tmp_path: Path) -> None:
     joined = marey.transition(first, second)
     assert "transition" in {step["op"] for step in joined.source.provenance}
     again = marey.blend([left, right], [0.5, 0.5])
-    # Half left and half right of the same walk goes straight, but for the sway of the hips.
+    # Half left and half right of the same walk goes straight, except for the sway of the hips.
     path = again.travel[:, [0, 2]] - again.travel[0, [0, 2]]
     across = np.array([path[-1, 1], -path[-1, 0]]) / np.linalg.norm(path[-1])
     assert np.abs(path @ across).max() < 0.1

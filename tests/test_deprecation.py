@@ -1,4 +1,4 @@
-"""Old names work, warn with the new name, and do not show in signatures."""
+"""Old names work, warn with the new name, and do not appear in signatures."""
 
 import importlib
 import inspect

@@ -1,4 +1,4 @@
-"""The documentation: every page is on the site, every link leads somewhere, and every public name is explained."""
+"""The documentation: every page is on the site, every link has a target, and every public name is explained."""
 
 from __future__ import annotations
 

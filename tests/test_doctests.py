@@ -23,7 +23,7 @@ PACKAGES = (
     *("core", "io", "clean", "measure", "check", "edit", "compare", "register", "blend", "graph", "find", "parametric"),
     *("layer", "pmg", "control", "play", "store", "samples", "plot", "studio", "maths", "errors"),
 )
-# Plain results have no example of their own. What returns them has one, which shows them.
+# Plain results have no example of their own. Functions that return them have one, which shows them.
 RECORDS = {
     "blend.TransitionPoint": "blend.best_transition",
     "check.CheckedFile": "check.check_files",
@@ -125,8 +125,8 @@ def make_ready(name: str) -> Any:
 
 
 def find_examples(name: str, value: Any) -> list[doctest.DocTest]:
-    """Return the examples of a name and of its methods, with what they may use; not those of methods that are public
-    functions too."""
+    """Return the examples of a name and of its methods, and the names that they use; not those of methods that are
+    public functions too."""
     others = {each.__doc__ for other, each in PUBLIC.items() if other != name}
     found = [test for test in doctest.DocTestFinder().find(value, name, False, globs={}) if test.examples]
     found = [test for test in found if test.docstring not in others]

@@ -95,7 +95,7 @@ def test_steer_a_character(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
 def test_five_commands(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What one command writes, the next one takes, in every format."""
+    """The output of each command is accepted by the next one, in every format."""
     files = []
     for k, turn in enumerate((0.0, 0.8, -0.8)):
         files.append(str(tmp_path / f"walk{k}.{suffix}"))

@@ -95,7 +95,7 @@ for line in sys.argv[2:]:
 
 
 def test_a_command_names_its_extra(clips: Path) -> None:
-    """All in one process, as each would spend most of its time on imports."""
+    """All in one process, because each process would spend most of its time on imports."""
     before = sorted(path.name for path in clips.iterdir())
     lines = {line: extra for extra, lines in NEED_EXTRAS.items() for line in lines}
     done = run_without(OPTIONAL, _RUN_ALL, clips, *lines)

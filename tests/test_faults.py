@@ -1,4 +1,4 @@
-"""Whatever operation on a file fails or is the last, nothing is lost, and doing it again gives the same bytes."""
+"""Whichever file operation fails or is the last, nothing is lost, and a second run gives the same bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PLAIN = replace(OTHER, labels=Labels(), source=Source())
 
 
 def step(n: int) -> int:
-    """Return how many operations to go on each time: n, or what MAREY_FAULT_STEP says; `make faults` tries them all."""
+    """Return the step between the tried operations: n, or the value of MAREY_FAULT_STEP; `make faults` tries all."""
     return int(os.environ.get("MAREY_FAULT_STEP", n))
 
 
@@ -118,7 +118,7 @@ def test_the_studio_saves_motions_whole(tmp_path: Path) -> None:
         places: Any = SimpleNamespace(folder=Folder(folder))
         if (folder / "walk.bvh").exists():
             return None
-        for left in folder.glob("walk.*"):  # the page would offer another name
+        for left in folder.glob("walk.*"):  # the page would suggest another name
             left.unlink()
         return save_in_folder(places, WALK, "bvh", "walk")
 

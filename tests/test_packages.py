@@ -49,7 +49,8 @@ def short(path: Path) -> str:
 
 
 def package_of(path: Path) -> str:
-    """'io' for io/bvh.py, 'errors' for errors.py, '' for the package's own __init__; `python -m marey` is the cli."""
+    """Return 'io' for io/bvh.py, 'errors' for errors.py, '' for the package's own __init__; `python -m marey` is the
+    cli."""
     first = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     return {"__init__": "", "__main__": "cli"}.get(first, first)
 
@@ -69,7 +70,7 @@ class Import:
 
 
 def imports_of(tree: ast.Module, module: str, is_package: bool) -> list[Import]:
-    """All imports of a module by full name, including relative ones, ones in functions and ones under TYPE_CHECKING."""
+    """Return all imports of a module by full name, also relative ones, ones in functions and under TYPE_CHECKING."""
     found = []
     for node, inside in walk(tree):
         if isinstance(node, ast.Import):
@@ -87,7 +88,7 @@ def imports_of(tree: ast.Module, module: str, is_package: bool) -> list[Import]:
 
 
 def walk(tree: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
-    """Every node, and whether it is inside a function and so runs only when that is called."""
+    """Yield every node, and whether it is inside a function and so runs only when that is called."""
     left = [(tree, False)]
     while left:
         node, inside = left.pop()
@@ -105,14 +106,14 @@ def absolute(node: ast.ImportFrom, module: str, is_package: bool) -> str:
 
 
 def called(node: ast.Call) -> str:
-    """'import_module' for importlib.import_module(...), 'print' for print(...)."""
+    """Return 'import_module' for importlib.import_module(...), 'print' for print(...)."""
     if isinstance(node.func, ast.Attribute):
         return node.func.attr
     return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def imported_package(target: str) -> str | None:
-    """The package that defines an imported name; None for other libraries, '' for marey itself."""
+    """Return the package that defines an imported name; None for other libraries, '' for marey itself."""
     first, *rest = target.split(".")
     if first != "marey":
         return None
@@ -122,7 +123,7 @@ def imported_package(target: str) -> str | None:
 
 
 def find_order_violations(package: str, imports: list[Import]) -> list[str]:
-    """The imports of a module in `package` that ORDER forbids."""
+    """Return the imports of a module in `package` that ORDER forbids."""
     out = []
     for each in imports:
         other = imported_package(each.target)
@@ -139,7 +140,7 @@ def find_order_violations(package: str, imports: list[Import]) -> list[str]:
 
 
 def find_private_imports(package: str, imports: list[Import]) -> list[str]:
-    """The imports of a module in `package` that use a private module or name of another package."""
+    """Return the imports of a module in `package` that use a private module or name of another package."""
     return [
         f"line {each.line}: imports {each.target}, which is private to {imported_package(each.target)}"
         for each in imports
@@ -154,7 +155,7 @@ def imports_of_file(path: Path) -> list[Import]:
 
 
 def find_violations(paths: Iterable[Path], rule: Callable[[Path], Iterable[object]]) -> dict[str, list[object]]:
-    """The files that break a rule, and how: one test per rule, not per rule and file."""
+    """Return the files that break a rule, and how: one test per rule, not per rule and file."""
     paths = list(paths)
     assert len(paths) > 100
     found = {short(path): list(rule(path)) for path in paths}
@@ -341,7 +342,7 @@ def test_the_checks_see_what_they_forbid(source, n_violations):
 
 
 def modules_after(statement: str) -> set[str]:
-    """The top-level modules that a fresh interpreter has loaded after running a statement."""
+    """Return the top-level modules that a fresh interpreter has loaded after running a statement."""
     code = f"{statement}\nimport sys\nsys.stdout.write(' '.join(sorted({{m.split('.')[0] for m in sys.modules}})))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     return set(done.stdout.split())
@@ -431,7 +432,7 @@ def test_star_leaves_out_the_packages():
 
 @cache
 def functions_with_decorator(path: Path, decorator: str) -> set[str]:
-    """The names of a module's functions that have this decorator."""
+    """Return the names of a module's functions that have this decorator."""
     functions = [node for node in ast.walk(parse_file(path)) if isinstance(node, ast.FunctionDef)]
     return {each.name for each in functions if any(ast.unparse(one) == decorator for one in each.decorator_list)}
 

@@ -61,7 +61,7 @@ def test_the_check_finds_such_calls(tmp_path):
 
 
 def test_paths_are_never_put_together_by_hand():
-    """No '/' between folder and name of a file that is opened: os.path and pathlib know the separator."""
+    """Names of opened files contain no '/' between folder and name: os.path and pathlib know the separator."""
     for path in PACKAGE.rglob("*.py"):
         for node in list_nodes(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open" and node.args:
@@ -120,7 +120,7 @@ def test_a_file_that_another_program_holds_is_kept_and_named(tmp_path, monkeypat
         marey.save(walk[:9], target)
     monkeypatch.undo()
     assert target.read_bytes() == before
-    assert {path.suffix for path in tmp_path.iterdir()} <= {".bvh", ".json"}  # nothing is left over
+    assert {path.suffix for path in tmp_path.iterdir()} <= {".bvh", ".json"}  # nothing remains
 
 
 def test_temporary_folders_are_left_alone_without_user_ids(monkeypatch, tmp_path):

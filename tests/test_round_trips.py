@@ -1,4 +1,4 @@
-"""Every class with `save` and `load`: what is loaded behaves like what was saved, and other files are refused alike."""
+"""Every class with `save` and `load`: what is loaded behaves like what was saved, and other files give the same error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.pmg.characters import walks as turning_walks
 
 
 class Case(NamedTuple):
-    """A class, an object built with options that are not the defaults, and numbers that it answers a query with."""
+    """A class, an object built with other options than the defaults, and the numbers that it returns for a query."""
 
     cls: type
     form: str

@@ -54,7 +54,7 @@ NO_PANEL = {
 }
 
 
-# Options that are objects without a text, and how the page sets them.
+# Options that are objects without a text form, and how the page sets them.
 NO_CONTROL = {
     "cleaning": "the settings of another form",
     "styles": "drawn with the path, a style for each segment",

@@ -1,4 +1,4 @@
-"""A wheel has the compiled kernels and the studio's page inside."""
+"""A wheel contains the compiled kernels and the studio's page."""
 
 from __future__ import annotations
 

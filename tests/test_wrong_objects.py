@@ -1,4 +1,4 @@
-"""Objects of a wrong type: every public function answers with a typed error that names the parameter."""
+"""Objects of a wrong type: every public function raises a typed error that names the parameter."""
 
 from functools import cache
 

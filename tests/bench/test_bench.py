@@ -1,4 +1,4 @@
-"""The benches run, judge themselves, and measure what they say. No test asserts a time."""
+"""The benchmarks run, compare results with their goals, and measure what they claim. No test asserts a time."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ def test_bench_clip_has_the_stated_length_and_rate(tmp_path: Path) -> None:
     assert len(clip) == 50
     assert (~clip.skeleton.is_end_site).sum() == N_TURNING
     result = bench_motion(50)
-    order = [result.skeleton.index(name) for name in clip.skeleton.names]  # a BVH file goes limb by limb
+    order = [result.skeleton.index(name) for name in clip.skeleton.names]  # the BVH file lists its joints limb by limb
     assert np.abs(clip.world().positions - result.world().positions[:, order]).max() < 1e-6
 
 
@@ -37,7 +37,7 @@ def test_all_four_limbs_are_held_most_of_the_time() -> None:
     assert motion.contacts is not None
     assert motion.contacts.mask.mean(axis=0).min() > 0.85
     moved = np.linalg.norm(found.motion.world().positions - motion.world().positions, axis=-1)
-    assert np.quantile(moved.max(axis=1), 0.5) > 0.02  # meters: there is something to do
+    assert np.quantile(moved.max(axis=1), 0.5) > 0.02  # meters: the cleanup has something to do
 
 
 def test_functions_are_timed_in_turns() -> None:

@@ -1,4 +1,4 @@
-"""The bench of distance grids, on small ones: that it measures what it says."""
+"""The benchmark of distance grids, on small grids: it measures what it claims."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_the_floor_is_the_products_that_the_grid_needs():
     ours, theirs = grids._factors(a), grids._factors(b)
     dot, cross, up = ours[0] @ theirs[0].T, ours[0] @ theirs[1].T, ours[2] @ theirs[2].T
     assert dot.shape == cross.shape == up.shape == (30, 20)
-    # Single frames about the clips' middles: D follows from these and from sums of single frames alone.
+    # Single frames around the middles of the clips: D follows from these and from sums over single frames.
     (xa, za), (xb, zb) = (
         [(clouds.points[..., c] - clouds.points[..., c].mean()).mean(axis=1) for c in (0, 2)] for clouds in (a, b)
     )

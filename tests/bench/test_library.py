@@ -1,4 +1,4 @@
-"""The benchmark of libraries, on a small one."""
+"""The benchmark of libraries, on a small library."""
 
 from marey.bench.library import bench_library
 

@@ -1,4 +1,4 @@
-"""Registrations made from the truth that samples carry, so that blending is tested by itself."""
+"""Registrations made from the ground truth of samples, so that blending is tested alone."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ FPS = 60.0
 
 
 def gait(name, *, strides=3.0, first=1.0, fps=FPS, **parameters):
-    """A sample cropped to whole strides from a left heel strike on, with its gait phase, from 0 on."""
+    """Return a sample cropped to whole strides, starting at a left heel strike, and its gait phase, starting at 0."""
     result = sample(name, fps=fps, variation=0.0, **{"seconds": 8.0, **parameters})
     start = int(np.searchsorted(result.phase, first))
     stop = int(np.searchsorted(result.phase, first + strides)) + 1
@@ -23,13 +23,13 @@ def gait(name, *, strides=3.0, first=1.0, fps=FPS, **parameters):
 
 
 def at_phases(phase, wanted, fps):
-    """Seconds at which a motion has the wanted phases, straight on beyond its ends."""
+    """Return the seconds at which a motion has the given phases, extrapolated linearly beyond its ends."""
     frames = np.interp(wanted, phase, np.arange(len(phase)))
     return frames / fps
 
 
 def registration(motions, seconds, *, reference=0, knot_every=4, contacts=True):
-    """The registration of motions whose corresponding seconds (N, n) are known."""
+    """Return the registration of motions whose corresponding seconds (N, n) are known."""
     timewarp = TimewarpCurve.fit(seconds, knot_every=knot_every)
     clouds = [point_clouds(motion) for motion in motions]
     weights = frame_weights(0.1, motions[0].fps)
@@ -55,7 +55,7 @@ def registration(motions, seconds, *, reference=0, knot_every=4, contacts=True):
 
 
 def in_phase(*pairs, n=None, reference=0):
-    """The registration of cropped gaits with their phases."""
+    """Return the registration of cropped gaits with known phases."""
     n = n or max(len(motion) for motion, _ in pairs)
     last = min(phase[-1] for _, phase in pairs)
     first = max(phase[0] for _, phase in pairs)
@@ -68,7 +68,7 @@ def in_phase(*pairs, n=None, reference=0):
 
 
 def heading_change(motion):
-    """Degrees by which the character turns from the beginning to the end, by hips and shoulders."""
+    """Return by how many degrees hips and shoulders turn from start to end."""
     from marey.core.placement import find_facing
 
     yaw = find_facing(motion.skeleton, motion.world().positions)
@@ -85,12 +85,12 @@ def net_way(motion):
 
 
 def furthest(a, b):
-    """Meters, the largest distance of any joint between two motions."""
+    """Return the largest distance of any joint between two motions, in meters."""
     return float(np.linalg.norm(a.world().positions - b.world().positions, axis=-1).max())
 
 
 def moved_back(motion, like):
-    """The motion moved so that its first frame stands where that of `like` does."""
+    """Return the motion, moved so that its first frame is where that of `like` is."""
     from marey.core.placement import find_placement
 
     here = find_placement(motion, 0)

@@ -11,7 +11,7 @@ from tests.blend import twin
 
 @pytest.fixture(scope="module")
 def curve():
-    """Three motions whose paces differ up to sevenfold within a few frames."""
+    """Three motions whose relative speeds change up to sevenfold within a few frames."""
     rng = np.random.default_rng(3)
     steps = rng.uniform(0.02, 0.14, (23, 3))
     return TimewarpCurve(np.concatenate([[[0.0, 0.0, 0.0]], np.cumsum(steps, axis=0)]) - 0.5 * steps[0])
@@ -84,7 +84,7 @@ def test_time_increases_when_weights_jump(curve):
 
 
 def test_durations_go_on_beyond_the_motions():
-    """Of two motions at steady paces: exactly 1 / sum(w / duration), until that would come near to a halt."""
+    """For two motions at constant speeds, exactly 1 / sum(w / duration), until time would almost stop."""
     slopes = np.tile([3.0, 2.0], (6, 1))
     for weights in ([1.0, 0.0], [1.1, -0.1], [1.5, -0.5], [0.0, 1.0], [-0.5, 1.5], [-1.0, 2.0]):
         exact = 1.0 / (weights[0] / 3.0 + weights[1] / 2.0)
@@ -99,7 +99,7 @@ def test_durations_go_on_beyond_the_motions():
 
 
 def test_a_single_euler_step_a_frame_would_drift(curve):
-    """What the source does, and why this does not."""
+    """What Kovar's formula does, and why marey differs."""
     weights = np.array([0.5, 0.5, 0.0])
     whole = compute_span_times(slopes_of(curve), weights)[-1]
     seconds = np.arange(0.0, whole, 1 / 30)

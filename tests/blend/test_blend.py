@@ -1,4 +1,4 @@
-"""Blends of generated motion, whose truth is known."""
+"""Blends of generated motion with known ground truth."""
 
 import subprocess
 import sys
@@ -111,13 +111,13 @@ def test_by_default_it_starts_where_the_heaviest_motion_does(walk_and_run):
 
 
 def stance(motion):
-    """Mean seconds of plants that do not touch the clip's ends."""
+    """Return the mean duration in seconds of plants that do not touch the clip's ends."""
     spans = [span for name in motion.contacts.names for span in motion.contacts.intervals(name)]
     return float(np.mean([b - a for a, b in spans if a > 0 and b < len(motion)])) / motion.fps
 
 
 def step(motion):
-    """Meters between the balls of the feet from one plant to the next."""
+    """Return the meters between the balls of the feet from one plant to the next."""
     from marey.clean import point_paths
 
     contacts = motion.contacts
@@ -140,7 +140,7 @@ def test_walk_and_run_make_a_jog():
         assert jog.contacts.intervals(name)
     worst = max(measure(motion)["slide_contact"].value for motion in reg.motions)
     assert measure(jog)["slide_contact"].value <= worst + 1e-6
-    # Feet that swing low over the floor count in this one, so it cannot be 0 in a run.
+    # This metric also counts feet that swing low over the floor, so it cannot be 0 in a run.
     assert measure(jog)["skate_ratio"].value <= max(measure(motion)["skate_ratio"].value for motion in reg.motions)
 
 
@@ -155,7 +155,7 @@ def test_enforcing_is_a_cleanup_of_the_same_blend(walk_and_run):
 
 
 def test_weights_that_change_smoothly_leave_no_jump_in_velocity(three):
-    """Second differences stay where those of the motions themselves are."""
+    """Second differences are no larger than those of the motions themselves."""
 
     def weights(t):
         fraction = 0.5 + 0.5 * np.sin(2.0 * t)
@@ -194,7 +194,7 @@ def test_mirrored_inputs_give_the_mirrored_blend(three):
 
 
 def test_mirrored_inputs_are_registered_and_blended_as_mirrored():
-    """From the motions on, each registered by itself."""
+    """Blends of the motions themselves, each registered alone."""
     pair = [sample("walk", seconds=5.0, turn_rate=0.3).motion, sample("run", seconds=4.0, turn_rate=-0.2).motion]
     one = blend([mirror(motion) for motion in pair], [0.4, 0.6], feet=None)
     two = mirror(blend(pair, [0.4, 0.6], feet=None))
@@ -336,7 +336,7 @@ def test_the_simpler_methods_are_there_after_importing_the_package_alone():
 
 
 def test_extrapolation_continues_away_from_the_other_motion(walk_and_run):
-    """Frames of a walk pushed away from a run, and of a run pushed away from a walk."""
+    """Frames of a walk extrapolated away from a run, and of a run extrapolated away from a walk."""
     slower = [len(blend(walk_and_run, [w, 1.0 - w], feet=None)) for w in (0.5, 1.0, 1.1, 1.3, 1.5, 3.0)]
     assert (np.diff(slower) >= 0).all()
     assert (np.diff(slower[:5]) > 0).all()

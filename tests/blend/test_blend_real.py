@@ -23,7 +23,7 @@ from tests.blend.helpers import furthest, heading_change, path_length
 WALKS = (11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
 RUNS = (35, 37, 39, 41, 43, 45, 48, 49, 51, 53, 55)
 LEFT, RIGHT = (11, 17, 23, 27, 37, 41, 48, 51), (13, 19, 25, 29, 39, 43, 49, 53)
-# A part of the pairs, each clip in some of them; all of them take minutes.
+# A part of the pairs, with each clip in some of them; all pairs take minutes.
 WALK_AND_RUN = [(a, RUNS[(3 * i + 5 * k) % len(RUNS)]) for i, a in enumerate(WALKS) for k in range(2)]
 LEFT_AND_RIGHT = [(a, RIGHT[(i + 3 * k) % len(RIGHT)]) for i, a in enumerate(LEFT) for k in range(2)]
 
@@ -37,7 +37,7 @@ def clips(data_folder):
 
 
 def accepted(clips, pairs):
-    """Registrations of the pairs, and the reasons of those that were refused."""
+    """Return the registrations of the pairs, and the reasons why others were rejected."""
     regs, refused = {}, {}
     for pair in pairs:
         try:
@@ -48,7 +48,7 @@ def accepted(clips, pairs):
 
 
 def stance(motion):
-    """Mean seconds for which a foot stands, without plants that the clip's ends cut; None without any."""
+    """Return the mean seconds for which a foot stands, without plants cut by the clip's ends; None without plants."""
     contacts = motion.contacts
     spans = []
     for side in ("left", "right"):
@@ -60,7 +60,7 @@ def stance(motion):
 
 
 def steps(reg, result, weights):
-    """Mean step of each motion and of the blend, over the plants that all of them share; None without any."""
+    """Return the mean step of each motion and of the blend, over the plants that all have; None without plants."""
     plants = sorted(
         (match for match in reg.matches if match.point.endswith("_ball")),
         key=lambda match: float((match.starts + match.stops).mean()),
@@ -110,14 +110,14 @@ def test_walk_and_run_meet_in_between(clips):
 
 @pytest.mark.slow("registers and blends many recorded pairs")
 def test_left_and_right_go_straight(clips):
-    """With weights that let the turns cancel; and with equal ones, along the mean of the turns."""
+    """With weights whose turns cancel out; and with equal weights, along the mean of the turns."""
     regs, refused = accepted(clips, LEFT_AND_RIGHT)
     assert len(regs) >= 0.75 * len(LEFT_AND_RIGHT), refused
     failed = {}
     for pair, reg in regs.items():
         turns, ways = ([measured(motion) for motion in reg.motions] for measured in (heading_change, path_length))
         chosen = [[0.5, 0.5]]
-        if turns[0] > 0.0 > turns[1]:  # else what was cropped away held a turn
+        if turns[0] > 0.0 > turns[1]:  # otherwise the cropped part contained a turn
             chosen.append([-turns[1] / (turns[0] - turns[1]), turns[0] / (turns[0] - turns[1])])
         for weights in chosen:
             result = blend(reg, weights)

@@ -1,4 +1,4 @@
-"""Blends of loops: they go on round after round, under control that changes (Kovar 5.4.3)."""
+"""Blends of loops: they repeat for any number of cycles, with changing weights (Kovar 5.4.3)."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ TURN = 0.6  # rad/s
 
 
 def loop(name, turn, **parameters):
-    """One stride of a regular gait as a loop."""
+    """Return one stride of a regular gait as a loop."""
     result = sample(name, fps=FPS, variation=0.0, turn_rate=turn, seconds=8.0, **parameters)
     start, stop = (int(np.argmin(np.abs(result.phase - whole))) for whole in (2.0, 3.0))
     return cycle(result.motion, start, stop)
@@ -27,13 +27,13 @@ def loop(name, turn, **parameters):
 
 @pytest.fixture(scope="module")
 def nine():
-    """Walk, run and sneak; straight, to the left and to the right."""
+    """Return loops of walking, running and sneaking: straight, to the left and to the right."""
     gaits = (("walk", {}), ("run", {}), ("sneak", {"pauses": 0}))
     return register([loop(name, turn, **more) for name, more in gaits for turn in (0.0, TURN, -TURN)], cyclic=True)
 
 
 def control(t):
-    """Speed, turn and sneakiness, each swinging at a pace of its own."""
+    """Speed, turn and sneaking, each changing at its own rate."""
     speed, turn, sneak = 0.5 + 0.5 * np.sin(0.7 * t), np.sin(0.43 * t + 1.0), 0.5 - 0.5 * np.cos(0.31 * t)
     style = [(1.0 - speed) * (1.0 - sneak), speed * (1.0 - sneak), sneak]
     way = [1.0 - turn * turn, 0.5 * turn * (turn + 1.0), 0.5 * turn * (turn - 1.0)]
@@ -41,7 +41,7 @@ def control(t):
 
 
 def jump(motion):
-    """m/s^2, the largest change of any joint's velocity."""
+    """Return the largest change of any joint's velocity in m/s^2."""
     return float(np.linalg.norm(np.diff(motion.world().positions, n=2, axis=0), axis=-1).max()) * motion.fps**2
 
 
@@ -53,7 +53,7 @@ def test_nine_gaits_under_continuous_control_for_half_a_minute(nine, feet):
     speed = np.linalg.norm(np.diff(result.travel[:, [0, 2]], axis=0), axis=1) * FPS
     assert speed.min() < 0.8
     assert speed.max() > 2.5
-    # The character leans to both sides in turn, and its feet stand in every second of it.
+    # The character leans to both sides in turn, and feet are planted in every second of it.
     yaw = np.cumsum([heading_change(result[k : k + 61]) for k in range(0, 1800, 60)])
     assert np.ptp(yaw) > 90.0
     standing = result.contacts.mask.any(axis=1)
@@ -64,7 +64,7 @@ def test_nine_gaits_under_continuous_control_for_half_a_minute(nine, feet):
 
 @pytest.mark.parametrize("k", range(9))
 def test_a_single_loop_repeats_unchanged(nine, k):
-    """Round after round: from its own beginning, or a fraction of a frame beside it."""
+    """Cycle after cycle: starting at its own beginning, or a fraction of a frame later."""
     motion = nine.motions[k]
     n = len(motion)
     result = blend(nine, np.eye(9)[k], seconds=3.0 * n / FPS, feet=None)

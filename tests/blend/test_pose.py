@@ -1,4 +1,4 @@
-"""Averaged poses and their kernels, against the slow twin."""
+"""Averaged poses and their kernels, against a slow twin."""
 
 from dataclasses import replace
 
@@ -86,7 +86,7 @@ def test_a_loop_is_carried_on_beyond_its_end():
 
 
 def test_rotations_that_cancel_are_refused():
-    """Half turns either way about one axis, on no side of an anchor that has no weight itself."""
+    """Half turns in both directions about one axis, which do not prefer a sign of an anchor without weight."""
     walk = sample("walk", seconds=0.5, fps=30).motion
     triple = []
     for q in ([1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0]):

@@ -1,4 +1,4 @@
-"""Where the blend goes: votes of Kovar 5.3.2."""
+"""The path of a blend: averaged steps (Kovar 5.3.2)."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from tests.blend import twin
 
 
 def arcs(curvatures, n, way=4.0):
-    """Hips (n, k, 3) that walk along arcs, and alignments of each onto the first, as if the body were its hips."""
+    """Make hips (n, k, 3) that move along arcs, and their alignments with the first."""
     s = np.linspace(0.0, way, n)
     hips, frames = [], []
     for curvature in curvatures:
@@ -104,7 +104,7 @@ def test_it_is_the_source_s_average_in_the_limit_of_small_steps():
 
 
 def test_loops_go_on_round_after_round():
-    """A loop of an arc, unrolled, against the same votes over its seams."""
+    """A loop of an arc, unrolled, against the averaged steps across its seams."""
     n, rounds = 40, 5
     curvatures, way = np.array([0.5, -0.7]), 1.3
     hips, moves = arcs(curvatures, n * rounds + 1, way * rounds)

@@ -1,4 +1,4 @@
-"""Transitions: where (Heck 3.3) and how (Kovar 5.4.1)."""
+"""Transitions: where they are (Heck 3.3), and how they blend (Kovar 5.4.1)."""
 
 import math
 from dataclasses import replace
@@ -26,7 +26,7 @@ def walk():
 
 @pytest.fixture(scope="module")
 def run():
-    """Elsewhere, and heading elsewhere."""
+    """Return the motion at another place and with another heading."""
     return sample("run", fps=FPS, seconds=5.0, turn_rate=0.5).motion.moved([2.0, 30.0, -10.0])
 
 
@@ -79,7 +79,7 @@ def test_integer_boundaries_use_exact_frames_of_the_second_motion(walk, run):
     assert stop - start == 61
     rest, there = made[stop:], run[round(frame) + 1 :]
     assert len(rest) == len(there)
-    # Local rotations below the hips are the run's own.
+    # Local rotations below the hips are those of the run.
     np.testing.assert_allclose(np.abs((rest.rotations[:, 1:] * there.rotations[:, 1:]).sum(axis=-1)), 1.0, atol=1e-12)
 
 

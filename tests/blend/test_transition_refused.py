@@ -1,4 +1,4 @@
-"""Transitions that are refused, passed over or forced, and how fast motions may turn on each other."""
+"""Transitions that are refused, skipped or forced, and limits on how fast motions may turn relative to each other."""
 
 from dataclasses import replace
 
@@ -33,13 +33,13 @@ def record_of(motion):
 
 
 def turn(motion):
-    """Largest angle of the hips from one frame to the next."""
+    """Return the largest angle by which the hips rotate from one frame to the next."""
     hips = motion.rotations[:, 0]
     return float(2.0 * np.arccos(np.clip(np.abs((hips[1:] * hips[:-1]).sum(axis=1)), 0.0, 1.0)).max())
 
 
 def swapped_feet(motion):
-    """The motion with the contacts of left and right exchanged."""
+    """Return the motion with left and right contacts swapped."""
     names = motion.contacts.names
     other = [
         names.index(name.replace("left", "right") if "left" in name else name.replace("right", "left"))
@@ -99,7 +99,7 @@ def test_opposite_feet_are_refused_and_may_be_forced(walk):
 
 
 def test_only_the_transition_itself_is_looked_at(walk):
-    """Feet that disagree before and after it do not matter."""
+    """Different contacts before and after it do not matter."""
     mask = walk.contacts.mask.copy()
     far = np.abs(np.arange(len(walk)) / FPS - 3.0) > 0.4
     mask[far] = swapped_feet(walk).contacts.mask[far]
@@ -110,7 +110,7 @@ def test_only_the_transition_itself_is_looked_at(walk):
 
 def test_the_automatic_choice_skips_refused_points(walk, run):
     best = best_transition(walk, run, length=0.5)
-    # Around that point the run's contacts are those of the other foot, elsewhere they are right.
+    # Around that point, the contacts of the run are those of the other foot; elsewhere they are right.
     mask, wrong = run.contacts.mask.copy(), np.abs(np.arange(len(run)) / FPS - best.at_b) < 0.6
     mask[wrong] = swapped_feet(run).contacts.mask[wrong]
     other = replace(run, contacts=Contacts(run.contacts.points, mask))
@@ -160,7 +160,7 @@ def test_a_given_point_needs_no_search(walk, run, given):
 
 
 def turned(fps, degrees, seconds):
-    """Clouds of a walk, and of the same that is turned by so much about its middle, within so long."""
+    """Return the clouds of a walk, and of the same walk rotated by an angle about its middle, within some seconds."""
     motion = sample("walk", fps=fps, seconds=4.0).motion
     clouds = point_clouds(motion)
     fraction = np.clip((np.arange(len(motion)) / fps - 2.0) / seconds, 0.0, 1.0)

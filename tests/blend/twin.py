@@ -1,4 +1,4 @@
-"""Blending written out frame by frame, following Kovar 5.3: slow and obvious."""
+"""A slow twin of blending, frame by frame, following Kovar 5.3."""
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -7,7 +7,8 @@ from marey.maths import quat, rigid2d
 
 
 def advance(timewarp, weights_at, seconds):
-    """u at increasing times, by an adaptive solver restarted at every knot; the weights must let time go on."""
+    """Compute u at increasing times by an adaptive solver that restarts at every knot; the weights must let time
+    advance."""
     knots = timewarp.knots
     slopes = timewarp.slope(knots)
     out, u, t = [], 0.0, 0.0
@@ -51,7 +52,7 @@ def place(alignments, hips, weights, first):
         ]
         moved = [rigid2d.apply(rigid2d.compose(vote, alignments[i, j]), hips[i, j]) for j, vote in enumerate(votes)]
         origin = np.mean(moved, axis=0)[[0, 2]]
-        # A vote as a turn about the origin, then a shift.
+        # A step as a rotation about the origin, followed by a shift.
         parameters = [[vote[0], *(rigid2d.apply(vote, origin) - origin)] for vote in votes]
         angle, x, z = weights[i] @ np.array(parameters)
         about = np.array([angle, 0.0, 0.0])
@@ -61,7 +62,7 @@ def place(alignments, hips, weights, first):
 
 
 def average(poses, weights, anchor):
-    """Mean (4,) of quaternions (n, 4), each on the anchor's side."""
+    """Return the mean (4,) of quaternions (n, 4), each with the sign nearer to the anchor."""
     total = np.zeros(4)
     for q, weight in zip(poses, weights, strict=True):
         total += weight * (-q if np.dot(q, anchor) < 0.0 else q)
@@ -69,7 +70,7 @@ def average(poses, weights, anchor):
 
 
 def pose(motions, seconds, alignments, weights, placed, anchor):
-    """Rotations (J, 4) and the place of the hips (3,) of one frame."""
+    """Return the rotations (J, 4) and the position of the hips (3,) of one frame."""
     taken = [motion.at(t).moved(align) for motion, t, align in zip(motions, seconds, alignments, strict=True)]
     rotations = np.stack([motion.rotations[0] for motion in taken])
     mean = np.stack([average(rotations[:, j], weights, rotations[anchor, j]) for j in range(rotations.shape[1])])

@@ -1,4 +1,4 @@
-"""Damage to clips, as captures have it."""
+"""Damage clips as captures are damaged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from marey.samples import sample
 
 
 def clip(name: str, **parameters: object) -> Motion:
-    """A sample without contacts and floor, as from a file."""
+    """Return a sample without contacts and floor, as if loaded from a file."""
     motion = sample(name, **parameters).motion
     return replace(motion, contacts=None, source=replace(motion.source, floor=None))
 
@@ -40,7 +40,7 @@ def tilt(motion: Motion, degrees: float, axis: tuple[float, float, float] = (1.0
 
 
 def add_noise(motion: Motion, meters: float, seed: int = 0) -> Motion:
-    """Noise along each axis at every joint: bone offsets and root move, as in a capture without a rigid skeleton."""
+    """Add noise along each axis of every joint: offsets and root move, as in a capture without a rigid skeleton."""
     rng = np.random.default_rng(seed)
     world = motion.world()
     noisy = world.positions + rng.normal(0.0, meters, world.positions.shape)
@@ -52,7 +52,7 @@ def add_noise(motion: Motion, meters: float, seed: int = 0) -> Motion:
 
 
 def turn_upside_down(motion: Motion) -> Motion:
-    """The body upside down at every frame, on the same path."""
+    """Turn the body upside down in every frame, on the same path."""
     rotations = motion.rotations.copy()
     rotations[:, 0] = quat.mul(quat.from_axis_angle([1.0, 0.0, 0.0], np.pi), rotations[:, 0])
     return replace(motion, rotations=rotations, contacts=None)

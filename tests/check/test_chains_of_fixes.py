@@ -1,4 +1,4 @@
-"""The commands that `check` prints, in order: no finding gets worse, and a second check finds fewer, or says why."""
+"""The commands that `check` prints, in order: no finding gets worse, and a second check finds fewer or explains why."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from marey.maths import quat
 from .helpers import add_noise, clip, tilt, zero_pose
 
 HARD = ("09_10", "106_20", "111_21", "113_14", "117_08", "128_11", "131_06", "140_02", "77_17", "79_54")
-# A value that is no more than this much larger is as bad as before; seconds and frames do not count.
+# A value that is larger by at most this factor counts as unchanged; seconds and frames do not count.
 WORSE = 1.15
-# Cleanup of the whole body stretches a neck by up to this fraction, and says so.
+# Cleanup of the whole body stretches a neck by up to this fraction and reports it.
 STRETCHED = 0.15
 # Findings that no command fixes.
 LEFT = {"loose_joints", "axis", "unit", "swapped_sides", "duplicate", "file"}
 
 
 def run_chain(path: Path) -> list[tuple[str, CheckReport, Motion]]:
-    """Run the printed commands; return the report and the motion after each, those of the file itself first."""
+    """Run the printed commands; return the report and the motion after each, starting with those of the file itself."""
     (checked,) = check_files([path])
     commands = chain_commands(checked)
     out = [("", checked.report, marey.load(path))]
@@ -53,7 +53,7 @@ def worst(report: CheckReport) -> dict[str, float]:
 
 
 def is_in_source(report: CheckReport, kind: str, motion: Motion, source: Motion) -> bool:
-    """Whether jumps that are new in a report are as fast in the source, whose noise hid them."""
+    """Return whether jumps that are new in a report are as fast in the source, where noise hid them."""
     if len(motion) != len(source) or kind not in ("jump", "broken_frames"):
         return False
     speeds = [
@@ -78,7 +78,7 @@ def check_chain(path: Path) -> None:
     if first:
         unexplained = [f for f in last if f.operation and not is_in_source(steps[-1][1], f.kind, steps[-1][2], source)]
         assert len(unexplained) < len(first), (path.name, [f.message for f in unexplained])
-        # In badly damaged clips, one fix uncovers the next finding.
+        # In badly damaged clips, fixing one finding reveals the next.
         n_severe = [sum(f.severity == "severe" for f in found) for found in (first, last)]
         assert n_severe[1] < max(n_severe[0], 1), [f.message for f in last]
 
@@ -143,7 +143,7 @@ def test_damaged_clips(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_end", [False, True])
 def test_zeroed_ends_are_cut_off_only(is_end: bool, tmp_path: Path) -> None:
-    """A second of zeroed poses is frozen, and a jump follows: the crop removes both, and nothing else changes."""
+    """A second of zeroed poses is frozen, followed by a jump: the crop removes both, and nothing else changes."""
     walk = replace(clip("walk"), contacts=None)
     n = len(walk)
     start, stop = (n - 60, n) if is_end else (0, 60)

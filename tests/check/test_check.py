@@ -1,4 +1,4 @@
-"""What `marey.check` finds in damaged clips, and that it finds nothing severe in good ones."""
+"""Findings of `marey.check` in damaged clips, and no severe findings in good ones."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_broken_first_frames_of_real_clips(file, stop, data_folder):
 
 
 def test_a_subject_that_was_recorded_at_another_rate(data_folder):
-    """Four of the eight clips have enough gait to show it."""
+    """Only four of the eight clips have enough gait to show it."""
     found = 0
     for path in sorted((data_folder / "cmu" / "143").glob("*.bvh")):
         findings = find(marey.check(marey.load(path)), "frame_rate")
@@ -146,7 +146,7 @@ def test_a_tilted_floor():
 def test_sliding_feet():
     walk = clip("walk")
     root = walk.root_positions.copy()
-    root[:, 0] += 0.1 * np.arange(len(walk)) / walk.fps  # a steady slip
+    root[:, 0] += 0.1 * np.arange(len(walk)) / walk.fps  # a constant slide
     (finding,) = find(marey.check(replace(walk, root_positions=root)), "foot_slide")
     assert 0.021 < finding.value < 0.2
     assert finding.operation == "clean"
@@ -165,7 +165,7 @@ def test_a_single_foot_that_glides_while_it_is_planted():
 def test_feet_below_the_floor():
     squat = clip("duck")
     root = squat.root_positions.copy()
-    root[80:93, 1] -= 0.15 * (1.0 - np.abs(np.linspace(-1.0, 1.0, 13)))  # too fast to be a floor
+    root[80:93, 1] -= 0.15 * (1.0 - np.abs(np.linspace(-1.0, 1.0, 13)))  # too steep to be a floor
     (finding,) = find(marey.check(replace(squat, root_positions=root)), "penetration")
     assert finding.operation == "clean"
 
@@ -202,7 +202,7 @@ def test_gaps_of_markers():
 
 @pytest.mark.parametrize("name", ["reach_grid", "leap"])
 def test_clips_of_one_take_are_found(name):
-    """A take that was cleaned, cropped, resampled or all of it; other takes are not the same."""
+    """Find a take that was cleaned, cropped, resampled or all of it; other takes are not the same."""
     whole = clip(name)
     held = marey.clean(
         replace(whole, root_positions=whole.root_positions + 0.01 * np.sin(np.arange(len(whole)))[:, None])
@@ -288,7 +288,7 @@ def test_characters_warn_of_severe_findings(tmp_path):
 
 @pytest.fixture(scope="module")
 def too_fast(tmp_path_factory):
-    """A folder with three walks, shot at 60 Hz, whose files say 120 Hz."""
+    """Make a folder with three walks, recorded at 60 Hz, whose files state 120 Hz."""
     folder = tmp_path_factory.mktemp("fast")
     for k, rate in enumerate((-0.1, 0.0, 0.1)):
         walk = clip("walk", seconds=4.0, turn_rate=rate, speed=1.1, variation=0.0, fps=60.0)
@@ -321,7 +321,7 @@ def test_builders_name_the_true_rate_of_the_files(too_fast, tmp_path, capsys):
 
 @pytest.mark.filterwarnings("always::marey.errors.MareyWarning")
 def test_one_wrong_rate_of_several_is_corrected_alone(too_fast, tmp_path, capsys):
-    """An option for all inputs would spoil the others."""
+    """One option for all inputs would damage the others."""
     wrong, right = str(tmp_path / "clips" / "w0.bvh"), str(tmp_path / "clips" / "right.bvh")
     (tmp_path / "clips").mkdir()
     shutil.copy(too_fast / "w0.bvh", wrong)
@@ -405,7 +405,7 @@ def test_noise_is_not_a_wrong_frame_rate():
 
 
 def test_zeroed_frames_are_broken_not_frozen():
-    """Repair interpolates or trims them; a crop would only lose good frames, or reach past the end."""
+    """Repair interpolates or trims them; a crop would lose good frames, or reach beyond the end."""
     walk = clip("walk")
     for start, stop in ((0, 8), (100, 108), (len(walk) - 8, len(walk))):
         root = walk.root_positions.copy()
@@ -417,7 +417,7 @@ def test_zeroed_frames_are_broken_not_frozen():
 
 @pytest.mark.parametrize("n_frames", [1, 2, 3, 40])
 def test_short_clips_of_a_set_are_checked(n_frames):
-    """A clip may be too short for any pose in which the body pauses."""
+    """A clip may be too short to contain any pose in which the body pauses."""
     walk = clip("walk")
     assert len(check_clips([walk[:n_frames], walk[50 : 50 + n_frames]])) == 2
 

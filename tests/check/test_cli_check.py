@@ -267,7 +267,7 @@ def test_fix_says_that_findings_are_left(folder, tmp_path, capsys):
 
 
 def test_fix_runs_the_commands_and_writes_new_files(folder, capsys):
-    """What it writes is what the printed commands write."""
+    """It writes the same as the printed commands."""
     before = {path: path.read_bytes() for path in folder.iterdir()}
     fixed = folder.with_name(f"{folder.name}_out")
     assert main(["check", str(folder), "--fix", str(fixed)]) == 0
@@ -314,7 +314,7 @@ def test_fix_reports_what_is_left(folder, capsys):
 
 
 def test_fix_copies_files_with_several_clips_whole(folder, capsys):
-    """A clip that must not be copied with a fixed one is saved by itself."""
+    """A clip that must not be copied along with a fixed one is saved alone."""
     walk, broken = marey.load(folder / "walk.bvh"), marey.load(folder / "broken.bvh")
     marey.save([walk, replace(walk[:60], name="short")], folder / "good.glb")
     marey.save([walk, replace(broken, name="broken")], folder / "mixed.glb")
@@ -336,7 +336,7 @@ def test_a_cut_off_file_is_severe(folder, capsys):
 
 
 def test_bones_that_change_can_be_made_rigid(folder, capsys):
-    """As in a cleaned GLB file without its sidecar, which says that it was cleaned."""
+    """Like a cleaned GLB file without its sidecar, which would say that it was cleaned."""
     walk = clip("walk")
     bones = np.tile(walk.skeleton.offsets, (len(walk), 1, 1))
     bones[40:60, walk.skeleton.roles["left_lower_leg"]] *= 1.04

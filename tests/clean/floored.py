@@ -1,4 +1,4 @@
-"""Bodies on the floor with ground truth: they kneel, crawl, lie down and roll. Which parts touch it is known."""
+"""Bodies on the floor with ground truth: they kneel, crawl, lie down and roll; parts that touch it are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Characters whose feet go exactly where a test says: the shins stretch as they must."""
+"""Characters whose feet move exactly as a test specifies: the shins stretch as needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ FLAT = 0.0
 
 @dataclass(frozen=True)
 class Foot:
-    """Where a foot is, by keys (seconds, x, y, z, pitch): the ball's position and radians toes down; eased between."""
+    """Interpolate the foot from keys (seconds, x, y, z, pitch) with easing: position of the ball, and radians toes
+    down."""
 
     keys: Sequence[tuple[float, float, float, float, float]]
 
@@ -32,7 +33,7 @@ class Foot:
 
 
 def puppet(left: Foot, right: Foot, hips, seconds: float, fps: float = 60.0) -> Motion:
-    """A motion with these feet; `hips` is (3,) or keys (seconds, x, y, z)."""
+    """Return a motion with these feet; `hips` is (3,) or keys (seconds, x, y, z)."""
     skeleton = body_skeleton()
     t = np.arange(round(seconds * fps) + 1) / fps
     rotations = quat.identity((len(t), len(skeleton)))
@@ -50,7 +51,7 @@ def puppet(left: Foot, right: Foot, hips, seconds: float, fps: float = 60.0) -> 
 
 
 def standing(x: float, z: float = 0.0, y: float = 0.0, seconds: float = 100.0) -> Foot:
-    """A foot that never moves."""
+    """Return a foot that never moves."""
     return Foot([(0.0, x, y, z, FLAT), (seconds, x, y, z, FLAT)])
 
 
@@ -62,7 +63,7 @@ def _path(hips, t):
 
 
 def raised(motion: Motion, by: float) -> Motion:
-    """The same motion, higher by so many meters."""
+    """Return the same motion, raised by some meters."""
     floor = motion.source.floor
     return replace(
         motion,
@@ -72,18 +73,18 @@ def raised(motion: Motion, by: float) -> Motion:
 
 
 def unmarked(motion: Motion) -> Motion:
-    """The same motion with nothing known of contacts and floor."""
+    """Return the same motion without contacts and floor."""
     return replace(motion, contacts=None, source=replace(motion.source, floor=None))
 
 
 def shaken(motion: Motion, size: float, seed: int = 0) -> Motion:
-    """The same motion with white noise of `size` meters along each axis, on the whole body."""
+    """Add white noise of `size` meters along each axis to the whole body."""
     noise = np.random.default_rng(seed).normal(0.0, size, motion.root_positions.shape)
     return replace(motion, root_positions=motion.root_positions + noise)
 
 
 def jittered(motion: Motion, size: float, seed: int = 0) -> Motion:
-    """The same motion with white noise of `size` meters along each axis on every joint by itself; bones stretch."""
+    """Add white noise of `size` meters along each axis to every joint separately; bones stretch."""
     world, parents = motion.world(), motion.skeleton.parents[1:]
     positions = world.positions + np.random.default_rng(seed).normal(0.0, size, world.positions.shape)
     offsets = np.zeros_like(positions)
@@ -110,7 +111,7 @@ def wobbling(motion: Motion, size: float, seed: int = 0) -> Motion:
 
 
 def scaled(motion: Motion, by: float) -> Motion:
-    """A character `by` times as large that moves as slowly as gravity makes it."""
+    """Return a character `by` times as large that moves as slowly as gravity requires."""
     skeleton = replace(motion.skeleton, offsets=motion.skeleton.offsets * by)
     contacts = motion.contacts
     if contacts is not None:

@@ -1,4 +1,4 @@
-"""Motion with the faults that cleanup is for, added on purpose."""
+"""Motion with the faults that cleanup removes, added on purpose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from marey.samples import sample
 
 
 def skated(motion: Motion, drift: tuple[float, float, float] = (0.08, 0.0, 0.1), legs: float = 1.05) -> Motion:
-    """The character slides along by `drift` m/s and sways, on legs of another length."""
+    """Make the character slide by `drift` m/s and sway, with legs of another length."""
     t = np.arange(len(motion)) / motion.fps
     root = motion.root_positions + np.outer(t, drift)
     root[:, 0] += 0.02 * np.sin(2.0 * np.pi * 0.7 * t)
@@ -24,7 +24,7 @@ def skated(motion: Motion, drift: tuple[float, float, float] = (0.08, 0.0, 0.1),
 
 
 def with_hands(motion: Motion, mask: np.ndarray) -> Motion:
-    """The motion with contacts (F, 8) of feet and hands."""
+    """Return the motion with contacts (F, 8) of feet and hands."""
     roles, carried = motion.skeleton.roles, motion.contacts
     assert carried is not None
     hands = [

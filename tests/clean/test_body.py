@@ -28,7 +28,7 @@ def made(name: str) -> Floored:
 
 @cache
 def cleaned(name: str):
-    """The contacts are the true ones, as found in the motion before it was displaced."""
+    """The contacts are the true ones: those found in the motion before it was displaced."""
     given = displaced(made(name).motion)
     contacts = marey.detect_contacts(made(name).motion, body=True).contacts
     return given, clean_with_report(given, contacts=contacts, floor=0.0)
@@ -174,13 +174,13 @@ def test_a_smoothed_peak_covers_the_depth() -> None:
 
 
 def depth_is_far(depth: np.ndarray, frames: int) -> np.ndarray:
-    """Frames that are more than `frames` away from any depth."""
+    """Return the frames that are more than `frames` away from any depth."""
     near = np.convolve(depth > 0.0, np.ones(2 * frames + 1), mode="same") > 0.5
     return ~near
 
 
 def test_the_body_is_held_in_a_motion_with_contacts_of_the_feet() -> None:
-    """A clip that was cleaned before has contacts; those of the other parts are added to them."""
+    """A clip that was cleaned before has contacts; those of the other parts are added."""
     motion = marey.detect_contacts(made("kneel").motion)
     found = clean_with_report(motion, body=True).motion.contacts
     assert motion.contacts is not None
@@ -228,7 +228,7 @@ def test_a_peak_rises_no_faster_than_asked() -> None:
 
 
 def test_a_limb_leaves_its_line_gently() -> None:
-    """The knee of a limb whose target comes nearer, after it was out of reach, does not snap."""
+    """The knee does not snap when a target that was out of reach comes nearer."""
     upper, lower = np.full(200, 0.4), np.full(200, 0.4)
     distance = np.linspace(0.86, 0.70, 200)
     now = np.full(200, 0.75)

@@ -1,4 +1,4 @@
-"""What a cleanup must do: plants hold, nothing is under the floor, nothing jumps, a second run changes nothing."""
+"""Promises of the cleanup: plants hold, nothing is below the floor, nothing jumps, a second run changes nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNDER = 1e-4
 
 
 def worst_plant(result: CleanResult) -> float:
-    """Meters that a planted point is away from its plant at most."""
+    """Return the largest distance in meters between a planted point and its plant."""
     contacts = result.motion.contacts
     assert contacts is not None
     paths = point_paths(result.motion, contacts.points)
@@ -42,7 +42,7 @@ def worst_plant(result: CleanResult) -> float:
 
 
 def deepest(motion: Motion) -> float:
-    """Meters that a contact point or a toe is under the floor at most."""
+    """Return the largest depth in meters of a contact point or a toe below the floor."""
     assert motion.contacts is not None
     assert motion.source.floor is not None
     tips = [motion.skeleton.roles[f"{side}_toe_tip"] for side in ("left", "right")]
@@ -51,13 +51,13 @@ def deepest(motion: Motion) -> float:
 
 
 def bends(motion: Motion) -> np.ndarray:
-    """(F - 2, J) radians: how much each joint's turn changes from one pair of frames to the next."""
+    """Return how much the rotation of each joint changes between pairs of frames, (F - 2, J) radians."""
     turns = quat.log(quat.mul_inv(motion.rotations[1:], motion.rotations[:-1]))
     return np.linalg.norm(np.diff(turns, axis=0), axis=-1)
 
 
 def switch_frames(contacts: Contacts) -> list[tuple[int, int]]:
-    """(column, frame) on either side of every beginning and end of a contact, but not at the motion's ends."""
+    """Return (column, frame) on both sides of each start and end of a contact, except at the ends of the motion."""
     mask = contacts.mask
     found = [
         (k, f + n) for k in range(mask.shape[1]) for f in np.flatnonzero(mask[1:, k] != mask[:-1, k]) for n in (0, 1)
@@ -66,10 +66,9 @@ def switch_frames(contacts: Contacts) -> list[tuple[int, int]]:
 
 
 def jumps(before: Motion, after: Motion) -> np.ndarray:
-    """m/s by which the adjustment of a point changes its velocity where the point's contacts begin and end.
-
-    While the other point of the same foot is held, the foot moves against whatever that point does in the source: that
-    does not depend on the switch, and is left out.
+    """Return by how many m/s the adjustment changes the velocity of a point where its contacts start and end. While the
+    other point of the same foot is held, the foot compensates that point's movement in the source; this does not depend
+    on the switch and is left out.
     """
     contacts = after.contacts
     assert contacts is not None
@@ -87,7 +86,7 @@ LEG = ("upper_leg", "lower_leg", "foot")
 
 
 def worst_bends(before: Motion, after: Motion) -> dict[str, float]:
-    """For each joint of the legs, its largest second difference at a switch as a share of its largest in the source."""
+    """Return the largest second difference of each leg joint at a switch, as a fraction of that in the source."""
     assert after.contacts is not None
     frames = np.array(sorted({f for _, f in switch_frames(after.contacts)})) - 1
     at_switches, own = bends(after)[frames].max(axis=0), bends(before).max(axis=0)
@@ -147,7 +146,7 @@ def test_velocities_are_continuous_at_switches() -> None:
     assert smooth.contacts is not None
     frames = sorted({f for _, f in switch_frames(smooth.contacts)})
     assert bends(smooth)[np.array(frames) - 1].max() <= bends(broken).max()
-    # A joint that bends most where contacts switch anyway does so a little more or less when it is adjusted.
+    # A joint that bends most at a switch anyway bends a little more or less there when it is adjusted.
     assert max(worst_bends(broken, smooth).values()) <= 1.02
 
 
@@ -182,7 +181,7 @@ def test_without_stretch_bones_keep_their_length() -> None:
     result = clean_with_report(broken, settings=CleanSettings(max_stretch=0.0))
     assert result.motion.bone_offsets is None
     assert result.scale.min() == result.scale.max() == 1.0
-    # The character goes where rigid legs reach.
+    # The character moves as far as rigid legs reach.
     assert result.residue.max() < HELD
     assert deepest(result.motion) < UNDER
 
@@ -276,7 +275,7 @@ def test_feet_hold_between_two_targets_that_pull_apart() -> None:
 
 
 def foot_lengths(motion: Motion) -> np.ndarray:
-    """(F, 2) meters from heel to ball."""
+    """Return the distance from heel to ball, (F, 2) meters."""
     assert motion.contacts is not None
     paths = point_paths(motion, motion.contacts.points)
     return np.linalg.norm(paths[:, [0, 2]] - paths[:, [1, 3]], axis=-1)
@@ -284,7 +283,7 @@ def foot_lengths(motion: Motion) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["left_heel", "left_ball"])
 def test_a_given_plant_takes_the_other_point_of_the_foot_along(name: str) -> None:
-    """Heels strike first: the place of the ball is given when the heel stands already."""
+    """Heels strike first: the position of the ball is determined when the heel is already planted."""
     motion = walk()
     k = motion.contacts.index(name)
     start, stop = motion.contacts.intervals("left_ball")[1]
@@ -354,7 +353,7 @@ def test_planes_and_raised_supports() -> None:
 
 
 def patterned(fps: float, legs: float, spans: list[list[tuple[int, int]]]) -> Motion:
-    """A skated walk with contacts of feet and hands, given in sixtieths of a second."""
+    """Return a sliding walk with contacts of feet and hands, given in sixtieths of a second."""
     motion = skated(walk(1.5, fps), legs=legs)
     mask = np.zeros((len(motion), 8), dtype=bool)
     sixtieth = np.arange(len(motion)) * 60.0 / fps
@@ -385,7 +384,7 @@ def test_any_pattern_of_contacts_holds_without_jumps(legs: float, spans: list[li
     if not short.any() and not is_limited:
         again = clean_with_report(result.motion)
         assert np.abs(again.motion.world().positions - result.motion.world().positions).max() < UNDER
-    # What jumps does so at any rate; what moves continuously moves less from frame to frame when there are more.
+    # Jumps do not depend on the rate; continuous movement per frame gets smaller at higher rates.
     finer = patterned(480.0, legs, spans)
     steps = [
         np.linalg.norm(np.diff(b.world().positions - a.world().positions, axis=0), axis=-1).max()
@@ -395,7 +394,7 @@ def test_any_pattern_of_contacts_holds_without_jumps(legs: float, spans: list[li
 
 
 def test_a_foot_that_slides_far_is_freed_and_planted_again() -> None:
-    """A foot dragged along while it counts as planted is not pulled back over its whole way."""
+    """A foot that is dragged along while it counts as planted is not pulled back all the way."""
     motion = sample("stand", seconds=6.0, fps=60.0).motion
     assert motion.contacts is not None
     t = np.arange(len(motion)) / motion.fps
@@ -536,7 +535,7 @@ def test_a_thigh_that_flips_about_its_axis_does_not_flip_the_knee() -> None:
 
 
 def test_absurd_frame_rates_are_refused_before_any_work():
-    """Windows of seconds have millions of frames then. A damaged file can state such a rate."""
+    """Windows in seconds then have millions of frames. A damaged file can state such a rate."""
     fast = replace(sample("walk", seconds=1.0).motion, fps=15_000.0)
     with pytest.raises(InvalidValue, match="at most 2,000 frames per second, not 15,000; check the frame rate"):
         clean(fast)
@@ -575,7 +574,7 @@ def limit_leg(source: Motion, axis: tuple[float, float, float]) -> tuple[Motion,
 
 
 def test_a_leg_that_moved_too_far_returns_smoothly() -> None:
-    """The limit applies to every joint, and the limb fades back to its cleaned pose before and after."""
+    """The limit applies to every joint, and the limb fades to its cleaned pose before and after."""
     near, is_changed, _ = limit_leg(walk(), (0.0, 0.0, 1.0))
     moved = np.linalg.norm(near.world().positions - walk().world().positions, axis=2)
     assert 0.29 < moved.max() < 0.2981
@@ -591,7 +590,7 @@ def test_a_leg_that_moved_too_far_is_lifted_out_of_the_floor_within_the_limit(he
     near, _, depth = limit_leg(source, (1.0, 0.0, 0.0))
     moved = np.linalg.norm(near.world().positions - source.world().positions, axis=2)
     assert moved.max() < 0.2981
-    if height <= 0.2:  # farther, the knee would move too far
+    if height <= 0.2:  # beyond that, the knee would move too far
         assert depth[80:120].max() < 1e-6
     else:
         sunk = height - source.world().positions[80:120, :, 1].min(axis=1)

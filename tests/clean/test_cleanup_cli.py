@@ -242,7 +242,7 @@ def test_a_folder_is_not_written_to_a_file(clip: Path, capsys: pytest.CaptureFix
 
 
 def test_copies_of_the_input_may_be_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """As after fixing takes to a folder, which copies those without findings, also those of other programs."""
+    """The folder may be the result of fixing takes, which copies takes without findings, also of other programs."""
     takes, fixed = tmp_path / "takes", tmp_path / "takes_fixed"
     takes.mkdir()
     fixed.mkdir()
@@ -264,7 +264,7 @@ def test_copies_of_the_input_may_be_replaced(tmp_path: Path, capsys: pytest.Capt
 def test_edited_clips_are_not_replaced_by_unedited_ones(
     command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As after repairing takes to a folder, and cleaning the takes, not the repaired ones, to the same folder."""
+    """The folder may contain repaired takes, and the original takes are then cleaned to the same folder."""
     takes, fixed = tmp_path / "takes", tmp_path / "takes_fixed"
     takes.mkdir()
     fixed.mkdir()

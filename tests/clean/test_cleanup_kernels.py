@@ -1,4 +1,4 @@
-"""The cleanup's kernels against slow, obvious twins, `core.solve_limb` and laws."""
+"""The cleanup's kernels against slow twins, `core.solve_limb` and laws."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_gaps_are_closed(mask: list[bool], gap: int) -> None:
 @given(mask=st.lists(st.booleans(), min_size=2, max_size=50), seed=st.integers(0, 99))
 def test_tails(mask: list[bool], seed: int) -> None:
     n, window, slope = len(mask), 7, 4
-    size = 10.0 ** np.random.default_rng(seed).uniform(-4.0, 0.0)  # from slopes that take their time to steep ones
+    size = 10.0 ** np.random.default_rng(seed).uniform(-4.0, 0.0)  # from gradual slopes to steep ones
     values = size * np.random.default_rng(seed).normal(size=(n, 3)) * np.array(mask)[:, None]
     state = CleanState(
         np.zeros((n, 1, layout.N_STATE)),
@@ -146,7 +146,7 @@ def test_a_leg_that_must_be_much_shorter_bends(bend: float) -> None:
         assert after > 0.3 or shortening < 0.1
     small = 0.002
     assert scale_after(0.1, small, damping)[1] < 0.13
-    # Without jumps: a millimeter more does not rotate the knee by degrees.
+    # No jumps: a millimeter more does not rotate the knee by degrees.
     angles = [scale_after(bend, shortening, damping)[1] for shortening in np.linspace(0.02, 0.2, 400)]
     assert np.abs(np.diff(angles)).max() < np.deg2rad(2.0)
 

@@ -20,7 +20,7 @@ WALKS = ["016/16_15", "016/16_31", "016/16_35", "016/16_45"]
 
 
 def test_all_walks_and_runs_together(data_folder: Path) -> None:
-    """What holds over all clips of one person; single ones exceed the jumps and, one of them, the scaling."""
+    """Limits over all clips of one person; some clips exceed that on jumps and, one of them, that on scaling."""
     paths = sorted((data_folder / "cmu" / "016").glob("*.bvh"))
     if not paths:
         pytest.skip(f"no clips of cmu/016 in {data_folder}")
@@ -40,14 +40,14 @@ def test_all_walks_and_runs_together(data_folder: Path) -> None:
     assert np.quantile(np.concatenate(scaling), 0.99) < 0.03
     assert max(np.quantile(each, 0.99) for each in scaling) < 0.038
     assert np.quantile(np.concatenate(switched), 0.95) < 0.3
-    # As it is, with what the recording does while a foot's other point is held: 0.48 m/s.
+    # As in the recording while the other point of the foot is held: 0.48 m/s.
     assert np.quantile(np.concatenate(plain), 0.95) < 0.5
     assert np.mean(np.array(knees) <= 1.0) >= 0.9
     assert max(knees) <= 1.35
 
 
 def plain_jumps(before: Motion, after: Motion) -> np.ndarray:
-    """m/s by which the adjustment of a point changes its velocity where its contacts begin and end."""
+    """Return by how many m/s the adjustment changes the velocity of a point where its contacts start and end."""
     points = after.contacts.points
     second = np.diff(point_paths(after, points) - point_paths(before, points), n=2, axis=0)
     return np.array([np.linalg.norm(second[f - 1, k]) * after.fps for k, f in switch_frames(after.contacts)])
@@ -71,7 +71,7 @@ def test_walks_and_runs(data_folder: Path, name: str) -> None:
     assert np.quantile(jumps(motion, result.motion), 0.95) < 0.3
     frames = np.array(sorted({f for _, f in switch_frames(motion.contacts)}))
     assert bends(result.motion)[frames - 1].max() <= bends(motion).max()
-    # Where the recording's hips shake at a switch, the legs of a foot that stands must take it up.
+    # If the hips of the recording shake at a switch, the legs of a planted foot must compensate.
     assert max(worst_bends(motion, result.motion).values()) <= 1.3
     before, after = marey.measure(motion), marey.measure(result.motion)
     assert after["jitter"].value < before["jitter"].value
@@ -123,7 +123,7 @@ def test_hard_clips_keep_their_feet_above_the_floor_and_nothing_is_pulled_over(n
 
 @pytest.mark.parametrize("name", ["09_10", "111_21"])
 def test_feet_far_under_the_floor_are_not_pulled_over(name: str, data_folder: Path) -> None:
-    """Broken frames are not lifted out of the floor, and toes of legs that hang far below it not entirely."""
+    """Broken frames are not lifted out of the floor, nor entirely toes of legs that hang far below it."""
     motion = marey.load(data_folder / "cmu-hard" / f"{name}.bvh")
     result = clean_with_report(motion)
     moved = np.linalg.norm(result.motion.world().positions - motion.world().positions, axis=-1)

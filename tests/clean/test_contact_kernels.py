@@ -1,4 +1,4 @@
-"""Compiled loops against slow, obvious twins."""
+"""Compiled loops against slow twins."""
 
 import numpy as np
 import pytest
@@ -45,11 +45,11 @@ def test_plants_are_those_of_the_slow_twin(frames, own, calm, gap, shortest, eac
 
 
 def test_a_contact_begins_under_the_lower_threshold_and_lasts_under_the_higher():
-    assert found([0.5] * 9, [0.0] * 9) == []  # never slow enough to begin
+    assert found([0.5] * 9, [0.0] * 9) == []  # never slow enough to start a contact
     speed = [0.9, 0.5, 0.5, 0.3, 0.5, 0.5, 0.9, 0.5, 0.9]
     assert found(speed, [0.0] * 9, shortest=2) == [(1, 6)]
     height = [0.05, 0.03, 0.02, 0.03, 0.05, 0.03, 0.05, 0.05, 0.05]
-    assert found([0.1] * 9, height, shortest=2) == [(1, 4)]  # and likewise for heights
+    assert found([0.1] * 9, height, shortest=2) == [(1, 4)]  # the same for heights
 
 
 def test_low_and_slow_must_meet_in_one_frame():
@@ -81,11 +81,11 @@ def test_a_plant_that_drifts_keeps_its_drift():
 
 
 def test_what_the_clip_cuts_is_judged_by_the_other_plants():
-    """The first frames are those of a foot that leaves: slow, yet not as still as this foot stands."""
+    """In the first frames the foot is leaving: it is slow, but not as still as this foot is when planted."""
     speed = [0.1, 0.2, 0.4, 0.9, *[0.0] * 9, 0.9, 0.4]
     own = PlantSpeed(0.001, 12.0, 0.0, 0.005)
     assert found(speed, [0.0] * 15, own, shortest=5) == [(4, 13)]
-    assert found(speed[:4], [0.0] * 4, own, shortest=5) == [(0, 3)]  # with no others, it may be a plant
+    assert found(speed[:4], [0.0] * 4, own, shortest=5) == [(0, 3)]  # without other contacts, it may be a plant
 
 
 def test_the_speed_to_keep_goes_with_the_pace():
@@ -107,8 +107,8 @@ def test_plants_too_short_for_a_step_grow_at_their_slower_side():
     calm = PlantTrim(10.0, 6.0, 0.5, 20.0)
     assert found(speed, [0.0] * 8, calm=calm) == [(2, 5)]
     assert found(speed, [0.0] * 8, calm=calm, growth=1.2) == [(1, 7)]
-    assert found(speed, [0.0] * 8, calm=calm, growth=1.1) == [(2, 6)]  # not beyond its speed
-    assert found(speed, [0.0] * 5 + [0.04] * 3, calm=calm, growth=1.2) == [(2, 5)]  # nor too high
+    assert found(speed, [0.0] * 8, calm=calm, growth=1.1) == [(2, 6)]  # not beyond its speed limit
+    assert found(speed, [0.0] * 5 + [0.04] * 3, calm=calm, growth=1.2) == [(2, 5)]  # and not too high
 
 
 @settings(deadline=None)
@@ -183,7 +183,7 @@ def test_edges_in_noise_are_where_the_point_leaves(seed):
     path = np.zeros((80, 1, 3))
     path[:, 0, 1] = 0.0004 * np.maximum(f - 59, 0) ** 2 + 0.0004 * np.maximum(20 - f, 0) ** 2
     path += rng.normal(0.0, 0.003, path.shape)
-    for start, stop in ((20, 60), (16, 64), (24, 56)):  # wherever the first guess is
+    for start, stop in ((20, 60), (16, 64), (24, 56)):  # for any initial guess
         mask = np.zeros((80, 1), dtype=bool)
         mask[start:stop] = True
         contact_kernels.refine_edges(path, 0.003, 7, 2, 6.0, mask)

@@ -1,4 +1,4 @@
-"""Contacts of generated motion, whose truth is exact; laws; and what can be chosen."""
+"""Contacts of generated motion with exact ground truth; laws; and options."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ def f1(found, truth):
 
 
 def edge_errors(found: Contacts, truth: Contacts, name: str):
-    """For each true contact, how many frames the found one that overlaps it most is off at the worse end."""
+    """Return for each true contact by how many frames its best match is off at the worse end."""
     errors = []
     for start, stop in truth.intervals(name):
         shared = [(min(stop, b) - max(start, a), a, b) for a, b in found.intervals(name)]
@@ -75,7 +75,7 @@ def test_contacts_that_the_clip_cuts_are_neither_missed_nor_made_up(name, seed):
     ids=["whole body", "each joint", "leg rotations"],
 )
 def test_edges_stay_within_four_frames_in_noise(noisy, fps):
-    """3 mm along each axis. Hardest are balls that come down softly, a few millimeters in a tenth of a second."""
+    """Noise of 3 mm along each axis. Hardest are balls that land softly, a few millimeters in a tenth of a second."""
     pooled = []
     for name in sample_names():
         errors = []
@@ -157,7 +157,7 @@ def test_the_input_is_unchanged_and_the_floor_is_stored():
 
 
 def test_each_point_rests_at_its_own_height():
-    """The right foot is recorded two centimeters higher than the left, with a recording's unrest."""
+    """The right foot is recorded two centimeters higher than the left, with the noise of a recording."""
     motion = puppet(standing(0.1), standing(-0.1, y=0.02), HIPS, 4.0)
     rng = np.random.default_rng(0)
     wander = 0.3 * np.cumsum(rng.normal(0, 0.0006, motion.bone_offsets.shape), axis=0)
@@ -167,7 +167,7 @@ def test_each_point_rests_at_its_own_height():
 
 
 def test_a_raised_heel_has_no_contact():
-    """A boxer's rear heel, three centimeters up in every frame."""
+    """A boxer's rear heel is three centimeters up in every frame."""
     motion = puppet(standing(0.1), Foot([(0, -0.1, 0, 0, 0.17), (9, -0.1, 0, 0, 0.17)]), HIPS, 4.0)
     contacts = detect_contacts(motion).contacts
     assert contacts.intervals("right_heel") == ()
@@ -180,7 +180,7 @@ def test_a_floor_below_joints_that_lie_inside_the_foot_may_be_given():
 
 
 def test_with_a_floor_far_below_nothing_touches():
-    """Unless the character is believed to walk on something two meters high."""
+    """Unless the character counts as walking on something two meters high."""
     motion = sample("walk").motion
     assert not detect_contacts(motion, floor=-2.0, planes=()).contacts.mask.any()
     assert find_contacts(motion, floor=-2.0).raised == pytest.approx((2.0,), abs=1e-3)
@@ -215,7 +215,7 @@ def test_hands_on_the_floor_and_on_a_table():
     skeleton = body_skeleton()
     rotations = quat.identity((90, len(skeleton)))
     down = quat.from_axis_angle([0.0, 0.0, 1.0], -np.pi / 2)
-    rotations[:, skeleton.roles["left_upper_arm"]] = down  # hangs; the other arm is held out
+    rotations[:, skeleton.roles["left_upper_arm"]] = down  # one arm hangs, the other is held out
     feet = 0.06 + 0.43 + 0.42 + 0.08
     motion = Motion(skeleton, np.tile([0.0, feet, 0.0], (90, 1)), rotations, 60.0)
     tip = motion.world().positions[0, skeleton.roles["left_fingertips"], 1]
@@ -258,7 +258,7 @@ def test_hands_that_bear_the_body_are_planted_although_recorded_in_the_air():
 
 
 def test_raised_hands_have_no_contacts_while_a_foot_is_planted():
-    """Hands hang as low and as slow, the head below the hips; but the feet are on the floor."""
+    """Hands hang as low and move as slowly with the head below the hips, but the feet are on the floor."""
     skeleton = body_skeleton()
     motion = sample("stand", seconds=3.0).motion
     rotations = motion.rotations.copy()

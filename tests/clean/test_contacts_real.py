@@ -1,4 +1,4 @@
-"""Contacts of recorded motion, against what can be counted without them."""
+"""Contacts of recorded motion, compared with what can be counted without them."""
 
 import warnings
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from marey.clean import detect_contacts, find_contacts, point_paths
 from marey.clean.cleanup import clean_with_report
 from marey.maths import filters
 
-# Clips of one subject that walk and run from end to end.
+# Clips of one person who walks and runs from start to end.
 WALKS = ("11", "13", "15", "17", "19", "21", "23", "25", "27", "29", "31", "33")
 RUNS = ("35", "37", "39", "41", "43", "45", "48", "49", "51", "53", "55", "57")
 
@@ -26,7 +26,7 @@ def load(data_folder, name, **options):
 
 
 def steps(motion):
-    """(frame, side that stands) wherever one ankle passes the other along the way."""
+    """Return (frame, standing side) of each passing of the ankles along the path."""
     positions, roles = motion.world().positions, motion.skeleton.roles
     way = np.gradient(filters.gaussian(positions[:, roles["hips"]], 0.25 * motion.fps), axis=0)[:, [0, 2]]
     way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
@@ -45,7 +45,8 @@ class Tally:
 
 
 def tally(data_folder, names):
-    """Steps with just one plant of the ball, whole stances of the foot in seconds, mean speed of planted balls."""
+    """Return the steps with a single plant of the ball, durations of stances in seconds, and mean speed of planted
+    balls."""
     n_steps, n_planted, stances, speeds = 0, 0, [], []
     for name in names:
         motion = load(data_folder, f"016/16_{name}.bvh")
@@ -88,7 +89,7 @@ def spans(motion, name, **options):
 
 
 def test_stairs_have_two_treads_on_either_side(data_folder):
-    """Up and over twice; the file says 120 Hz, the strides say 60."""
+    """Up and down twice; the file states 120 Hz, the strides show 60."""
     motion = load(data_folder, "143/143_17.bvh", file_fps=60)
     found = find_contacts(motion)
     assert found.raised == pytest.approx((0.19, 0.39), abs=0.02)
@@ -131,7 +132,7 @@ def test_a_cartwheel_leaves_and_touches_the_floor_again(data_folder):
 
 
 def test_a_cartwheel_plants_each_hand_once_and_where_it_is_lowest(data_folder):
-    """They come down to about 10 cm, rise by up to 20 while they bear the body, and go at 0.2 to 0.9 m/s."""
+    """Hands come down to about 10 cm, rise by up to 20 cm while they bear the body, and move at 0.2 to 0.9 m/s."""
     motion = load(data_folder, "049/49_06.bvh")
     contacts = detect_contacts(motion, hands=True).contacts
     paths = point_paths(motion, contacts.points)
@@ -152,7 +153,7 @@ def test_a_cartwheel_plants_each_hand_once_and_where_it_is_lowest(data_folder):
 
 
 def test_a_cartwheel_cleaned_up_keeps_its_arms(data_folder):
-    """Hands are planted where the recording has them, so that arms need hardly be scaled."""
+    """Hands are planted where the recording has them, so that arms are hardly scaled."""
     motion = load(data_folder, "049/49_06.bvh")
     result = clean_with_report(motion, hands=True)
     contacts = result.motion.contacts

@@ -1,4 +1,4 @@
-"""Where the floor is."""
+"""Detection of the floor height."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Heels, balls and hands, and where they go."""
+"""Heels, balls and hands, and their paths."""
 
 import numpy as np
 import pytest
@@ -93,7 +93,7 @@ def test_paths_are_the_points_in_the_world():
 
 
 def lying(motion):
-    """The same motion on a skeleton whose bones all lie along X in the rest pose."""
+    """Return the same motion on a skeleton whose bones all point along X in the rest pose."""
     skeleton, world = motion.skeleton, motion.world()
     offsets = np.zeros_like(skeleton.offsets)
     offsets[1:, 0] = skeleton.bone_lengths[1:]

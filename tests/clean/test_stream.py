@@ -1,4 +1,4 @@
-"""The stream gives the frames of the batch, for any chunking, after a fixed delay, in bounded memory."""
+"""The stream gives the frames of the batch for any chunk size, after a fixed delay, in bounded memory."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_foot_that_hangs_when_it_is_let_go_does_not_jump_aside(
     ball = result.skeleton.roles["left_ball"]
     own, path = (each.world().positions[:, ball] for each in (motion, result))
     assert path[:, 1].min() > -1e-9
-    # It moves along the floor as calmly as in the source, not up to 17 times as sharply.
+    # It moves along the floor as smoothly as in the source, not with up to 17 times the acceleration.
     own_bend, bend = (np.linalg.norm(np.diff(each[:, [0, 2]], 2, axis=0), axis=1).max() for each in (own, path))
     assert bend < 1.25 * own_bend
     again = clean(result, settings=chosen)
@@ -151,7 +151,7 @@ def test_neither_memory_nor_work_grow_over_100000_frames() -> None:
         while given + stream.delay < 100_000:
             given += len(stream.push(motion.root_positions, motion.rotations, motion.contacts.mask))
             most = max(most, pipeline.n)
-            # Steps only ever look at the frames in the tables: those in work, those still seen, and one delivery.
+            # Steps use only frames in the tables: unfinished ones, those still needed, and one delivery.
             assert pipeline.n - pipeline.finished <= stream.delay
             used.append(tracemalloc.get_traced_memory()[0])
     finally:
@@ -172,7 +172,7 @@ def test_late_frames_are_as_good_as_early_ones() -> None:
     n = len(motion)
     assert [frame.number for frame in frames] == list(range(rounds * n))
     early, late = (np.array([f.rotations for f in frames[k * n : (k + 1) * n]]) for k in (2, rounds - 2))
-    np.testing.assert_allclose(late, early, atol=1e-3)  # the usual axis of a knee is that of all frames so far
+    np.testing.assert_allclose(late, early, atol=1e-3)  # the usual knee axis is computed from all frames so far
 
 
 def test_bad_input() -> None:

@@ -90,7 +90,7 @@ def test_sitting_with_both_feet_lifted_nothing_bears_the_body():
 
 
 def test_feet_side_by_side_on_a_platform_bear_the_body_together():
-    """They leave it and reach the floor in one jump, so neither ever bears it alone."""
+    """They leave it and reach the floor in one jump, so neither foot ever bears the body alone."""
     keys = [(0, 0.5, 0, 0), (2, 0.5, 0, 0), (2.2, 0.7, 0.2, 0), (2.6, 0, 0.6, 0), (5, 0, 0.6, 0)]
     left, right = (Foot([(t, x, y, z, pitch) for t, y, z, pitch in keys]) for x in (0.2, -0.2))
     motion = puppet(left, right, [(0, 0, 1.4, 0), (2, 0, 1.4, 0), (2.6, 0, 0.9, 0.6), (5, 0, 0.9, 0.6)], 5.0)
@@ -99,7 +99,7 @@ def test_feet_side_by_side_on_a_platform_bear_the_body_together():
 
 
 def test_still_feet_at_the_top_of_a_jump_have_no_support():
-    """Up and down as gravity has it, feet and hips alike, from 1 s on for 0.5 s."""
+    """From 1 s on, feet and hips rise and fall for 0.5 s, accelerated by gravity."""
     motion = puppet(standing(0.1), standing(-0.1), HIPS, 3.0)
     t = np.arange(len(motion)) / 60.0
     fly = np.where((t > 1.0) & (t < 1.5), 0.5 * 9.81 * (t - 1.0) * (1.5 - t), 0.0)
@@ -111,7 +111,7 @@ def test_still_feet_at_the_top_of_a_jump_have_no_support():
 
 
 def test_a_foot_rested_on_a_step_in_use_touches_it():
-    """After the step has borne the body, the left foot comes back to it while the right stands on the floor."""
+    """After the step has borne the body, the left foot returns to it while the right one stands on the floor."""
     on, off = (0.1, STEP, 0.3, 0), (0.1, 0, 0, 0)
     moving = (0.1, 0.3, 0.15, 0)
     times = [(0, on), (2, on), (2.4, moving), (2.8, off), (4, off), (4.4, moving), (4.8, on), (7, on)]

@@ -10,7 +10,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 @pytest.fixture(scope="package", autouse=True)
 def _plain_layout() -> Iterator[None]:
-    """Draw plots without arranging their axes, which takes as long as all else; tests/plot has the arranged ones."""
+    """Draw plots without arranging their axes, which takes longer than everything else; tests/plot covers arranged
+    axes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)
         yield

@@ -1,4 +1,4 @@
-"""`marey blend` and `marey transition`: what they write and say, and wrong use."""
+"""`marey blend` and `marey transition`: what they write and print, and wrong use."""
 
 import json
 from pathlib import Path

@@ -236,7 +236,7 @@ def test_a_bug_is_one_sentence_too(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 def test_warnings_go_to_stderr_as_one_line(clip: Path, tmp_path: Path) -> None:
     clip.write_text(clip.read_text().replace("Frames: 61", "Frames: 99"))
-    clip.with_suffix(".marey.json").unlink()  # it belongs to the file as it was
+    clip.with_suffix(".marey.json").unlink()  # it belongs to the unchanged file
     command = [sys.executable, "-m", "marey", "convert", str(clip), str(tmp_path / "out.glb")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines() == [
@@ -370,7 +370,7 @@ def test_json_has_null_for_numbers_that_are_not_finite(capsys):
 def test_a_command_does_not_collect_garbage_while_it_loads_modules_and_exits(monkeypatch):
     thresholds = []
     before = gc.get_threshold()
-    gc.set_threshold(700)  # another test may have run a command in this process
+    gc.set_threshold(700)  # an earlier test may have run a command in this process
     monkeypatch.setattr(cli_main, "main", lambda arguments: thresholds.append(gc.get_threshold()[0]) or 3)
     monkeypatch.setattr(sys, "argv", ["marey"])
     try:
@@ -385,7 +385,7 @@ def test_a_command_does_not_collect_garbage_while_it_loads_modules_and_exits(mon
 
 
 def test_an_option_with_one_value_is_not_given_twice(clip, capsys):
-    """The last value would win, and the first would be ignored."""
+    """Otherwise the last value would win, and the first would be ignored."""
     assert main(["clean", "walk.bvh", "out.bvh", "--fps", "30", "--fps", "60"]) == 2
     assert "--fps was given twice; give it once" in capsys.readouterr().err
     assert main(["info", str(clip), "--full", "--full"]) == 0

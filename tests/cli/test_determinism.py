@@ -18,7 +18,7 @@ from tests.faults import read_all
 ROOT = Path(__file__).resolve().parents[2]
 # Numbers in files differ by at most this fraction, or this much, between kernels of OpenBLAS.
 RELATIVE, ABSOLUTE = 1e-5, 1e-5
-# Distances in meters are roots of differences: near 0, these have no more than half of the digits.
+# Distances in meters are roots of differences: near 0, they have at most half of the digits.
 DISTANCES, DISTANCE = ("costs", "changes"), 1e-4
 # Costs of the best pair of frames: of pairs that are equally good, another one may be chosen. At most this fraction of
 # the values may differ for this reason.
@@ -74,7 +74,7 @@ def test_commands_write_the_same_bytes_in_every_process(tmp_path: Path) -> None:
     other = run_all(tmp_path / "other", *modules, PYTHONHASHSEED="7", OPENBLAS_NUM_THREADS="2")
     assert len(plain) > 80
     assert [name for name in plain | other if plain.get(name) != other.get(name)] == []
-    if platform.machine() == "x86_64":  # an older kernel of OpenBLAS rounds otherwise
+    if platform.machine() == "x86_64":  # an older kernel of OpenBLAS rounds differently
         old = run_all(tmp_path / "old", OPENBLAS_CORETYPE="Nehalem")
         assert old.keys() == plain.keys()
         # Digests of motions in sidecars are the same, because the motions are.

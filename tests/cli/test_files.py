@@ -1,4 +1,4 @@
-"""No command overwrites what it reads, whichever option names it, or what marey did not write."""
+"""No command overwrites its input, whichever option names it, or a file that marey did not write."""
 
 import re
 import shutil

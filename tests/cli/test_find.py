@@ -1,4 +1,4 @@
-"""`marey find`: from a folder of long clips to the kicks in it, and what is wrong with the input."""
+"""`marey find`: from a folder of long clips to the kicks in it, and bad input."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def web(folder, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def query():
-    """Where a kick is in take0, as the command line takes it."""
+    """Return the position of a kick in take0, as the command line takes it."""
     return ["take0", f"{KICK[0]}f", f"{KICK[1]}f"]
 
 

@@ -1,4 +1,4 @@
-"""`marey gaze`: looks on a motion, and maps from captured looks."""
+"""`marey gaze`: looks added to a motion, and maps from captured looks."""
 
 import json
 import math

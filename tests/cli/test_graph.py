@@ -1,4 +1,4 @@
-"""`marey graph`: from a folder of clips to motion, and what is wrong with the input."""
+"""`marey graph`: from a folder of clips to motion, and bad input."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_findings_of_one_kind_are_grouped(folder, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert "no route from sneak or walk to any other label; raise the threshold" in out
     assert ", built in " in out
-    assert err == ""  # neither bar nor estimate without a terminal
+    assert err == ""  # without a terminal, neither a progress bar nor an estimate
 
 
 @pytest.mark.slow("builds several graphs; tests/graph covers each option")
@@ -134,7 +134,7 @@ def test_a_clip_is_never_written_over_and_results_among_clips_are_named(command,
     assert (tmp_path / "walk1.npz").read_bytes() == clip
     assert main([*build, str(tmp_path / "made.npz")]) == 0
     assert "skipping" not in capsys.readouterr().err
-    assert main([*build, str(tmp_path / "made.npz")]) == 0  # what it made it may make again
+    assert main([*build, str(tmp_path / "made.npz")]) == 0  # it may overwrite its own output
     assert main([*build, str(tmp_path / "other.npz")]) == 0
     assert f"made.npz, which is a {'graph' if command == 'graph' else 'web'}, not a clip" in capsys.readouterr().err
 
@@ -206,7 +206,7 @@ def test_other_characters_are_avoided(built, tmp_path):
     assert main([*path, str(tmp_path / "one.npz")]) == 0
     others = ["--other-characters", str(tmp_path / "one.npz"), "--min-distance", "0.4"]
     assert main([*path, str(tmp_path / "two.npz"), "--avoid", "9,9,1"]) == 0
-    # The same path at the same time begins within the distance, so there is no walk.
+    # The same path at the same time starts within the minimum distance, so there is no walk.
     assert main([*path, str(tmp_path / "three.npz"), *others]) == 1
 
 
@@ -288,7 +288,7 @@ def test_a_path_is_walked_and_drawn(built, tmp_path, capsys):
 
 def test_a_walk_that_ends_far_from_its_path_is_a_finding(built, tmp_path, capsys):
     path = tmp_path / "p.csv"
-    path.write_text("0,0\n0,3\n0,2\n")  # no clip turns back on the spot
+    path.write_text("0,0\n0,3\n0,2\n")  # no clip turns around on the spot
     arguments = ["graph", "path", str(built), "--path", str(path), "-o", str(tmp_path / "w.bvh")]
     assert main([*arguments, "--seconds", "2"]) == 0  # stops before the end, as requested
     assert "!" not in capsys.readouterr().out
@@ -313,7 +313,7 @@ def test_a_graph_is_thinned(built, tmp_path, capsys):
 def test_a_path_that_cannot_be_walked_is_reported(built, tmp_path, capsys):
     (tmp_path / "p.csv").write_text("0,0\n0,0.4\n0.3,0.4\n0.3,0\n0.6,0\n0.6,0.4\n9,0.4\n")
     out = tmp_path / "w.bvh"
-    # Nobody can stay out of a circle that he begins in.
+    # No character can stay out of a circle that it starts in.
     arguments = ["graph", "path", str(built), "--path", str(tmp_path / "p.csv"), "-o", str(out)]
     assert main([*arguments, "--avoid", "0,0,2"]) == 1
     assert "no walk covers this path of " in capsys.readouterr().err

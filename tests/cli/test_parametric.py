@@ -1,4 +1,4 @@
-"""`marey parametric`: from a web or files to a space, from a target to a motion, and what is wrong with the input."""
+"""`marey parametric`: from a web or files to a space, from a target to a motion, and bad input."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_space_from_files_takes_degrees(walks, tmp_path, capsys):
     assert row["unit"] == "degrees"
     assert main(["parametric", "range", str(out), "--json"]) == 0
     turns = json.loads(capsys.readouterr().out)["example_parameters"]
-    assert min(turns)[0] < -20.0  # degrees, as the parameters are
+    assert min(turns)[0] < -20.0  # degrees, like the parameters
     assert main(["parametric", "make", str(out), "1", "2", "-o", str(result)]) == 2
     assert "a target must have 1 number (turn in degrees), not 2" in capsys.readouterr().err
     assert row["low"] < -20.0

@@ -25,7 +25,7 @@ def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def _not_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plots are drawn, but their files stay empty: rendering takes longer than all else."""
+    """Plots are drawn, but their files stay empty: rendering takes longer than everything else."""
     monkeypatch.setattr(Figure, "savefig", lambda *_, **__: None)
 
 

@@ -1,4 +1,4 @@
-"""`marey pmg`: authoring a character step by step or from a recipe, playing it, and what is wrong with the input."""
+"""`marey pmg`: building a character step by step or from a recipe, playing it, and bad input."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_a_folder_of_clips_and_auto(folder, walks, capsys):
 @pytest.mark.filterwarnings("ignore:retargeted")
 @pytest.mark.parametrize("more", [(), ("--feature", "turn")])
 def test_later_nodes_are_retargeted_onto_the_character_or_onto_a_file(tmp_path, walks, more, capsys):
-    """The hips become joint 0 in the file of --retarget as they do in clips."""
+    """The hips become joint 0 in the file of --retarget, as in clips."""
     files = sorted(map(str, walks.glob("*.bvh")))
     walk = load_motion(files[2])
     body = walk.skeleton

@@ -58,7 +58,7 @@ def test_options_reach_the_splice(clips, capsys):
     assert main([*SPLICE, "--json", "--naive"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["op"] == "splice_naive"
-    assert "phase_error_p95_cycles" not in report["metrics"]  # nothing was brought in step
+    assert "phase_error_p95_cycles" not in report["metrics"]  # nothing was synchronized
     assert report["metrics"]["wobble_mm"] > 0.0
     assert main([*SPLICE, "--naive", "--report", "report"]) == 0
     assert "in step" not in capsys.readouterr().out

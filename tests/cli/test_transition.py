@@ -1,4 +1,4 @@
-"""`marey transition`: refused points, its two windows, its pictures, and options that shut each other out."""
+"""`marey transition`: refused points, its two windows, its plots, and options that exclude each other."""
 
 import json
 from pathlib import Path
@@ -98,7 +98,7 @@ def test_each_window_has_its_own_plot(clips, capsys):
     assert (usual["search_window_s"], usual["window_s"]) == (0.5, 0.1)
     assert (narrow["search_window_s"], narrow["window_s"]) == (0.1, 0.1)
     assert narrow["distance_m"] < usual["distance_m"]
-    # The window along the path does not affect the point.
+    # The window along the path does not affect the transition point.
     assert wide["at"] == usual["at"]
     assert wide["distance_m"] == usual["distance_m"]
     assert wide["path_distance_m"] != usual["path_distance_m"]
@@ -143,6 +143,6 @@ def test_feet_are_drawn_over_the_results_time(boundaries):
         curves = {line.get_gid(): line.get_data() for line in axes.lines}
         seconds, heights = curves["height 2"]
         np.testing.assert_allclose(seconds, np.arange(len(result)) / result.fps)
-        # Before the transition the result's feet lie on those of the first motion, after it on those of the second.
+        # Before the transition, the feet of the result are those of the first motion; after it, those of the second.
         for gid, at in (("height 0", slice(0, start)), ("height 1", slice(stop, None))):
             np.testing.assert_allclose(np.interp(seconds[at], *curves[gid]), heights[at], atol=0.3)

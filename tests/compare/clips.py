@@ -8,7 +8,7 @@ from marey.compare import Clouds
 
 
 def wandering(n_frames, n_markers=5, seed=0, far=(0.0, 0.0, 0.0), speed=1.4, fps=30.0, weights=None):
-    """A body of markers that sway about a center which wanders off at `speed` m/s, `far` from the origin."""
+    """Make markers that sway around a center that moves away at `speed` m/s, `far` from the origin."""
     rng = np.random.default_rng(seed)
     time = np.arange(n_frames)[:, None] / fps
     heading = rng.uniform(-np.pi, np.pi) + 0.8 * np.sin(0.5 * time[:, 0] + rng.uniform(0, 6))

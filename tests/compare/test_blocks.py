@@ -1,4 +1,4 @@
-"""Grids in blocks: the same cells, each once, within the memory that was stated."""
+"""Grids in blocks: the same cells, each once, within the given memory."""
 
 import gc
 import tracemalloc

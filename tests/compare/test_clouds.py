@@ -1,4 +1,4 @@
-"""Which markers there are, where they sit, what they weigh; windows of frames; recorded markers with gaps."""
+"""Markers: which there are, their positions and weights; windows of frames; recorded markers with gaps."""
 
 import numpy as np
 import pytest

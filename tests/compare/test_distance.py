@@ -1,4 +1,4 @@
-"""The distance between two frames and the move that aligns them, against Kovar 4.1 minimized directly."""
+"""The distance between two frames and the transform that aligns them, against direct minimization of Kovar 4.1."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_it_is_the_minimum_that_a_search_finds(shape, far):
         variance = twin.spread(p, w) + twin.spread(q, w)
         assert abs(distance - found) <= 1e-9 * variance
         assert np.abs(np.sin((move[0] - where[0]) / 2)) < 1e-5
-        # The move is one that attains it, and none nearby does better.
+        # The transform attains the minimum, and none nearby is better.
         assert twin.objective(move, p, q, w) == pytest.approx(distance, abs=1e-9 * variance)
         for step in np.eye(3) * 1e-3:
             assert twin.objective(move + step, p, q, w) >= distance - 1e-12
@@ -47,7 +47,7 @@ def test_without_alignment_it_is_the_plain_sum():
 def test_a_moved_copy_is_at_distance_zero_and_its_move_is_found(seed):
     rng = np.random.default_rng(seed)
     b = wandering(20, seed=seed)
-    # Half a turn and beyond: an arctangent of the quotient alone would be wrong by pi.
+    # Half a turn and more: an arctangent of the quotient alone would be wrong by pi.
     move = np.array([rng.uniform(-np.pi, np.pi), *rng.uniform(-100, 100, 2)])
     a = Clouds(rigid2d.apply(move, b.points), b.weights, b.fps)
     distance, found = frame_distance(a, 7, b, 7, frame_weights(0.3, 30.0))

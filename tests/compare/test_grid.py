@@ -1,4 +1,4 @@
-"""Whole grids: against the slow definition, at the ends, far from the origin, and all variants."""
+"""Whole grids: against the slow definition, at the ends, far from the origin, and in all variants."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from tests.twins import compare as twin
 
 
 def every_cell(a, b, weights, align=True):
-    """The same grid, pair by pair."""
+    """Compute the same grid pair by pair."""
     i, j = (index.ravel() for index in np.indices((len(a), len(b))))
     return frame_distances(a, i, b, j, weights, align=align)[1].reshape(len(a), len(b))
 
@@ -58,7 +58,7 @@ def test_large_grids_are_computed_in_consistent_tiles(monkeypatch):
     whole = distance_grid(a, b, window=0.5).values
     monkeypatch.setattr(pairing, "TILE_ROWS", 32)
     monkeypatch.setattr(pairing, "TILE_COLUMNS", 40)
-    monkeypatch.setattr(pairing, "_SHARED", 0)  # and with threads
+    monkeypatch.setattr(pairing, "_SHARED", 0)  # also with threads
     for align in (True, False):
         whole = every_cell(a, b, frame_weights(0.5, 30.0), align)
         assert np.abs(distance_grid(a, b, window=0.5, align=align).values - whole).max() < 1e-12 * whole.max()
@@ -135,7 +135,7 @@ def test_contacts_that_differ_are_refused_or_cost():
     own = distance_grid(a, contacts="refuse").values
     assert (np.diag(own) == 0).all()
     assert (own == own.T).all()
-    # By name, not by column.
+    # Points are compared by name, not by column.
     turned = flags(wandering(30, seed=15), masks[1][:, ::-1].copy(), ("right_heel", "left_heel"))
     assert (distance_grid(a, turned, contacts="refuse").values == refused).all()
 

@@ -1,4 +1,4 @@
-"""Local minima in the sense of eight neighbors, cell by cell, with the rule for ties."""
+"""Local minima among eight neighbors, cell by cell, with the rule for ties."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from marey.compare import local_minima
 from marey.errors import InvalidValue
 from tests.twins import compare as twin
 
-# Few values, so that ties and level patches abound.
+# Few different values, to get many ties and plateaus.
 GRIDS = npst.arrays(
     np.float64,
     npst.array_shapes(min_dims=2, max_dims=2, max_side=7),

@@ -1,4 +1,4 @@
-"""The simple cost by joint angles, velocities and accelerations, and similarity."""
+"""The simple cost from joint angles, velocities and accelerations, and similarity."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ RUN = sample("run", seconds=0.8, fps=30.0).motion
 
 
 def slow(a, b, i, j, weights, velocity=0.1, acceleration=0.01):
-    """One pair of frames, as the slides have it."""
+    """Compute one pair of frames by the formulas of the lecture."""
 
     def turn(m, joint, f):
         f = max(f, 1)
@@ -49,7 +49,7 @@ def test_a_motion_with_itself_is_symmetric_with_zeros():
     cost = pose_cost(WALK)
     assert (np.diag(cost) == 0).all()
     assert cost == pytest.approx(cost.T, abs=1e-12)
-    # Wherever it is, and whatever the signs of its quaternions.
+    # Independent of the position and of the signs of quaternions.
     other = replace(WALK.moved((1.0, 5.0, 3.0)), rotations=-WALK.moved((1.0, 5.0, 3.0)).rotations)
     assert pose_cost(WALK, other) == pytest.approx(cost, abs=1e-7)
 

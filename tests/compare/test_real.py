@@ -1,4 +1,4 @@
-"""Grids of real capture: the digits, and what everybody can see in them."""
+"""Grids of real capture: their precision, and what is visible in them."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_two_walks_are_nearer_than_a_walk_and_a_run(clip):
     walk, other, run = (clip(f"016/16_{take}.bvh") for take in (15, 31, 35))
     nearest = [np.sqrt(distance_grid(walk, motion).values.min()) for motion in (other, run)]
     assert nearest[0] < 0.03 < 0.1 < nearest[1] < 0.2
-    # A walk repeats itself: the least minimum away from the diagonal is one stride, about 1.1 s, away.
+    # A walk repeats itself: the lowest minimum away from the diagonal is one stride, about 1.1 s, away.
     grid = distance_grid(walk)
     cells = grid.minima(0.02)
     lags = np.abs(cells[:, 0] - cells[:, 1]) / walk.fps

@@ -1,4 +1,4 @@
-"""Minima found while the grid goes by: those of the grid itself, wherever tiles, strips and spans begin and end."""
+"""Minima found while the rows of a grid are computed: those of the grid itself, for any tiles, strips and spans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVERY = float(np.finfo(np.float64).max)
 
 
 def held(pairing, span, limit=EVERY, min_lag=None):
-    """The same from a grid that is held as a whole, of whole windows only."""
+    """Find the minima in a complete grid of whole windows."""
     half = pairing.half
     values = np.empty((len(pairing.a), len(pairing.b)))
     pairing.fill(values, (0, len(pairing.a), 0, len(pairing.b)), 1)
@@ -97,7 +97,7 @@ def test_a_motionless_clip_has_at_most_one_minimum_per_cell():
 
 
 def moving(kind, n_frames, seed):
-    """A clip of one kind of motion, with what is hard about it."""
+    """Make a clip of one kind of motion that is difficult for the search."""
     clouds = wandering(n_frames, 6, seed)
     points, time = clouds.points, np.arange(n_frames)
     if kind == "far":
@@ -120,7 +120,7 @@ def moving(kind, n_frames, seed):
 
 
 def check_minima(cells, pairing, limit, min_lag, tolerance):
-    """Cells are minima of the grid up to a tolerance, and what is a minimum by more than that is among them."""
+    """Cells are minima of the grid within a tolerance, and all clear minima are among them."""
     half = pairing.half
     values = np.empty((len(pairing.a), len(pairing.b)))
     pairing.fill(values, (0, len(pairing.a), 0, len(pairing.b)), 1)

@@ -32,7 +32,7 @@ REPEATING = float(os.environ.get("MAREY_REPEATING", "0.02"))  # seconds for each
 
 
 class Call(NamedTuple):
-    """Arguments before and after a call, and what it returned."""
+    """The arguments before and after a call, and its result."""
 
     before: tuple[Any, ...]
     after: tuple[Any, ...]
@@ -41,7 +41,7 @@ class Call(NamedTuple):
 
 @dataclass
 class Record:
-    """What is known of a kernel."""
+    """The recorded calls of a kernel."""
 
     function: Any
     fast: Any
@@ -52,7 +52,7 @@ class Record:
 
 
 class RecordingForms(Forms):
-    """Kernels of the library, of which some calls are kept."""
+    """Kernels of the library, which record some of their calls."""
 
     name = "recording"
 
@@ -91,7 +91,7 @@ def stop(*_: Any) -> None:
 
 
 def compare(record: Record) -> None:
-    """Repeat calls of a kernel in Python, the smallest first, until patience ends: in processor time."""
+    """Repeat calls of a kernel in Python, the smallest first, until the time limit in processor time."""
     begin = time.process_time()
     for call in sorted(record.calls, key=lambda call: count_numbers(call.before)):
         given = widen(call.before)
@@ -112,7 +112,7 @@ def compare(record: Record) -> None:
 
 
 def count_kept_blocks(record: Record) -> int:
-    """Blocks of memory that a kernel has not given back after many calls."""
+    """Return the number of memory blocks that a kernel has not released after many calls."""
     from marey import _kernels
 
     before, end = _kernels.count_live_blocks(), time.perf_counter() + REPEATING
@@ -129,7 +129,7 @@ def count_numbers(value: Any) -> int:
 
 
 def widen(value: Any) -> Any:
-    """A copy, with small integers as Numba computes with them: in 64 bits."""
+    """Return a copy; small integers become 64-bit integers, in which Numba computes."""
     if isinstance(value, tuple):
         items = [widen(item) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
@@ -139,7 +139,7 @@ def widen(value: Any) -> Any:
 
 
 def same(ours: Any, theirs: Any) -> bool:
-    """Whether two values have the same bytes; -0.0 is not 0.0, and all NaN are alike."""
+    """Return whether two values have the same bytes; -0.0 is not 0.0, and all NaN are equal."""
     if isinstance(ours, tuple):
         return len(ours) == len(theirs) and all(same(a, b) for a, b in zip(ours, theirs, strict=True))
     a, b = np.asarray(ours), np.asarray(theirs)
@@ -170,7 +170,7 @@ def main() -> None:
     results = hash_results(operations())
     signal.signal(signal.SIGVTALRM, stop)
     kernels = {}
-    # Callers before the kernels that they call, as some are called by the Python forms of others only.
+    # Callers come before the kernels that they call, because some are called only by Python forms of others.
     for name, record in reversed(list(recording.records.items())):
         compare(record)
         stored = count_kept_blocks(record) if record.calls else None

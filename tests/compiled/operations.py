@@ -22,7 +22,7 @@ Results = Iterator[tuple[str, Any]]
 
 
 def digest(value: Any) -> str:
-    """A hash of the bytes of all arrays and numbers in a result."""
+    """Hash the bytes of all arrays and numbers in a result."""
     import numpy as np
 
     found = hashlib.sha256()
@@ -64,7 +64,7 @@ def run_of(rng: int, seconds: float) -> Any:
 
 
 def played(stream: Any, n_frames: int, **requests: dict[str, Any]) -> list[Any]:
-    """Frames of a stream; requests={"f30": {...}} asks for something before frame 30."""
+    """Record frames of a stream; requests={"f30": {...}} sends a request before frame 30."""
     frames = []
     for i in range(n_frames):
         if f"f{i}" in requests:
@@ -248,7 +248,7 @@ def stream_clips() -> Results:
 
 
 def edge_cases() -> Results:
-    """Operations on motions at the edge of what they take; a typed error is a result, too."""
+    """Run operations on extreme motions; a typed error counts as a result."""
     import marey
     from marey.compare import GridSettings, grid_minima
     from marey.errors import MareyError
@@ -293,7 +293,7 @@ def load_kernels() -> None:
 
 
 def direct_calls() -> Results:
-    """Kernels on tiny inputs: those that real inputs keep busy for long, or reach only now and then."""
+    """Call kernels with tiny inputs: those that are slow or rarely reached with real inputs."""
     yield from call_on_cells()
     yield from call_on_contacts()
     yield from call_on_paths()
@@ -398,7 +398,7 @@ def call_on_paths() -> Results:
 
 
 def operations() -> Results:
-    """Each operation's name and result. What is small comes first, as slow forms of kernels are compared there."""
+    """Yield the name and result of each operation, small ones first: slow forms of kernels are compared there."""
     yield from direct_calls()
     yield from edge_cases()
     yield from read_and_clean()

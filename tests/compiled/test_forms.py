@@ -1,4 +1,4 @@
-"""Whichever form of the kernels runs, and whatever was imported before, results have the same bytes."""
+"""Results have the same bytes for every form of the kernels, whatever was imported before."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ print(compiled.forms().name, *out[0][0, 1])
 """
 
 
-# With as many threads as NumPy takes by itself.
+# With the default number of NumPy's threads.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
 
 
@@ -79,7 +79,7 @@ def test_results_depend_neither_on_imports_nor_on_the_number_of_threads() -> Non
 @pytest.mark.slow("compiles kernels again")
 @needs_library
 def test_kernels_compiled_at_first_use_give_the_same_bytes(tmp_path: Path) -> None:
-    """One group of operations, as compiling takes minutes; `make test-jit` compares all of them."""
+    """Compare one group of operations, because compiling takes minutes; `make test-jit` compares all groups."""
     pytest.importorskip("numba")
     groups = [f"--only={name}" for name in os.environ.get("MAREY_JIT_OPERATIONS", "call_on_paths").split()]
     assert results(*groups, MAREY_JIT="1", XDG_CACHE_HOME=str(tmp_path)) == results(*groups)
@@ -132,7 +132,7 @@ def test_errors_inside_and_at_the_door() -> None:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of the package, for editing."""
+    """Make a copy of the package to edit."""
     to = tmp_path / "src" / "marey"
     shutil.copytree(PACKAGE, to, ignore=shutil.ignore_patterns("__pycache__", "page"))
     return to

@@ -1,4 +1,4 @@
-"""How kernels are declared: signatures by annotations, and what files of kernels may import."""
+"""Declarations of kernels: signatures by annotations, and which imports kernel files may have."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_no_kernel_takes_many_arguments() -> None:
 
 @pytest.mark.parametrize("path", kernel_files(), ids=lambda path: path.stem)
 def test_kernels_depend_on_nothing_outside_the_hash(path: Any) -> None:
-    """The hash over `*_kernels.py` files tells whether compiled code is current, so they import each other only."""
+    """The hash of the `*_kernels.py` files decides whether compiled code is current, so they import only each other."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             assert {alias.name for alias in node.names} <= {"math", "numpy"}
@@ -92,7 +92,7 @@ def test_kernels_depend_on_nothing_outside_the_hash(path: Any) -> None:
             ), names
 
 
-# What Python or NumPy rounds otherwise than compiled code does; see CONTRIBUTING.md.
+# Operations that Python or NumPy round differently from compiled code; see CONTRIBUTING.md.
 ROUNDED = {
     "math.hypot", "math.pow", "math.fsum", "math.dist", "np.sin", "np.cos", "np.tan", "np.arcsin", "np.arccos",
     "np.arctan", "np.arctan2", "np.exp", "np.log", "np.power",

@@ -1,4 +1,4 @@
-"""Small sets of clips for the tests of what plays live."""
+"""Small sets of clips for the tests of live players."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = ("right", "ahead", "left")
 
 @cache
 def walks() -> tuple[Motion, ...]:
-    """Three even walks, to the right, ahead and to the left."""
+    """Three regular walks: to the right, straight, and to the left."""
     return tuple(
         replace(sample("walk", seconds=6, turn_rate=turn, variation=0.0).motion, name=name)
         for turn, name in zip(TURNS, NAMES, strict=True)
@@ -45,7 +45,7 @@ def walking_tree() -> BlendTree:
 
 @cache
 def strides() -> dict[str, Motion]:
-    """One stride each, from and to the same phase, with 0.15 s more at both ends."""
+    """One stride of each, between equal phases, with 0.15 s more at both ends."""
     out = {}
     for turn, name in zip(TURNS, NAMES, strict=True):
         result = sample("walk", seconds=6, turn_rate=turn, variation=0.0)
@@ -60,7 +60,7 @@ def stride_tree() -> MoveTree:
 
 
 def below_a_stand(motion: Motion) -> Motion:
-    """The same character, its hips carried by a joint 0 that is half a meter up and turns by itself."""
+    """The same character with hips carried by a joint 0 that is half a meter up and rotates by itself."""
     given = motion.skeleton
     names = ("Stand", *given.names)
     parents = np.concatenate([[-1], given.parents + 1])
@@ -76,5 +76,5 @@ def below_a_stand(motion: Motion) -> Motion:
 
 
 def largest_bend(motion: Motion) -> float:
-    """m/s^2, the largest second difference of any joint's place."""
+    """Return the largest second difference of any joint's position, in m/s^2."""
     return float(np.linalg.norm(np.diff(motion.world().positions, n=2, axis=0), axis=-1).max()) * motion.fps**2

@@ -1,4 +1,4 @@
-"""Random small characters of gliding bodies: cheap to build, with known paths and any boxes."""
+"""Small random characters of gliding bodies: cheap to build, with known paths and arbitrary boxes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FPS = 20.0
 
 @dataclass(frozen=True)
 class Glide:
-    """A space of arcs: its one parameter is the turn; all clips have one speed (m/s) and duration (s)."""
+    """A space of arcs whose only parameter is the turn; all clips have one speed (m/s) and duration (s)."""
 
     speed: float
     seconds: float
@@ -45,7 +45,7 @@ class Glide:
 
 
 def random_character(seed: int, n_nodes: int = 1) -> ParametricMotionGraph:
-    """Nodes with random turns and speeds in a ring. What can follow a clip depends on its turn."""
+    """Connect nodes with random turns and speeds in a ring. What can follow a clip depends on its turn."""
     rng = np.random.default_rng(seed)
     char = ParametricMotionGraph(f"random {seed}", length=0.1, region=0.2)
     for k in range(n_nodes):

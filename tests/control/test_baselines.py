@@ -1,4 +1,4 @@
-"""All ways to play live, made of the same clips."""
+"""All live players, built from the same clips."""
 
 from __future__ import annotations
 

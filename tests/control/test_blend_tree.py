@@ -1,4 +1,4 @@
-"""Blend trees: shares, tables of loops, and the stream."""
+"""Blend trees: weights, tables of loops, and the stream."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_one_loop_alone_is_played_as_it_is(name):
     travel = loop.source.provenance[-1]["travel"]
     again = np.concatenate([loop.world().positions, loop.moved(travel).world().positions])
     positions = result.world().positions
-    # Loops are turned to begin at one phase, and put to the origin: compare what that leaves alone.
+    # Loops are shifted to one phase and moved to the origin: compare only what that does not change.
     lengths = [np.linalg.norm(np.diff(p, axis=0), axis=-1) for p in (positions, again)]
     offsets = [np.abs(np.roll(lengths[1], -k, axis=0)[20:60] - lengths[0][20:60]).max() for k in range(len(loop))]
     assert min(offsets) < 0.005
@@ -277,7 +277,7 @@ def test_a_fall_takes_the_whole_body_and_stays_down():
     assert heights[:start].min() > 1.4
     assert heights[-60:].max() < 0.3
     np.testing.assert_allclose(fallen.root_positions[-60:], fallen.root_positions[-1:].repeat(60, axis=0), atol=1e-9)
-    # The body ends where it was plus the clip's own travel, however fast it walked.
+    # The body ends at its start plus the clip's own travel, however fast it walked.
     assert np.linalg.norm((fallen.travel[-1] - fallen.travel[start])[[0, 2]]) < 1.5
 
 

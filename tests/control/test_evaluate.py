@@ -1,4 +1,4 @@
-"""Streams put to the test."""
+"""Metrics of streams."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.tiers import mostly_slow
 
 @dataclass
 class Puppet:
-    """A standing pose that is pushed along, and turns at one rate after so many frames."""
+    """A standing pose that glides, and turns at a constant rate after some frames."""
 
     rate: float
     wait: int = 0
@@ -169,7 +169,7 @@ def test_bob_lift_and_sway_are_measured_over_a_stride():
     walk = walks()[1]
     usual = gait_metrics(walk)
     taller = walk.root_positions.copy()
-    # Hips that go up and down by 10 cm more, in a rhythm that every stride holds.
+    # Hips that bob by 10 cm more, in the rhythm of the strides.
     taller[:, 1] += 0.05 * np.sin(2.0 * np.pi * 4.0 * np.arange(len(walk)) / walk.fps)
     shaken = gait_metrics(replace(walk, root_positions=taller))
     assert 0.01 < usual.bob < 0.08 < shaken.bob < usual.bob + 0.1 + 1e-9
@@ -182,7 +182,7 @@ def test_bob_lift_and_sway_are_measured_over_a_stride():
 def test_lean_is_positive_to_the_left():
     walk = walks()[1]
     rolled = walk.rotations.copy()
-    # About the way ahead: the trunk goes to the right, which is -X.
+    # About the axis of travel: the trunk leans to the right, which is -X.
     rolled[:, 0] = quat.mul(quat.from_axis_angle([0.0, 0.0, 1.0], 0.2), rolled[:, 0])
     apart = lean(replace(walk, rotations=rolled)) - lean(walk)
     np.testing.assert_allclose(apart, -0.2, atol=0.02)

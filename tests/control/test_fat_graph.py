@@ -1,4 +1,4 @@
-"""Fat graphs: hubs that clips come back to, and edges that are sets of clips."""
+"""Fat graphs: hubs to which clips return, and edges that are sets of clips."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_most_common_pose_of_walks_occurs_once_per_cycle():
         own = visits[(visits >= a) & (visits < b)] - a
         phase, first, last = compute_phase(clips()[clip])
         whole = phase[own[(own >= first) & (own <= last)]]
-        # All visits are at one phase of the gait, however the walk turns.
+        # All visits are at one phase of the gait, however sharply the walk turns.
         np.testing.assert_allclose(np.diff(whole), 1.0, atol=0.08)
 
 
@@ -125,7 +125,7 @@ def test_it_bobs_at_its_hubs_where_a_parametric_motion_graph_does_not():
     ours = gait_metrics(steered.record(12.0))
     fat = gait_metrics(constant(one_hub(), turn))
     assert fat.sway > 1.2 * ours.sway
-    # Straight on, where the hub's pose is what all clips pass anyway, there is no difference.
+    # On a straight path all clips pass the hub's pose anyway, so there is no difference.
     assert gait_metrics(constant(one_hub(), 0.0)).sway == pytest.approx(
         gait_metrics([clips()[3], clips()[10]]).sway, rel=0.15
     )

@@ -16,7 +16,7 @@ from tests.tiers import mostly_slow
 
 
 def arrived(char, point, heading, seconds, **options):
-    """Whether the character ever is within 0.3 m and 20 degrees."""
+    """Return whether the character ever comes within 0.3 m and 20 degrees."""
     stream = char.stream(GoTo(point, heading=heading, **options), feet=None)
     for _ in range(round(seconds / 4.0)):
         played = stream.record(4.0)

@@ -1,4 +1,4 @@
-"""Jumping between frames without being seen to."""
+"""Jumps between frames that cannot be seen."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_jump_keeps_pose_and_velocity():
     np.testing.assert_array_equal(rotations, before.rotations[-1])
     np.testing.assert_array_equal(root, before.root_positions[-1])
     result = pose_world(reel.skeleton, *player.step()[:2])[0]
-    # The first frame after the jump goes on at the old velocity; the spring has had one frame to pull by then.
+    # The first frame after the jump continues at the old velocity; the spring has acted for one frame by then.
     off = np.linalg.norm(result - after.world().positions[-1], axis=-1).max()
     jump = np.linalg.norm(reel.motion()[504].world().positions - after.world().positions[-1], axis=-1).max()
     assert off < 0.02 < 0.2 < jump

@@ -1,4 +1,4 @@
-"""Feet that are planted stay where they are."""
+"""Planted feet stay where they are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.control.clips import largest_bend, walks
 
 
 def drifting(walk: Motion, speed: float) -> Motion:
-    """A walk that slides to its left all the time."""
+    """Return a walk that constantly slides to its left."""
     root = walk.root_positions.copy()
     root[:, 0] += speed * np.arange(len(walk)) / walk.fps
     return replace(walk, root_positions=set_readonly(root))
@@ -84,7 +84,7 @@ def test_a_foot_that_is_pulled_too_far_is_dragged_no_further_than_it_has_to_be()
         moved.append(lock.moved)
     sizes = np.linalg.norm(moved, axis=-1)
     assert sizes.max() <= 0.1 + 1e-9
-    # In every stance it holds for the first tenth of a meter, and keeps that distance from then on.
+    # In every stance the foot is held for the first tenth of a meter; after that, the distance stays the same.
     assert (np.abs(sizes - 0.1) < 1e-9).mean() > 0.3
 
 

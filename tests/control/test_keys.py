@@ -1,4 +1,4 @@
-"""Keys held by a script."""
+"""Scripted key presses."""
 
 from __future__ import annotations
 

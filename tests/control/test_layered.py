@@ -1,4 +1,4 @@
-"""Layers on streams: heads look where they are report, upper bodies keep step, nothing jumps, hips and legs stay."""
+"""Layers on streams: heads look at targets, upper bodies stay in sync, nothing jumps, hips and legs do not change."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def walking(controller=None):
 
 
 def played(stream, n, **at):
-    """n frames; at={"f30": {...}} asks for something before frame 30."""
+    """Record n frames; at={"f30": {...}} sends a request before frame 30."""
     return record(stream, n, lambda each, i, _: each.request(**at[f"f{i}"]) if f"f{i}" in at else None)
 
 
 def head_yaw(motion):
-    """(F,) radians that the head is turned against the body's heading."""
+    """Return the yaw of the head relative to the body's heading, (F,) radians."""
     head = motion.skeleton.roles["head"]
     ahead = quat.rotate(motion.world().rotations[:, head], np.array([0.0, 0.0, 1.0]))
     return np.unwrap(np.arctan2(ahead[:, 0], ahead[:, 2])) - find_facing(motion.skeleton, motion.world().positions)
@@ -54,7 +54,7 @@ def same_legs(a, b):
 
 
 def quickest(motion):
-    """Largest change of an upper body's joint's rate of turn from frame to frame, rad per frame."""
+    """Return the largest change of angular velocity of any upper-body joint from frame to frame, rad per frame."""
     halves = split_body(motion.skeleton)
     above = motion.rotations[:, [halves.attachment, *np.flatnonzero(halves.upper)]]
     rates = quat.log(quat.inv_mul(above[:-1], above[1:]))
@@ -79,7 +79,7 @@ def test_no_jump_when_the_goal_changes_in_the_middle_of_a_look():
     result = played(LayeredStream(walking(), [GazeLayer()]), 110, **goals, f80={"gaze": None})
     spine = list(result.skeleton.roles.spine) + [result.skeleton.roles["neck"], result.skeleton.roles["head"]]
     rates = np.linalg.norm(quat.log(quat.inv_mul(result.rotations[:-1, spine], result.rotations[1:, spine])), axis=-1)
-    assert rates.max() < 0.15  # radians in a thirtieth of a second, by any one joint
+    assert rates.max() < 0.15  # radians in a thirtieth of a second, for any single joint
     assert quickest(result) < 0.08
 
 
@@ -142,7 +142,7 @@ def test_an_upper_body_keeps_step_fades_and_leaves_hips_and_legs_alone(uppers):
     np.testing.assert_array_equal(result.rotations[:60], plain.rotations[:60])
     np.testing.assert_array_equal(result.rotations[-60:], plain.rotations[-60:])
     arm = result.skeleton.roles["left_upper_arm"]
-    # An arm that carries does not swing; one that swings passes it by twice in a cycle.
+    # An arm that carries does not swing; the stream's arm, which does, passes it twice per cycle.
     swings = [np.linalg.norm(np.std(each.rotations[120:240, arm], axis=0)) for each in (result, plain)]
     assert swings[0] < 0.5 * swings[1]
     phase, first, last = find_gait(plain, "clip").run_phase()
@@ -153,7 +153,7 @@ def test_an_upper_body_keeps_step_fades_and_leaves_hips_and_legs_alone(uppers):
 
 
 class _Kept:
-    """Frames that were played already, as a stream."""
+    """A stream of frames that were already generated."""
 
     fps = 30.0
 

@@ -1,4 +1,4 @@
-"""The bench of what plays live measures what it says; no time is asserted."""
+"""The benchmark of live players measures what it claims; no time is asserted."""
 
 from __future__ import annotations
 

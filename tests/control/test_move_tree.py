@@ -72,7 +72,7 @@ def test_it_turns_towards_the_direction(direction):
     stream = MoveTreeStream(stride_tree(), start="ahead", direction=direction, feet="lock")
     result = record(stream, 600)
     way = result.travel[-1] - result.travel[-120]
-    # Strides turn by 63 degrees or not at all, so half of that is as near as it may come.
+    # Strides turn by 63 degrees or not at all, so the error can be up to half of that.
     assert abs(rigid2d.wrap_angle(np.arctan2(way[0], way[2]) - direction)) < 0.7
 
 

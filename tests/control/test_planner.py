@@ -1,4 +1,4 @@
-"""The planner: its tables against slow forms and exhaustive search, on random small characters."""
+"""The planner: its tables against slow twins and exhaustive search, on small random characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a character can get to, against what it does."""
+"""The area that a character can reach, compared with what it does."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_more_time_reaches_more(found):
 
 
 def test_left_and_right_are_nearly_equal(found):
-    """Mirrored walks begin with another foot, so that only nearly."""
+    """Mirrored walks begin with the other foot, so the results agree only approximately."""
     mirrored = found.seconds[::-1][:, :, (-np.arange(12)) % 12]
     both = np.isfinite(found.seconds) & np.isfinite(mirrored)
     assert both.sum() > 0.85 * np.isfinite(found.seconds).sum()
@@ -60,7 +60,8 @@ def test_random_walks_stay_within_reach(found):
         yaw = find_facing(played.skeleton, played.world().positions)
         for frame in range(30, len(played), 15):
             x, z = played.travel[frame, [0, 2]]
-            # A stream's clips do not quite meet where tables say, so that the next cell may be the one.
+            # The clips of a stream do not meet exactly as the tables predict, so the neighboring cell may be reached
+            # instead.
             around = [
                 found.soonest((x + dx, z + dz), yaw[frame] + dh)
                 for dx in (-0.25, 0.25) for dz in (-0.25, 0.25) for dh in (-0.26, 0.26)
@@ -74,7 +75,7 @@ def test_a_clip_that_has_been_played_limits_what_follows():
     node = char["walk"]
     sharp = reach(char, seconds=2.0, cell=0.5, headings=12, start=("walk", node.high))
     straight = reach(char, seconds=2.0, cell=0.5, headings=12, start=("walk", [0.0]))
-    # Who turns left sharply cannot be far to the right soon.
+    # A character that turns sharply to the left cannot be far to the right soon.
     right = sharp.headings < -0.6
     assert np.isfinite(straight.seconds[..., right]).sum() > np.isfinite(sharp.seconds[..., right]).sum()
 

@@ -1,4 +1,4 @@
-"""Sampled characters: what is in them, that they obey, and that their files hold all of it."""
+"""Sampled characters: their contents, their response to commands, and their files."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_transitions_are_allowed_and_lie_in_the_clips() -> None:
 
 
 def test_steps_say_where_the_stream_will_be() -> None:
-    """The place and time at which the next clip is chosen are those of the step of the transition."""
+    """The place and time of the next choice are those of the step of the transition."""
     char = small()
     stream = char.stream(feet=None)
     states = []

@@ -1,4 +1,4 @@
-"""Sequences of actions: in order, along ways, and what they refuse."""
+"""Sequences of actions: their order, their routes, and what they refuse."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.pmg.characters import fresh_walker
 
 @pytest.fixture(scope="module")
 def chain():
-    """Parts of a walk as nodes: right and left only meet by way of straight on."""
+    """Parts of a walk as nodes: right and left meet only via straight ahead."""
     char = fresh_walker()
     walk = char["walk"]
     char.restrict("right", "walk", walk.low, [-0.6])

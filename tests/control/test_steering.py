@@ -92,7 +92,7 @@ def test_a_named_node_is_reached_by_the_shortest_path():
 
 
 def turned(char, start, side, **options):
-    """Radians off a direction that is asked for when a clip with given parameters is left, at the changes after."""
+    """Return the deviation from a requested direction, in radians, when a clip is left at each of its changes."""
     off = []
 
     class Asking(FollowDirection):

@@ -1,4 +1,4 @@
-"""What the tests of roles share."""
+"""Helpers that the tests of roles share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def nameless(n):
 
 
 def shape_roles(rig, points=None):
-    """Roles of a rig whose names are taken away, by its own names."""
+    """Return the roles of a rig with its names removed, by its original names."""
     found = find_roles(nameless(len(rig.names)), rig.parents, rig.offsets, positions=points)
     return found, {role: rig.names[joint] for role, joint in found.items()}
 

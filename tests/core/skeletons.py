@@ -29,7 +29,7 @@ class Rig:
 
     @property
     def rest(self) -> NDArray[np.float64]:
-        """(J, 3) rest positions."""
+        """Return the rest positions, (J, 3)."""
         points = self.offsets.copy()
         for joint in range(1, len(points)):
             points[joint] += points[self.parents[joint]]
@@ -43,7 +43,7 @@ def sided(text: str, side: int) -> str:
 
 
 def mirrored(lines: list[str]) -> list[str]:
-    """Write out each branch that has a side mark for both sides."""
+    """Write out branches with a side mark for both sides."""
     out: list[str] = []
     n = 0
     while n < len(lines):
@@ -263,7 +263,7 @@ LAFAN1 = rig(
     "Spine/Spine1/Spine2",
     "*Shoulder/*Arm/*ForeArm/*Hand/*HandEnd",
     "*UpLeg/*Leg/*Foot/*Toe/*ToeEnd",
-    # The rest pose is not a human pose: every bone lies along +x.
+    # The rest pose is not a human pose: every bone points along +x.
     """
 Hips 0 0.92 0
   LeftUpLeg 0.001 0.019 0.105
@@ -294,7 +294,7 @@ Hips 0 0.92 0
                 End 0.1 0 0
 """,
 )
-# The same character on its feet, arms down, one foot ahead: offsets in the world.
+# The same character standing, arms down, one foot ahead: offsets in the world.
 LAFAN1_POSED = read_table("""
 Hips 0 0.92 0
   LeftUpLeg 0.105 -0.019 0
@@ -960,5 +960,5 @@ RIGS = (
     CMU, ASF, MIXAMO, HUMANIK, LAFAN1, SMPL, SMPLX, UE, UE5, BANDAI, STYLE100, XSENS, ROKOKO, VRM, VROID, BIPED, RIGIFY,
     DAZ, KINECT, TUTORIAL,
 )  # fmt: skip
-# Rigs whose rest pose is a pose, with feet: their shape alone tells what is what.
+# Rigs whose rest pose is a human pose with feet: the shape alone shows the roles.
 SHAPELY = tuple(r for r in RIGS if r not in (LAFAN1, BANDAI, TUTORIAL))

@@ -1,4 +1,4 @@
-"""Clips brought to one skeleton and one rate, with contacts."""
+"""Clips converted to one skeleton and one rate, with contacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contacts: named points, a mask, and the intervals in it."""
+"""Contacts: named points, a mask, and its intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joint limits: what is inside stays as it is, what is outside is brought to the border."""
+"""Joint limits: rotations within them stay unchanged, others are clipped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rng() -> np.random.Generator:
 
 
 def bent(angles: np.ndarray, center=(1, 0, 0, 0), axes=(1, 0, 0, 0)) -> Motion:
-    """A chain whose joint "a" has these angles (F, 3) about x, y and z of the frame."""
+    """Make a chain whose joint "a" has angles (F, 3) about the x, y and z axes of its frame."""
     local = quat.mul_inv(quat.mul(np.array(axes), euler.from_euler(angles[:, ::-1], "ZYX")), np.array(axes))
     rotations = quat.identity((len(angles), 3))
     rotations[:, 1] = quat.mul(np.array(center), local)
@@ -83,7 +83,7 @@ def test_learned_limits_hold_what_they_were_learned_from():
 def test_a_learned_hinge_has_one_wide_range(rng):
     axes = quat.normalize(rng.normal(size=4))
     swing = np.zeros((100, 3))
-    swing[:, 1] = np.linspace(-1.2, 1.2, 100)  # about the y axis of the frame, in which a quarter turn is singular
+    swing[:, 1] = np.linspace(-1.2, 1.2, 100)  # about the y axis of the frame, which is singular at a quarter turn
     learned = learn_joint_limits([bent(swing, axes=axes)], margin=0.0, outliers=0.0)
     span = (learned.high - learned.low)[learned.names.index("a")]
     np.testing.assert_allclose(span, [2.4, 0.0, 0.0], atol=1e-9)

@@ -106,7 +106,7 @@ def test_each_frame_has_its_own_moving_bones():
 
 
 def test_joint_zeros_offset_has_no_effect():
-    """It is where the root position is counted from in some files; the root position already says it all."""
+    """In some files root positions are relative to that offset; here the root position is complete."""
     motion = random_motion(3, 4, moving=True)
     shifted = motion.bone_offsets.copy()
     shifted[:, 0] += 5.0

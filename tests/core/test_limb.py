@@ -1,4 +1,4 @@
-"""Inverse kinematics of a limb, by what must hold of the result rather than by the formulas that give it."""
+"""Inverse kinematics of a limb, tested by properties of the result and not by its formulas."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Limb:
         )
 
     def posed(self, solved):
-        """The same limb in the pose found, its bones scaled."""
+        """Return the limb in the solved pose, with scaled bones."""
         scale = np.asarray(solved.scale)[..., None]
         return replace(
             self,
@@ -54,7 +54,7 @@ class Limb:
 
     @property
     def stick(self):
-        """From hip to ankle, in the world."""
+        """Return the vector from hip to ankle in the world."""
         return quat.rotate(self.hip_world, self.upper_offset + quat.rotate(self.knee, self.lower_offset))
 
     @property
@@ -70,7 +70,7 @@ class Limb:
         return hinge_angle(self.upper_offset, self.lower_offset, self.knee, self.hinge)
 
     def bent_to(self, angle):
-        """The same with its knee turned about the hinge to the angle given."""
+        """Return the limb with its knee rotated about the hinge to an angle."""
         turn = quat.from_axis_angle(self.hinge, angle - self.angle)
         return replace(self, knee=quat.mul(turn, self.knee))
 
@@ -101,7 +101,7 @@ def random_limbs(shape=(200,), seed=0, low=0.02, high=np.pi - 0.02):
 
 
 def reachable(limb, seed=1):
-    """A target in any direction, as far away as some bend of the knee would put the ankle, and an orientation."""
+    """Draw a target in any direction, at a distance that some knee angle reaches, and an orientation."""
     rng = np.random.default_rng(seed)
     shape = limb.angle.shape
     length = np.linalg.norm(limb.bent_to(rng.uniform(0.0, np.pi, shape)).stick, axis=-1)
@@ -109,7 +109,7 @@ def reachable(limb, seed=1):
 
 
 def leg(thigh=0.45, shin=0.45):
-    """A leg that hangs straight down; its knee bends backward from the character's view, about X."""
+    """Make a leg that hangs straight down; its knee bends backward for the character, about X."""
     one = quat.identity()
     return Limb(np.zeros(3), one, one, one, one, -thigh * Y, -shin * Y, -X)
 
@@ -145,14 +145,14 @@ def test_the_knee_turns_about_its_hinge_only_and_never_bends_backwards(damping):
     turn = quat.log(quat.mul_inv(solved.knee, limb.knee))
     np.testing.assert_allclose(np.cross(turn, limb.hinge), 0, atol=1e-9)
     angle = hinge_angle(limb.upper_offset, limb.lower_offset, solved.knee, limb.hinge)
-    # Straight is pi, up to rounding on either side; fully folded is 0, or just below a full turn.
+    # Straight is pi, up to rounding in both directions; fully folded is 0, or just below a full turn.
     assert np.all((angle <= np.pi + 1e-7) | (angle >= 2 * np.pi - 1e-7))
     assert (limb.angle > np.pi + 0.1).any(), "some knees were bent backward before"
 
 
 @pytest.mark.parametrize("factor", [0.3, 0.9, 1.0, 1.3])
 def test_the_knee_angle_is_the_best_there_is(factor):
-    """Against trying all angles: at a distance that can be reached, and beyond either end."""
+    """Compare with a search over all angles: at a reachable distance, and beyond both ends."""
     limb = random_limbs((12,), seed=4)
     target, _ = reachable(limb)
     target = limb.base + factor * (target - limb.base)
@@ -167,7 +167,8 @@ def test_the_knee_angle_is_the_best_there_is(factor):
 
 
 def test_bones_that_lean_along_the_hinge_count_with_their_sign():
-    """Where both lean the same way the limb is shorter than where they lean apart; the printed 3.10 mixes them up."""
+    """If both bones lean the same way, the limb is shorter than if they lean apart; Kovar 3.10 as printed confuses
+    them."""
     knee = quat.from_axis_angle(X, 0.8)
     for lean in (0.1, -0.1):
         limb = replace(leg(), upper_offset=np.array([0.1, -0.45, 0.0]), lower_offset=np.array([lean, -0.4, 0.0]))
@@ -191,7 +192,7 @@ def test_without_targets_nothing_changes(damping, swivel):
 
 @pytest.mark.parametrize("damping", DAMPINGS)
 def test_a_straight_limb_stays_straight(damping):
-    """At full extension the distance tells the angle to half the digits only; the ankle stays all the same."""
+    """At full extension, the distance determines the angle to only half of the digits; the ankle is exact anyway."""
     limb = random_limbs().bent_to(np.full(200, np.pi))
     solved = limb.solve(limb.ankle_position, limb.ankle_world, damping_from=damping)
     np.testing.assert_allclose(quat.angle_between(solved.knee, limb.knee), 0, atol=1e-6)
@@ -212,7 +213,7 @@ def test_a_knee_bent_backwards_bends_forwards_and_the_ankle_stays(damping):
 
 
 def scan_swivels(limb, solved, target, orientation):
-    """Angles by which hip and ankle change, (720, ...), for hips turned all around the hip-ankle line."""
+    """Return the angles by which hip and ankle change, (720, ...), for all rotations about the hip-ankle line."""
     line = unit(target - limb.base)
     around = np.linspace(-np.pi, np.pi, 720, endpoint=False).reshape(-1, *[1] * (line.ndim - 1))
     hips = quat.mul(quat.from_axis_angle(line, around), quat.mul(limb.parent_rotation, solved.hip))
@@ -230,7 +231,7 @@ def test_swivel_0_spares_the_hip_and_1_the_ankle():
     of_ankle = quat.angle_between(limb.ankle, spared_ankle.ankle)
     assert np.all(of_hip <= hips.min(axis=0) + 1e-9)
     assert np.all(of_ankle <= ankles.min(axis=0) + 1e-9)
-    # The scan's step is 2 pi / 720; its best is no more than that from the true one.
+    # The search has steps of 2 pi / 720, and its best result is at most one step from the true one.
     np.testing.assert_allclose(of_hip, hips.min(axis=0), atol=2 * np.pi / 720)
     np.testing.assert_allclose(of_ankle, ankles.min(axis=0), atol=2 * np.pi / 720)
 
@@ -334,7 +335,7 @@ def test_a_target_at_the_hip_itself_folds_the_limb(shin, damping, oriented):
 
 
 def test_a_limb_that_is_folded_into_the_hip_may_stay_there():
-    """Of no length at all, it has no line to turn about; still the ankle gets its orientation."""
+    """A limb of zero length has no line to rotate about, but the ankle still gets its orientation."""
     limb = replace(leg(), knee=np.array([0.0, 1.0, 0.0, 0.0]))
     assert np.array_equal(limb.stick, np.zeros(3))
     orientation = quat.from_axis_angle(unit(np.ones(3)), 0.7)
@@ -347,7 +348,7 @@ def test_a_limb_that_is_folded_into_the_hip_may_stay_there():
 
 
 def extension_path(n, damping, **settings):
-    """Knee angles, residues and scales over one second in which the target goes through full extension and back."""
+    """Return knee angles, results and distances while the target moves to full extension and back in one second."""
     limb = leg().bent_to(np.deg2rad(150))
     time = np.linspace(0.0, 1.0, n)
     distance = 0.9 * (0.96 + 0.08 * np.sin(np.pi * time))
@@ -361,7 +362,7 @@ def top_speed(angles):
 
 @pytest.mark.parametrize("damping", DAMPINGS[1:])
 def test_damping_bounds_the_speed_of_a_knee_that_straightens(damping):
-    """The finer one looks, the faster an undamped knee snaps straight; a damped one has a top speed."""
+    """The higher the frame rate, the faster an undamped knee snaps straight; a damped knee has a maximum speed."""
     coarse, fine = (top_speed(extension_path(n, None)[0]) for n in (400, 40_000))
     assert fine > 5 * coarse
     damped_coarse, damped_fine = (top_speed(extension_path(n, damping)[0]) for n in (400, 40_000))
@@ -482,7 +483,7 @@ def test_angles_about_the_hinge():
 
 
 def bends(angles, axis=-X, seed=0, noise=0.0):
-    """Knees turned by the angles given about an axis, each with some noise about any axis."""
+    """Make knees rotated by given angles about an axis, each with some noise about any axis."""
     rng = np.random.default_rng(seed)
     jitter = quat.exp(noise * rng.normal(size=(len(angles), 3)))
     return quat.mul(quat.from_axis_angle(axis, -np.asarray(angles)), jitter)
@@ -507,7 +508,7 @@ def test_noise_and_straight_stretches_do_not_hide_the_hinge():
 
 @pytest.mark.parametrize("axis", [X, -X, unit(np.array([0.9, 0.0, 0.5]))])
 def test_a_positive_turn_about_the_hinge_straightens(axis):
-    """For knees, which bend one way, and elbows, which bend the other."""
+    """Knees bend one way, elbows the other."""
     knee = bends(np.linspace(0.2, 1.0, 9), axis=axis)
     hinge = find_hinge(-Y, -Y, knee)
     np.testing.assert_allclose(hinge, axis, rtol=0, atol=1e-12)
@@ -518,7 +519,7 @@ def test_a_positive_turn_about_the_hinge_straightens(axis):
 
 
 def test_the_larger_bend_is_forwards():
-    """A few frames of overstretched knee do not turn the hinge around."""
+    """A few frames with an overstretched knee do not reverse the hinge."""
     hinge = find_hinge(-Y, -Y, bends(np.concatenate([np.full(10, -0.1), np.full(10, 0.5)])))
     np.testing.assert_allclose(hinge, -X, rtol=0, atol=1e-12)
 

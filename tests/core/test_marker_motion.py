@@ -1,4 +1,4 @@
-"""Recorded markers as motions: positions, headings, and webs and graphs that are built from them."""
+"""Recorded markers as motions: positions, headings, and webs and graphs built from them."""
 
 from __future__ import annotations
 

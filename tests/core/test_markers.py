@@ -1,4 +1,4 @@
-"""Markers: positions that are there on some frames and not on others."""
+"""Markers: positions that are missing in some frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A motion as a value, cut out, read between frames, and carried across the floor."""
+"""A motion as a value: cropped, sampled between frames, and moved across the floor."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make(**changes):
 
 
 def annotated(**changes):
-    """A motion with everything that a motion can have."""
+    """Make a motion with everything that a motion can have."""
     rng = np.random.default_rng(2)
     points = (ContactPoint("left_heel", 2, np.zeros(3)), ContactPoint("right_heel", 1, np.ones(3)))
     settings = {
@@ -445,7 +445,7 @@ def test_invalid_transforms_are_refused(transform, message):
 
 
 def under_a_still_root():
-    """Joint 0 stays at the origin and the hips travel by their bone, as some exporters have it."""
+    """Joint 0 stays at the origin and the hips travel by their offset, as some exporters write it."""
     rng = np.random.default_rng(5)
     skeleton = Skeleton(
         ["Reference", "Hips", "Spine", "LeftUpLeg", "LeftLeg", "LeftFoot", "RightUpLeg", "RightLeg", "RightFoot"],

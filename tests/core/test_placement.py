@@ -1,4 +1,4 @@
-"""Placement: the hips become joint 0 without any change in the world."""
+"""Placement: the hips become joint 0, and poses in the world stay the same."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_a_profile_whose_hierarchy_disagrees_is_not_believed():
     ("name", "side", "part"),
     [
         ("LeftUpLeg", 1, "thigh"),
-        ("Bip01 R Thigh", -1, None),  # read alone, the prefix is not known to be one
+        ("Bip01 R Thigh", -1, None),  # in this name alone, the prefix is not recognized
         ("lfemur", 1, "thigh"),
         ("thigh.L", 1, "thigh"),
         ("LOWER_LEG-R", -1, "shin"),
@@ -112,7 +112,7 @@ def test_hips_that_carry_no_legs_are_none():
 
 
 def test_hips_are_where_the_thighs_hang():
-    # An option of 3ds Max: thighs hang from the first spine joint, which must not count as spine then.
+    # An option of 3ds Max: thighs are children of the first spine joint, which must not count as spine then.
     names, parents, offsets = read_table("""
 Bip01 0 0.95 0
   Bip01 Pelvis 0 0 0

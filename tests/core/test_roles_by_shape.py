@@ -1,4 +1,4 @@
-"""Roles by shape alone, and what is not human."""
+"""Roles by shape alone, and skeletons that are not human."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_shape_alone_identifies_the_main_joints(rig):
     found, roles = shape_roles(rig)
     expected = main(rig.roles)
     if rig is skeletons.BIPED:
-        # Arms hang from the neck: what follows them looks like a neck with a head.
+        # Arms are children of the neck: what follows them looks like a neck with a head.
         expected["head"] = "Bip01 HeadNub"
     assert main(roles) == expected
     assert found.how == "structure"
@@ -70,7 +70,7 @@ def test_side_marks_in_names_settle_the_sides():
 
 
 def test_names_have_the_last_word_on_sides():
-    # A character that is its own mirror image: its feet say left where its names say right.
+    # A character that is its own mirror image: its feet show left where its names say right.
     roles = find_roles(CMU.names, CMU.parents, CMU.offsets * [-1, 1, 1])
     assert named(roles) == CMU.roles
     _, by_shape = shape_roles(Rig("", "", CMU.names, CMU.parents, CMU.offsets * [-1, 1, 1], {}, ()))
@@ -111,7 +111,7 @@ def test_joint_order_does_not_matter(random, rig):
 
 
 def shuffled(parents, random):
-    """A random order with parents before children."""
+    """Return a random order with parents before children."""
     order, free = [], [0]
     while free:
         joint = free.pop(random.randrange(len(free)))
@@ -121,7 +121,7 @@ def shuffled(parents, random):
 
 
 def with_branch(rig, parent, *offsets):
-    """The rig with a chain of further joints below `parent`."""
+    """Return the rig with another chain of joints below `parent`."""
     names, parents, points = list(rig.names), rig.parents.tolist(), rig.offsets.tolist()
     above = names.index(parent)
     for offset in offsets:

@@ -18,7 +18,7 @@ from tests.core.skeletons import CMU, TUTORIAL, Rig
 
 
 def scan_bvh(path: Path):
-    """Names, parents and offsets of a BVH hierarchy, and its joints' channels; well-formed files only."""
+    """Return names, parents, offsets and channels of the joints of a well-formed BVH hierarchy."""
     names, parents, offsets, channels, above, current = [], [], [], [], [], -1
     words = iter(path.read_text(encoding="utf-8", errors="replace").split("MOTION")[0].split())
     for word in words:
@@ -40,7 +40,7 @@ def scan_bvh(path: Path):
 
 
 def pose_bvh(path: Path, row):
-    """(J, 3) positions of one frame, by matrices."""
+    """Return the positions (J, 3) of one frame, by matrices."""
     _, parents, offsets, channels = scan_bvh(path)
     values = iter(path.read_text().split("MOTION")[1].strip().splitlines()[2:][row].split())
     points, turns = [], []
@@ -136,7 +136,7 @@ def test_real_asf_names(data_folder):
 
 
 def scan_asf(path: Path):
-    """Joints at the bones' starts, and an end site where a bone has none below."""
+    """Return joints at the starts of bones, and an end site at the tip of each leaf bone."""
     text = path.read_text()
     ends = {"root": np.zeros(3)}
     for block in text.split(":bonedata")[1].split(":hierarchy")[0].split("begin")[1:]:
@@ -176,7 +176,7 @@ def test_a_gltf_body_with_numbered_limbs(data_folder):
 
 
 def scan_glb(path: Path):
-    """Names, parents and world positions of a skin's joints."""
+    """Return names, parents and world positions of the joints of a skin."""
     data = path.read_bytes()
     length = struct.unpack("<I", data[12:16])[0]
     gltf = json.loads(data[20 : 20 + length])

@@ -1,4 +1,4 @@
-"""The skeleton as a value: what it refuses, that nothing can change it, and what it tells of itself."""
+"""The skeleton as a value: what it refuses, that it cannot be changed, and its properties."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_one_joint_is_a_skeleton():
 
 
 def end_sites(*table):
-    """Names of the End Sites of a skeleton given as (name, parent's name) pairs."""
+    """Return the names of the End Sites of a skeleton given as (name, parent's name) pairs."""
     names = [name for name, _ in table]
     parents = [-1 if parent is None else names.index(parent) for _, parent in table]
     skeleton = Skeleton(names, parents, np.zeros((len(names), 3)))

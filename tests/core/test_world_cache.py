@@ -1,4 +1,4 @@
-"""World poses are computed once for the same poses, and never for others."""
+"""World poses are computed once for the same poses, and again for others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from marey.samples import sample
 
 @pytest.fixture
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """The local rotations of each run of forward kinematics."""
+    """The local rotations of each call of forward kinematics."""
     runs: list[bytes] = []
     forward = kinematics.forward
 

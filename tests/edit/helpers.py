@@ -1,4 +1,4 @@
-"""What the tests of edits share."""
+"""Helpers that the tests of edits share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.core.skeletons import Rig
 
 @cache
 def walk(seconds: float = 3.0, turn_rate: float = 0.3) -> Motion:
-    """A sample that walks and turns, with a label on each side."""
+    """Return a sample that walks and turns, with a label for each direction."""
     from dataclasses import replace
 
     motion = sample("walk", seconds=seconds, turn_rate=turn_rate).motion
@@ -32,7 +32,7 @@ def skeleton_of(rig: Rig) -> Skeleton:
 
 
 def same(a: Motion, b: Motion, within: float = 0.0) -> bool:
-    """Whether two motions are the same, bit for bit or nearly; q and -q are one rotation."""
+    """Return whether two motions are equal, exactly or nearly; q and -q are one rotation."""
     if len(a) != len(b):
         return False
     if within == 0.0:
@@ -46,7 +46,7 @@ def same(a: Motion, b: Motion, within: float = 0.0) -> bool:
 
 
 def same_notes(a: Motion, b: Motion) -> bool:
-    """Same contacts and labels."""
+    """Return whether contacts and labels are equal."""
     if (a.contacts is None) != (b.contacts is None) or a.labels != b.labels:
         return False
     if a.contacts is None or b.contacts is None:
@@ -55,7 +55,7 @@ def same_notes(a: Motion, b: Motion) -> bool:
 
 
 def bone_lengths(motion: Motion) -> np.ndarray:
-    """(F, J - 1) as the world shows them."""
+    """Return world rotations, (F, J - 1, 4)."""
     positions = motion.world().positions
     return np.linalg.norm(positions[:, 1:] - positions[:, motion.skeleton.parents[1:]], axis=-1)
 
@@ -65,12 +65,12 @@ def keeps_bones(motion: Motion) -> bool:
 
 
 def last_step(motion: Motion) -> dict:
-    """The newest record of provenance, which has to be JSON."""
+    """Return the newest entry of provenance, which must be JSON."""
     return json.loads(json.dumps(motion.source.provenance[-1]))
 
 
 def slide(motion: Motion) -> float:
-    """Meters: how far planted points move within their plants, at the most."""
+    """Return the largest distance in meters that planted points move within their plants."""
     from marey.clean import point_paths
 
     assert motion.contacts is not None

@@ -36,7 +36,7 @@ OPS = (
 
 @pytest.fixture(autouse=True)
 def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """walk.npz and a path file next to it, in the current folder."""
+    """Write walk.npz and a path file to the current folder."""
     monkeypatch.chdir(tmp_path)
     marey.save(walk(), "walk.npz")
     path = extract_path(walk()) + np.array([1.0, 0.0])

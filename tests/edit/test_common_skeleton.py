@@ -19,7 +19,7 @@ from marey.store import MotionSet
 
 
 def walk(turn_rate: float = 0.0, size: float = 1.0, name: str = "walk") -> Motion:
-    """A walk of a person of another size."""
+    """Return a walk of a person of another size."""
     motion = sample("walk", fps=30.0, seconds=4.0, turn_rate=turn_rate).motion
     skeleton = replace(motion.skeleton, offsets=size * motion.skeleton.offsets)
     source = replace(motion.source, floor=0.0)
@@ -76,7 +76,7 @@ def test_a_folder_of_several_people(tmp_path: Path) -> None:
     with pytest.warns(MareyWarning, match=r"of '.*c.npz': 'a', 'b'"):
         onto = MotionSet.open(tmp_path, retarget=tmp_path / "c.npz").prepare()
     assert not find_skeleton_difference(onto.motion("a").skeleton, walk(size=1.2).skeleton)
-    # A deleted clip is made again, from its file on.
+    # A deleted clip is prepared again from its file.
     import shutil
 
     for folder in (tmp_path / ".marey-cache" / "clips").iterdir():

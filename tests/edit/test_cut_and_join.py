@@ -19,7 +19,7 @@ from tests.edit.helpers import keeps_bones, last_step, same, same_notes, skeleto
 
 
 def jerkiness(motion, frame, around=2):
-    """The largest second difference of any joint's position near a frame, meters."""
+    """Return the largest second difference of any joint's position near a frame, in meters."""
     positions = motion.world().positions
     return np.abs(np.diff(positions, 2, axis=0))[frame - around - 1 : frame + around].max()
 
@@ -57,7 +57,7 @@ def test_a_cycle_closes():
     result = cycle(motion, 20, 90, repeats=3, feet=None)
     assert len(result) == 3 * 70
     assert keeps_bones(result)
-    # Every cycle is the one before, carried on.
+    # Every cycle is the one before, moved by the travel.
     travel = np.array(last_step(result)["travel"])
     assert same(result[:70].moved(travel), result[70:140], 1e-9)
     for seam in (70, 140):
@@ -313,7 +313,7 @@ def test_connect_refuses_what_does_not_fit():
 
 
 def seamed():
-    """A walk that jumps to another phase at frame 80."""
+    """Make a walk that jumps to another phase at frame 80."""
     motion = walk()
     return connect(motion[:80], motion[110:].moved((0.2, 0.1, 0.0)), gap=0.0)
 
@@ -338,7 +338,7 @@ def test_inertia_starts_with_the_old_velocity():
     motion = seamed()
     result = deseam(motion, 80, half_life=0.1)
     steps = quat.log(quat.inv_mul(result.rotations[:-1], result.rotations[1:]))
-    # The step over the seam is the step before it, and so to first order is the next; what does not jump stays.
+    # The step across the seam is the step before it, which to first order equals the next; what does not jump stays.
     before = quat.log(quat.inv_mul(motion.rotations[:-1], motion.rotations[1:]))
     jumps = np.linalg.norm(before[79] - before[78], axis=1) > 0.08
     assert jumps.sum() >= 4

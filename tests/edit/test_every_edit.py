@@ -1,4 +1,4 @@
-"""What holds for every edit."""
+"""Properties of every edit."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_it_can_be_saved_and_read_again(op, tmp_path):
 
 @every
 def test_files_of_others_too(op, data_folder, tmp_path):
-    """A BVH file keeps its rows for joints that were not changed; an edit must not be undone by that."""
+    """A BVH file keeps the rows of joints that were not changed; this must not undo an edit."""
     motion = marey.load(data_folder / "cmu" / "016" / "16_15.bvh")[20:400]
     if op == "warp":
         result = edit.warp(motion, [TurnKey("head", 1.0, (0, 0.3, 0))])

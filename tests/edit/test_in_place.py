@@ -1,4 +1,4 @@
-"""Motions in place: nothing but the travel goes away."""
+"""Motions in place: only the travel is removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.edit.test_traveling_hips import body_of, carried
 
 
 def find_pose(motion):
-    """(F, J, 3) joints relative to the hips and their facing direction, and (F,) heights of the hips."""
+    """Return joints relative to the hips and their facing direction (F, J, 3), and heights of the hips (F,)."""
     positions, hips = motion.world().positions, motion.skeleton.roles["hips"]
     yaw = find_facing(motion.skeleton, positions)[:, None]
     x, y, z = np.moveaxis(positions - positions[:, hips, None], -1, 0)

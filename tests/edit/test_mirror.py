@@ -1,4 +1,4 @@
-"""Left for right."""
+"""Mirrored motion."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_contacts_and_labels_change_sides():
             now = result.contacts.mask[:, result.contacts.index(f"{side}_{part}")]
             assert np.array_equal(now, motion.contacts.mask[:, motion.contacts.index(f"{other}_{part}")])
     assert Label("right_part", 10, 50) in result.labels.items
-    # The flags are true of the mirrored feet: what is planted stands still.
+    # The flags apply to the mirrored feet: planted points stand still.
     from marey.clean import point_paths
 
     paths = point_paths(result, result.contacts.points)
@@ -143,7 +143,7 @@ def test_rigs_whose_bones_lie_along_one_axis(data_folder):
         result, partner = mirror(motion), find_partners(motion.skeleton)
         assert np.abs(result.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.001
         assert same(mirror(result), motion, 1e-9)
-        # Every clip gives the same axes of joints: those of the left are those of the right, mirrored.
+        # Every clip gives the same joint axes: those of the left are those of the right, mirrored.
         changes = find_axis_changes(motion, partner)
         for role in ("upper_arm", "forearm", "hand", "lower_leg", "foot"):
             assert np.abs(changes[motion.skeleton.roles[f"left_{role}"]]).argmax() == 1

@@ -1,4 +1,4 @@
-"""The traveled path bent to another curve."""
+"""The traveled path, bent to another curve."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.edit.helpers import keeps_bones, last_step, same, same_notes, slide, 
 
 
 def arc(radius: float, length: float, n: int = 40) -> np.ndarray:
-    """From the origin along +Z, bending to +X."""
+    """Return a path from the origin along +Z that bends to +X."""
     angle = np.linspace(0.0, length / radius, n)
     return np.stack([radius * (1.0 - np.cos(angle)), radius * np.sin(angle)], axis=1)
 
 
 def distance_to(path, curve):
-    """(F,) meters from each place to the nearest of a dense curve."""
+    """Return the distance from each position to the nearest point of a dense curve, (F,) meters."""
     return np.linalg.norm(path[:, None] - curve[None], axis=-1).min(axis=1)
 
 
@@ -47,7 +47,7 @@ def test_it_follows_the_curve_and_keeps_its_feet(radius):
     motion = walk(4.0, 0.0)
     result = edit_path(motion, arc(radius, 8.0), feet="clean")
     dense = arc(radius, 8.0, 4000)
-    # The hips sway about the path by as much as they did.
+    # The hips sway around the path as much as before.
     assert distance_to(result.travel[:, [0, 2]], dense).max() < 0.06
     loose = edit_path(motion, arc(radius, 8.0), feet=None)
     assert slide(result) < 0.05 * slide(loose) + 1e-6

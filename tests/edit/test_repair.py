@@ -205,7 +205,7 @@ def test_joints_that_carry_what_still_jumps_are_repaired_before_good_frames_are(
 
 
 def test_a_recorded_leg_that_spins(data_folder):
-    """The foot neither jumps nor swings around while the leg no longer spins."""
+    """The foot neither jumps nor swings around when the leg no longer spins."""
     motion = marey.load(data_folder / "cmu-hard" / "106_20.bvh", file_fps=60)
     repaired = repair(motion)
     (spin,) = (one for one in repaired.source.provenance[-1]["interpolated"] if one[0] > 600)

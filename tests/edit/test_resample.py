@@ -1,4 +1,4 @@
-"""Another frame rate."""
+"""Changes of the frame rate."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_it_can_carry_passes(hertz):
     inside = slice(10, -10)
     assert np.abs(result.root_positions[inside] - true.root_positions[inside]).max() < 0.005
     assert quat.angle_between(result.rotations[inside], true.rotations[inside]).max() < 0.005
-    # Straight travel passes to its very ends.
+    # Straight travel reaches both ends exactly.
     assert np.allclose(result.root_positions[:, 2], true.root_positions[:, 2], atol=1e-9)
 
 

@@ -24,7 +24,7 @@ NEXT = {"upper_arm": "forearm", "forearm": "hand", "upper_leg": "lower_leg", "lo
 
 
 def directions(motion: Motion) -> np.ndarray:
-    """(F, L, 3) where the limbs' bones point."""
+    """Return the directions of the limbs' bones, (F, L, 3)."""
     positions, roles = motion.world().positions, motion.skeleton.roles
     out = []
     for role in LIMBS:
@@ -106,7 +106,7 @@ def test_feet_are_planted_again(rig):
 
 
 def clapping() -> Motion:
-    """Hands that meet in front of the body and part again."""
+    """Make a motion whose hands meet in front of the body and separate again."""
     from marey.edit import MoveKey, warp
 
     motion = walk()[:60]

@@ -1,4 +1,4 @@
-"""Smooth away noise, but not fast actions."""
+"""Removal of noise that preserves fast actions."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def test_noise_of_a_centimeter_falls_by_half(name, fps):
     noisy = add_noise(motion, 0.01)
     assert distance(smooth(noisy), motion).mean() < 0.5 * distance(noisy, motion).mean()
     noisy = add_rotation_noise(motion, 1.5)
-    left = 0.6 if name == "punch" and fps == 30.0 else 0.5  # a punch takes few frames
+    left = 0.6 if name == "punch" and fps == 30.0 else 0.5  # a punch lasts only a few frames
     assert distance(smooth(noisy), motion).mean() < left * distance(noisy, motion).mean()
 
 
 @pytest.mark.parametrize("file", ["77_17", "140_02"])
 def test_captures_do_not_jitter_more(file, data_folder):
-    """Errors of neighboring joints compensate in captures; smoothing them apart would make hands and feet shake."""
+    """Errors of neighboring joints compensate in captures; separate smoothing would make hands and feet shake."""
     motion = marey.load(data_folder / "cmu-hard" / f"{file}.bvh")
     before, after = (marey.measure(one)["jitter"].value for one in (motion, smooth(motion)))
     assert after < 0.9 * before

@@ -17,7 +17,7 @@ from tests.edit.helpers import same, walk
 
 
 def carried(motion: Motion, start: np.ndarray | None = None) -> Motion:
-    """The same character under a joint that never moves; the rest offset of the hips is where they start."""
+    """Return the same character below a joint that never moves; the rest offset of the hips is their start."""
     skeleton = motion.skeleton
     offsets = np.concatenate([np.zeros((1, 3)), skeleton.offsets])
     offsets[1] = motion.root_positions[0] if start is None else start
@@ -38,7 +38,7 @@ def carried(motion: Motion, start: np.ndarray | None = None) -> Motion:
 
 
 def body_of(motion: Motion) -> np.ndarray:
-    """(F, J, 3) joints from the hips on."""
+    """Return the joints (F, J, 3) from the hips on."""
     return motion.world().positions[:, motion.skeleton.roles["hips"] :]
 
 
@@ -63,7 +63,7 @@ def test_edits_do_the_same_as_with_traveling_roots(edit):
     plain = walk()
     result, twin = edit(carried(plain)), edit(plain)
     assert np.abs(result.travel - twin.travel).max() < 1e-6
-    # A turn that joint 0 and the hips share is interpolated in two parts.
+    # A rotation that joint 0 and the hips share is interpolated in two parts.
     assert np.abs(body_of(result) - body_of(twin)).max() < 0.01
 
 

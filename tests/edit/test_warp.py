@@ -26,7 +26,7 @@ def path_of(motion, role):
 
 
 def changed(a, b):
-    """The frames on which anything differs."""
+    """Return the frames in which anything differs."""
     differs = (a.rotations != b.rotations).any(axis=(1, 2)) | (a.root_positions != b.root_positions).any(axis=1)
     return np.flatnonzero(differs)
 
@@ -112,7 +112,7 @@ def test_an_end_effector_meets_its_key_and_the_rest_is_untouched(role, orientati
     assert np.array_equal(result.rotations[:, others], motion.rotations[:, others])
     assert keeps_bones(result)
     assert last_step(result)["residue"][role] < 1e-9
-    # Smooth where it begins and ends: the displacement's second difference has no jump of its own.
+    # It begins and ends smoothly: the second difference of the displacement does not jump.
     bend = np.abs(np.diff(moved, 2, axis=0)).max(axis=1)
     assert bend[frame - 20] < 0.2 * bend.max() + 1e-4
 
@@ -169,14 +169,14 @@ def test_the_bodys_axes_rotate_with_it():
     moved = (path_of(result, "hips") - path_of(motion, "hips"))[0]
     left = find_left_axis(motion.skeleton, motion.world().positions[0])
     assert np.allclose(moved, 0.1 * np.cross(left, [0.0, 1.0, 0.0]), atol=1e-9)
-    assert moved[0] > 0.08  # it faces +X there, by and large
+    assert moved[0] > 0.08  # it roughly faces +X there
 
 
 def test_a_longer_step_keeps_the_plant_while_it_is_held():
     motion = walk(3.0, 0.0)
     start, stop = motion.contacts.intervals("left_ball")[1]
     at, hold = (start - 12) / 60, (stop - start + 24) / 60
-    # A longer step with the same legs is a deeper one.
+    # A longer step with the same legs lowers the hips.
     keys = [MoveKey("left_foot", at, (0, 0, 0.06), hold=hold), MoveKey("hips", at, (0, -0.05, 0.03), hold=hold)]
     result = warp(motion, keys, ease=0.3)
     shift = path_of(result, "left_foot") - path_of(motion, "left_foot")
@@ -361,7 +361,7 @@ def test_time_never_runs_back(steps):
     motion = walk()
     pairs = np.cumsum(np.array(steps), axis=0)
     pairs[:, 0] *= motion.duration / max(pairs[-1, 0], motion.duration)
-    # Labels that follow one another frame by frame show the time.
+    # Labels of single frames show the timing.
     marked = replace(motion, labels=Labels(tuple(Label(f"{i:03d}", i, i + 1) for i in range(0, 181, 20))))
     result = timewarp(marked, [tuple(p) for p in pairs.tolist()])
     starts = [label.start for label in sorted(result.labels, key=lambda x: x.name)]

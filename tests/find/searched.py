@@ -1,4 +1,4 @@
-"""A small set of long clips whose kicks, punches and reaches are known, and its web."""
+"""A small set of long clips with known kicks, punches and reaches, and its web."""
 
 from dataclasses import replace
 from functools import cache
@@ -27,7 +27,7 @@ def web():
 
 
 def truth(kind):
-    """(clip, start, stop) of every action of a kind, in frames."""
+    """Return (clip, start, stop) of every action of a kind, in frames."""
     return [
         (k, round(action.start * FPS), round(action.stop * FPS))
         for k, one in enumerate(samples())
@@ -37,7 +37,7 @@ def truth(kind):
 
 
 def hits(found, kind, names=("one", "two")):
-    """Which true actions were found, the worst error of their ends in seconds, and how many matches are none."""
+    """Return the true actions found, the largest error of their ends in seconds, and the number of false matches."""
     seen, worst, others = set(), 0.0, 0
     for match in found:
         for k, (clip, start, stop) in enumerate(truth(kind)):

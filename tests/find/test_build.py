@@ -1,4 +1,4 @@
-"""Building a match web: the same whichever way the work is cut and wherever it runs, and what it is by definition."""
+"""Building a match web: the same result for any tiles and runners, and as defined."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.twins import web as twin
 
 @cache
 def clips() -> tuple[Motion, ...]:
-    """Two walks and a kick at 30 Hz, of 2 to 4 s, labeled."""
+    """Return two walks and a kick at 30 Hz, of 2 to 4 s, labeled."""
     walks = [sample("walk", rng=k, fps=30, seconds=4, turn_rate=0.3 * k).motion[: 95 + 20 * k] for k in range(2)]
     kick = sample("kick", rng=3, fps=30).motion[:70]
     named = zip((*walks, kick), ("walk0", "walk1", "kick"), strict=True)
@@ -46,7 +46,7 @@ def same(a: MatchWeb, b: MatchWeb) -> bool:
 
 
 def by_definition(web: MatchWeb, p: int, q: int) -> np.ndarray:
-    """The values of one pair's grid where the twin keeps them, `TOO_FAR` elsewhere."""
+    """Return the values of the grid of one pair where the twin keeps them, `TOO_FAR` elsewhere."""
     clouds = [web_clouds(web.clips[k], web.options) for k in (p, q)]
     grid = distance_grid(clouds[0], None if p == q else clouds[1], window=web.options.window).values
     values = quantize(np.asarray(grid))
@@ -140,7 +140,7 @@ def test_statistics_compare_the_size_with_that_of_the_motion():
     report = web().statistics()
     joints = len(web().skeleton)
     assert report.motion_nbytes == (95 + 115 + 70) * (4 * joints + 3) * 8
-    # A clip's own grid is symmetric: half of it is saved.
+    # A clip's own grid is symmetric, so half of it is saved.
     own = [web().cells(p, p) for p in range(3)]
     both = sum(cells.nbytes for cells in web().pairs)
     assert report.nbytes == both - sum(cells.nbytes - cells.upper().nbytes for cells in own) < both

@@ -1,4 +1,4 @@
-"""Cells in runs: they hold what a dense grid holds, whichever way they are made."""
+"""Cells in runs: they hold the values of a dense grid, however they are made."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from marey.find.tiles import pack_cells, unpack_tile
 
 
 def some(seed: int, shape: tuple[int, int] = (23, 31), share: float = 0.4) -> tuple[Cells, np.ndarray]:
-    """Cells, smooth in part, and the grid to 0.1 mm with `TOO_FAR` where there is none."""
+    """Draw cells that are smooth in part, and their grid to 0.1 mm with `TOO_FAR` where there is none."""
     rng = np.random.default_rng(seed)
     smooth = 20_000 + np.cumsum(rng.integers(-300, 300, shape), axis=1)
     values = np.where(rng.random(shape) < 0.1, rng.integers(0, TOO_FAR, shape), smooth).astype(np.uint16)

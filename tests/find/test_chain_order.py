@@ -1,4 +1,4 @@
-"""Order by chains: variations of a query come before other actions that are closer to it at first sight."""
+"""Order by chains: variations of a query come before other actions that are closer to it."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.find.searched import THRESHOLD, truth, web
 
 
 def series(offset, n_frames=20):
-    """A marker that moves by `offset` and comes back, beside one that stands."""
+    """A marker that moves by `offset` and returns, next to one that stands still."""
     t = np.sin(np.linspace(0.0, np.pi, n_frames))
     return np.stack([np.outer(t, offset), np.tile([0.0, 0.0, 1.0], (n_frames, 1))], axis=1)
 

@@ -1,4 +1,4 @@
-"""Chains and bridges as paths: what they may and must be."""
+"""Chains and bridges as paths: their rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Overlap, tiers and the match graph, on candidates made by hand."""
+"""Overlap, tiers and the match graph, for hand-made candidates."""
 
 import numpy as np
 import pytest
@@ -12,14 +12,14 @@ OVERLAP = (0.8, 0.2)
 
 
 def those(*rows):
-    """Candidates (clip, start, stop, distance)."""
+    """Make candidates (clip, start, stop, distance)."""
     table = np.array(rows, dtype=float).reshape(-1, 4)
     clips, starts, stops = (table[:, k].astype(np.int64) for k in range(3))
     return Candidates(clips, starts, stops, table[:, 3], table[:, 3] ** 2)
 
 
 def finder(table):
-    """Of a query at (clip, about start): by clip and the tens of its start."""
+    """Look up the candidates of a query by its clip and the tens digit of its start."""
     return lambda clip, start, stop: table.get((clip, round(start, -1)), those())
 
 
@@ -119,10 +119,10 @@ def test_intervals_more_similar_to_standing_still_are_not_matches():
     }
     still = {0: 0.2, 30: 0.1, 60: 0.03, 100: 0.04, 200: 0.2}
     graph = grown(table, still=lambda clip, start, stop: still[start])
-    # 6 cm from the query, 3 cm from standing still: left out, with what it would have found.
+    # 6 cm from the query, 3 cm from standing still: left out, as are the matches that it would have found.
     assert places(graph) == [(0, 0, 10), (0, 30, 40), (0, 100, 110)]
     assert graph.stillness == [0.2, 0.1, 0.04]
-    # Of a query that is as still itself, it is one.
+    # For a query that is as still itself, it is a match.
     graph = grown(table, still=lambda clip, start, stop: 0.02)
     assert places(graph) == [(0, 0, 10), (0, 30, 40), (0, 60, 70), (0, 100, 110), (0, 200, 210)]
 

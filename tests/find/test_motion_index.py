@@ -1,4 +1,4 @@
-"""An index finds what the match web of the same clips finds; poses and paths are exact."""
+"""An index finds the matches of the web of the same clips; poses and paths are exact."""
 
 from dataclasses import fields, replace
 
@@ -88,7 +88,7 @@ def test_axes_survive_the_cache(rng):
 
 
 def slow_scan(features, anchors, gaps, limit):
-    """The smallest sum of squared distances of anchors to frames that are a permitted number of frames apart."""
+    """Return the smallest sum of squared distances of anchors to frames that are a permitted number of frames apart."""
     out = []
     for rows in features:
         costs = np.square(rows[:, None] - anchors[None]).sum(axis=2)
@@ -200,7 +200,7 @@ def test_random_queries_find_what_the_web_finds(index, rng):
         clip, n = int(rng.integers(2)), int(rng.integers(24, 48))
         start = int(rng.integers(0, len(clips()[clip]) - n))
         one, two = (Query.make(each, clip, start, start + n, settings).grow(0.05) for each in (web(), index))
-        if one.stillness[0] < 0.08:  # standing still is like everything that stands still
+        if one.stillness[0] < 0.08:  # any still pose matches a still query
             continue
         assert [one.interval(k) for k in range(one.n)] == [two.interval(k) for k in range(two.n)]
         n_found += one.n - 1

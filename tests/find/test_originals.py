@@ -1,4 +1,4 @@
-"""Matches are cut out of their clips' own files: at the files' rates, mirrored or retargeted as in the web."""
+"""Matches are cut out of the files of their clips: at the files' rates, mirrored or retargeted as in the web."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def set_of(folder, names, **options):
 
 
 def apexes(folder, name, action):
-    """Of each action, in the frames of a web. The rest pose before the first frame is trimmed."""
+    """Clips, in frames of a web, for each action. The rest pose before the first frame is trimmed."""
     with open(folder / "annotations.csv", newline="") as text:
         rows = [row for row in csv.DictReader(text) if name in row["file"] and row["action"] == action]
     return [(int(row["apex_frame"]) - 1) / 120.0 * FPS for row in rows]
@@ -33,7 +33,7 @@ def stretch(apex, half):
 
 
 def told_apart(found, clip, at):
-    """How many of the apexes are in a match, and how many matches have none."""
+    """Return how many apexes are in a match, and how many matches have none."""
     seen = {
         k for match in found for k, apex in enumerate(at) if match.clip == clip and match.start <= apex < match.stop
     }

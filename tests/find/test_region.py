@@ -1,4 +1,4 @@
-"""The rules by which cells are kept, against a twin that follows them cell by cell."""
+"""The rules that decide which cells are kept, against a twin that follows them cell by cell."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RULES = Rules(cap=40_000, near=25_000, ratio=1.3, reach=4, chain=8, bridge=6, le
 
 
 def hilly(seed: int, shape: tuple[int, int] = (70, 60)) -> np.ndarray:
-    """Valleys along slanting lines, with a little noise, plateaus of equal cells, and some cells out of reach."""
+    """Make valleys along slanted lines, with some noise, plateaus of equal cells, and some cells out of reach."""
     rng = np.random.default_rng(seed)
     i, j = np.indices(shape)
     slope = rng.uniform(0.6, 1.6)

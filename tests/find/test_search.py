@@ -1,4 +1,4 @@
-"""Searching a web: what is found, in which order, from either side of a pair, and what is refused."""
+"""Searching a web: what is found, in which order, from both sides of a pair, and what is refused."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_edges_have_alignments_of_the_whole_motions():
         assert cells[-1].tolist() == [len(one) - 1, len(other) - 1]
         assert edge.alignment.distance == pytest.approx(edge.distance, abs=0.01)
         assert edge.alignment is edge.alignment
-        # Windows at a cut motion's ends are shorter, so that only near the ends can the two differ.
+        # Windows at the ends of a cut motion are shorter, so the two can differ only near its ends.
         near = dtw(distance_grid(one, other).values)
         assert abs(near.distance - edge.alignment.distance) < 0.005
 
@@ -151,7 +151,7 @@ def test_a_small_reach_does_not_match_standing_still():
     assert len(found) >= 9
     for match in found:
         assert any(abs(match.start - s) < 6 and abs(match.stop - e) < 6 for s, e in reaches)
-    # With everything as lively, there are more.
+    # If everything moves as much, there are more.
     flooded = grow_match_graph(
         query.interval, query.make_finder(threshold), lambda *_: 1.0, threshold, SearchSettings(max_matches=200)
     )

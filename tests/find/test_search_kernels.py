@@ -1,4 +1,4 @@
-"""Timewarping with free ends over kept cells: against every path there is, against whole rows, both ways round."""
+"""Timewarping with free ends over kept cells: against all paths, against whole rows, and along both axes."""
 
 import itertools
 
@@ -13,7 +13,7 @@ from tests.twins.timewarp import paths_from
 
 
 def some_cells(rng, shape, share):
-    """Units (R, C), which of them are kept, and the cells; kept ones come in runs and leave paths open."""
+    """Draw units (R, C), a mask of kept cells in runs that allows paths, and the cells."""
     units = 10 * rng.integers(1, 3_000, shape).astype(np.uint16)
     stored = rng.random(shape) < share
     return units, stored, Cells.from_grid(units, stored)
@@ -28,7 +28,7 @@ def by_kernel(cells, start, stop, extra=1e-4, cap=np.inf, is_row=True):
 
 
 def by_every_path(values, extra):
-    """For each end column the cheapest of all paths from the first row to the last."""
+    """Return for each end column the cheapest of all paths from the first row to the last."""
     n_rows, n_columns = values.shape
     best = {}
     for j in range(n_columns):

@@ -1,4 +1,4 @@
-"""How far a stretch is from standing still: the kernel against the grid of the stretch."""
+"""The distance of an interval from standing still: the kernel against the grid of the interval."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from tests.twins import stillness as twin
 def stretches(n_frames):
     rng = np.random.default_rng(3)
     inside = [(int(a), int(a + n)) for a, n in zip(rng.integers(5, 100, 6), rng.integers(4, 60, 6), strict=True)]
-    # Windows that the clip's ends cut, and the whole clip.
+    # The clip with windows that its ends cut, and the whole clip.
     return [*inside, (0, 12), (1, 9), (n_frames - 20, n_frames), (n_frames - 9, n_frames - 1), (0, n_frames)]
 
 

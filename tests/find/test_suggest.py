@@ -1,4 +1,4 @@
-"""Suggested thresholds, and how many matches there are at which."""
+"""Suggested thresholds, and the number of matches at each threshold."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.find.searched import hits, truth, web
 
 
 def level(many, still=1.0, is_full=False):
-    """Of thresholds of 1, 2, 3 ... cm, the level stretch that stands out most: its ends, or None."""
+    """Return the best plateau of match counts at thresholds of 1, 2, 3 ... cm: its ends in cm, or None."""
     rungs = [0.01 * (k + 1) for k in range(len(many))]
     best = max(_find_plateaus(rungs, many, [still] * len(many), is_full), key=lambda one: one.weight)
     return (round(100 * best.low), round(100 * best.high), best.n) if best.weight else None
@@ -18,14 +18,14 @@ def level(many, still=1.0, is_full=False):
 
 def test_the_plateau_that_stands_out():
     assert level([1, 2, 8, 8, 8, 8, 60]) == (3, 6, 8)
-    # A longer one with more matches wins over an earlier one.
+    # A longer plateau with more matches is better than an earlier one.
     assert level([4, 4, 8, 8, 8, 8, 8, 60]) == (3, 7, 8)
-    # Where nothing comes any more it ends where the looking ended; what was cut off is none.
+    # The last plateau ends at the last threshold, unless the counts were cut off there.
     assert level([1, 2, 8, 8, 8]) == (3, 5, 8)
     assert level([7, 7, 7, 200, 200, 200], is_full=True) == (1, 3, 7)
-    # One of forty that comes and goes leaves it level.
+    # A plateau may vary by one match of forty.
     assert level([1, 39, 40, 39, 40, 90]) == (2, 5, 39)
-    # Standing still is as near as the matches: no stretch that begins there counts.
+    # Standing still is as near as the matches, so no plateau that begins there counts.
     assert level([2, 2, 90, 90, 90, 90, 90], still=0.025) == (1, 2, 2)
     assert level(list(range(1, 400, 50)), still=0.005) is None
 
@@ -38,7 +38,7 @@ def test_suggested_thresholds_find_the_kind_and_nothing_else(kind):
         assert fractions == sorted(fractions)
         assert 0.0 < fractions[0] < fractions[-1] <= 1.0
         assert report.plateau[0] < report.threshold < report.plateau[1]
-        assert report.plateau[1] <= report.still_distance  # beyond that anything will do
+        assert report.plateau[1] <= report.still_distance  # beyond that, anything matches
         assert report.n_matches == len(truth(kind)) - 1
         seen, _, others = hits(search(web(), clip, start, stop, report.threshold), kind)
         assert len(seen) == len(truth(kind))

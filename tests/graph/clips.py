@@ -16,7 +16,7 @@ def one_label(motion: Motion, name: str) -> Motion:
 
 @cache
 def walks() -> tuple[Motion, ...]:
-    """Three walks that go straight, left and right, at 30 Hz."""
+    """Return three walks at 30 Hz: straight, to the left and to the right."""
     return tuple(
         one_label(
             replace(sample("walk", rng=seed, fps=30, seconds=8, turn_rate=turn).motion, name=f"walk{seed}"), "walk"

@@ -1,4 +1,4 @@
-"""All similar frames of clips: the same bits however the work is split and wherever it runs."""
+"""All similar frames of clips: the same bits, however the work is split and wherever it runs."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_cached_results_are_not_computed_again(clouds, coarse, tmp_path):
     found = [
         search(coarse, clouds[:n], max_memory=2**26, cache=cache, poses=poses[:n], run=counting) for n in (2, 3, 3)
     ]
-    # Three pairs of two clips, then the three that the new one adds, then none.
+    # Three pairs of two clips, then three that the new clip adds, then none.
     assert looked == [3, 3, 0]
     assert same(found[1], found[2])
     assert same(found[1], search(coarse, clouds, max_memory=2**26))

@@ -1,4 +1,4 @@
-"""On to a place: bends that no turn is too sharp for, and walks along them."""
+"""Walks to a position: paths of bounded curvature, and walks along them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def walk(graph) -> Walk:
 
 
 def slow_length(x, z, ahead, goal_x, goal_z, heading, radius) -> float:
-    """The shortest arc, line and arc, by trying first arcs of every length: what is left across the line is missed."""
+    """Return the length of the shortest arc, line and arc, by trying first arcs of all lengths with lines that fit."""
     best = np.inf
     turned = np.linspace(0.0, 2.0 * np.pi, 200_001)
     for first in (1.0, -1.0):
         now = ahead + first * turned
-        # Round a center to the left or right of where it begins; in x, z, left of an angle is (cos, -sin).
+        # Move around a center to the left or right of the start; in x, z, the left of an angle is (cos, -sin).
         px = x + first * radius * (np.cos(ahead) - np.cos(now))
         pz = z + first * radius * (np.sin(now) - np.sin(ahead))
         for last in (1.0, -1.0):
@@ -54,7 +54,7 @@ def test_the_remaining_distance_is_the_shortest_dubins_path(seed):
     ahead, heading = rng.uniform(-3, 3, 2)
     found = measure_dubins_path(x, z, ahead, goal_x, goal_z, heading, 0.9)
     assert found == pytest.approx(slow_length(x, z, ahead, goal_x, goal_z, heading, 0.9), abs=5e-3)
-    # There and back is as long, and where the heading does not matter it is no longer.
+    # The way back is as long, and if the heading does not matter, the path is not longer.
     back = measure_dubins_path(goal_x, goal_z, heading + np.pi, x, z, ahead + np.pi, 0.9)
     assert found == pytest.approx(back, abs=1e-9)
     assert measure_dubins_path(x, z, ahead, goal_x, goal_z, np.nan, 0.9) <= found + 1e-9

@@ -1,4 +1,4 @@
-"""Building: what is found, joined and pruned, against the definitions."""
+"""Building: transitions that are found, joined and pruned, compared with the definitions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def graph() -> MotionGraph:
 
 
 def test_different_contacts_cost_a_penalty(graph):
-    """Kovar 4.4.1: transitions between frames with other contacts may be disallowed, or weighed."""
+    """Kovar 4.4.1: transitions between frames with different contacts may be forbidden, or penalized."""
     clips = graph.clips
     strict = MotionGraph.build(clips, 0.2, contact_penalty=1.0)
     free = MotionGraph.build(clips, 0.2)
@@ -67,7 +67,7 @@ def test_a_penalty_is_the_fraction_of_points_that_differ(graph):
 
 
 def minima_by_definition(a, b, half: int) -> set[tuple[int, int]]:
-    """Local minima of the whole grid among frames around which windows fit."""
+    """Return the local minima of the whole grid among frames with complete windows."""
     values = distance_grid(a, b, window=0.5).values[half : len(a) - half, half : len(b) - half]
     out = set()
     for i in range(values.shape[0]):
@@ -193,7 +193,7 @@ def test_pruning_keeps_the_example_of_the_source():
 
 
 def test_pruning_keeps_changes_of_style_between_components():
-    # Two loops of one label each, and a blend that carries both labels from one to the other.
+    # Two loops with one label each, and a blend with both labels from one to the other.
     pairs = [(0, 1), (1, 0), (2, 3), (3, 2), (1, 2), (3, 4)]
     labels = [[True, False]] * 2 + [[False, True]] * 2 + [[True, True]] + [[False, True]]
     edges = plain_edges(pairs, labels)
@@ -212,7 +212,7 @@ def test_every_edge_continues_with_its_own_label():
 
 def test_compacting_changes_no_path():
     graph = walking_graph()
-    # Cut every clip edge in two, and put them together again.
+    # Cut every clip edge in two, and merge the halves again.
     edges, nodes = graph.edges, graph.nodes.tolist()
     runs = [e for e in range(len(edges)) if not edges.blends[e] and edges.n_frames[e] > 1]
     columns = {name: getattr(edges, name).tolist() for name in Edges.__slots__}

@@ -1,4 +1,4 @@
-"""Coarse to fine: the same minima as a full search finds, or nearly all of them."""
+"""Coarse to fine: the minima that a full search finds, or nearly all of them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def test_characters_that_would_meet_keep_their_distance(graph):
     assert all(found is not None for found in result.found)
     assert result.nearest >= 0.36
     np.testing.assert_array_equal(result.places[:, 0], result.found[0].walked_path)
-    # The motions themselves, with the sway of the hips.
+    # The motions themselves, including the sway of the hips.
     hips = [found.walk.motion(feet=None).travel[:, [0, 2]] for found in result.found]
     assert np.hypot(*(hips[0] - hips[1]).T).min() > 0.25
 

@@ -26,7 +26,7 @@ def table(graph):
 
 
 def progress(graph, choose, seed: int, seconds: float = 20.0) -> float:
-    """Meters per second along +Z, after the first five seconds."""
+    """Return the mean speed along +Z in m/s, after the first five seconds."""
     from marey.graph.edge_paths import edge_paths
 
     ways, rng = edge_paths(graph), np.random.default_rng(seed)
@@ -62,7 +62,7 @@ def test_the_table_goes_further_than_the_greedy_choice(graph, table):
     best = np.mean([progress(graph, by_table(graph, fine), seed) for seed in range(10)])
     greedy = np.mean([progress(graph, greedily(graph), seed) for seed in range(10)])
     assert ours >= 0.9 * best
-    assert ours >= 0.9 * 0.85  # the walks go at 1.3 m/s, and turn half of the time
+    assert ours >= 0.9 * 0.85  # the walks have a speed of 1.3 m/s, and turn half of the time
     assert ours >= greedy
 
 
@@ -137,7 +137,7 @@ def test_a_locked_stream_holds_planted_feet_without_a_delay(graph):
     assert raw.edges == locked.edges
 
     def slide(which):
-        """Mean horizontal movement of planted points between frames, in meters."""
+        """Return the mean horizontal movement of planted points between frames, in meters."""
         steps = []
         for before, after in pairwise(frames):
             one, other = before[which], after[which]

@@ -1,4 +1,4 @@
-"""Paths: followed closely and wholly, in the styles that were asked for."""
+"""Paths: followed closely and completely, in the requested styles."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def test_distances_are_those_of_the_motion(graph):
     result = found.walk.motion(feet=None).travel[:, [0, 2]]
     course, _ = resample_path(wave())
     away = np.sqrt(((result[:, None] - course[None]) ** 2).sum(axis=-1)).min(axis=1)
-    assert away.mean() == pytest.approx(found.mean_distance, abs=0.03)  # the hips sway about their way
+    assert away.mean() == pytest.approx(found.mean_distance, abs=0.03)  # the hips sway around their path
     assert np.abs(find_walked_path(found.walk) - result).max() < 0.12
 
 
 def frames_in_place(way, radius: float) -> int:
-    """The most frames that a way spends within a radius of the last place that it left behind."""
+    """Return the largest number of frames that a path spends within a radius of the last position that it left."""
     most, here, since = 0, way[0], 0
     for point in way:
         since += 1
@@ -122,7 +122,7 @@ def test_cost_is_the_sum_of_the_definition(graph):
     jumps = int(graph.edges.blends[found.walk.edges].sum())
     end = ((way[-1] - course[-1]) ** 2).sum()
     expected = ((way - at) ** 2).sum() + 0.5 * jumps + 60.0 * end
-    assert frames_in_place(way, 0.25) <= 0.8 * 30  # so that nothing is paid for dawdling
+    assert frames_in_place(way, 0.25) <= 0.8 * 30  # so there is no penalty for staying in one place
     assert found.cost == pytest.approx(expected, rel=1e-3)
 
 
@@ -161,7 +161,7 @@ def test_styles_are_reported_and_kept_for_a_while():
 
 
 def test_the_arc_length_waits_at_the_end_of_a_style(graph):
-    """A body that stays where a style ends does not use up the length of the next one."""
+    """A body that stays where a style ends does not use up the length of the next style."""
     course, total = resample_path(np.array([[0.0, 0.0], [0.0, 4.0]]))
     none = np.zeros((1, 2), dtype=bool)
     layout = edge_layout(graph, 0.2)._replace(
@@ -215,7 +215,7 @@ def test_a_walk_leaves_a_style_for_the_way_to_the_next():
 
 @pytest.mark.slow("builds a graph of recorded clips")
 def test_a_style_of_recorded_clips_is_reached_through_another_label(data_folder):
-    """Kovar 4.3.1: walk, then sneak. In these clips no transition leads from one to the other."""
+    """Kovar 4.3.1: walk, then sneak. These clips have no direct transition from one to the other."""
     clips = []
     for name, label in (("143_32", "walk"), ("143_11", "carry"), ("143_13", "carry"), ("143_41", "sneak")):
         motion = resample(load_motion(data_folder / "cmu" / "143" / f"{name}.bvh", file_fps=60.0), 30.0)

@@ -1,4 +1,4 @@
-"""Direct transitions from label to label: counts, the least distance, and the threshold that the errors name."""
+"""Direct transitions from label to label: counts, the smallest distance, and the threshold named in errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STYLES = [(2.0, "walk"), (5.0, "sneak")]
 
 @cache
 def apart() -> MotionGraph:
-    """A graph without transitions between its labels."""
+    """Return a graph without transitions between its labels."""
     return MotionGraph.build((*walks(), *sneaks()), 0.06)
 
 

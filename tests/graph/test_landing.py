@@ -1,4 +1,4 @@
-"""Landing: the end is exact, the beginning is untouched, and nothing jumps on the way."""
+"""Landing: the end is exact, the beginning is unchanged, and nothing jumps in between."""
 
 from __future__ import annotations
 

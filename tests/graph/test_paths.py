@@ -93,7 +93,7 @@ def test_words_have_the_requested_width_and_one_stroke():
     assert np.ptp(path[:, 0]) == pytest.approx(12.0)
     np.testing.assert_array_equal(path[0], 0.0)
     assert np.hypot(*np.diff(path, axis=0).T).min() > 0.0
-    # Its end is to the right of its beginning for somebody who looks along +Z.
+    # For an observer who looks along +Z, its end is to the right of its beginning.
     assert path[-1, 0] < path[0, 0]
 
 

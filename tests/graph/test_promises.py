@@ -1,4 +1,4 @@
-"""What a graph must hold, on generated walks that turn both ways and on recorded ones."""
+"""Promises of graphs, tested on generated walks with turns to both sides and on recorded walks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.graph.test_direction_table import by_table, greedily, progress
 
 @cache
 def turning() -> MotionGraph:
-    """Walks at two speeds that go straight and turn both ways, and turns within a few steps."""
+    """Return walks at two speeds, straight and turning to both sides, and turns within a few steps."""
     rates = ((0.0, 1.1), (0.4, 1.1), (-0.4, 1.1), (1.0, 1.1), (-1.0, 1.1), (0.0, 0.6), (1.2, 0.6), (-1.2, 0.6))
     walks = [
         replace(sample("walk", rng=k, fps=30, seconds=8, turn_rate=rate, speed=speed).motion, name=f"walk{k}")
@@ -41,7 +41,7 @@ def recorded(data_folder) -> MotionGraph:
 
 
 def random_curve(seed: int) -> np.ndarray:
-    """A smooth curve of 10 to 24 m: its curvature is a sum of slow waves."""
+    """Return a smooth curve of 10 to 24 m: its curvature is a sum of slow waves."""
     rng = np.random.default_rng(seed)
     gone = np.arange(0.0, rng.uniform(10.0, 24.0), 0.05)
     bend = sum(
@@ -57,7 +57,7 @@ def square() -> np.ndarray:
 
 
 def seconds_in_place(found) -> float:
-    """The longest time within 0.3 m in which less than 0.25 m of the path is gone, frames taken along it in order."""
+    """Return the longest time within 0.3 m during which the walk advances by less than 0.25 m along the path."""
     way, (course, _) = found.walked_path, resample_path(found.path)
     away = ((way[:, None] - course[None]) ** 2).sum(axis=-1)
     least, back = away[0], []
@@ -107,7 +107,7 @@ def test_recorded_walks_turn_corners_and_write_a_word(recorded):
 
 
 def steps(motion) -> np.ndarray:
-    """(F - 1, J) meters from frame to frame, without fingers."""
+    """Return distances from frame to frame, (F - 1, J) meters, without fingers."""
     names = [name.lower() for name in motion.skeleton.names]
     body = [k for k, name in enumerate(names) if "finger" not in name and "thumb" not in name]
     return np.linalg.norm(np.diff(motion.world().positions[:, body], axis=0), axis=-1)

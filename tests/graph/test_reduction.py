@@ -1,4 +1,4 @@
-"""Thinning: fewer transitions, and nothing lost beyond what was allowed."""
+"""Reduction: fewer transitions, and no loss beyond the allowed one."""
 
 from __future__ import annotations
 

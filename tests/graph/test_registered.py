@@ -1,4 +1,4 @@
-"""Longer transitions in step, added to a graph as motions of their own."""
+"""Longer, time-aligned transitions, added to a graph as motions of their own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ N_CLIPS = 5
 
 @pytest.fixture(scope="module")
 def plain() -> MotionGraph:
-    """Walks and sneaks, between which there is no way."""
+    """Return walks and sneaks without transitions between them."""
     return MotionGraph.build((*walks(), *sneaks()), 0.08)
 
 
@@ -26,7 +26,7 @@ def graph(plain) -> MotionGraph:
 
 
 def own(graph: MotionGraph) -> np.ndarray:
-    """Edges that play motions of their own."""
+    """Return the edges that play motions of their own."""
     return np.flatnonzero((graph.edges.clips >= N_CLIPS).all(axis=1))
 
 

@@ -1,5 +1,4 @@
-"""Results are objects with motion() and to_dict(), old ways to use them work, and a loaded graph behaves like the saved
-one."""
+"""Results have motion() and to_dict(), old ways to use them work, and a loaded graph behaves like the saved one."""
 
 import json
 import pickle

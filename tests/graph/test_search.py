@@ -1,4 +1,4 @@
-"""Searches: the optimum of exhaustive search on small graphs, and budgets that are kept."""
+"""Searches: the optimum of exhaustive search on small graphs, and budgets that are obeyed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def graph():
 
 
 def exhaustive(graph, objective, start: int, n_frames: int) -> float:
-    """The least cost of all walks that go at least `n_frames`, without any bound."""
+    """Return the lowest cost of all walks of at least `n_frames`, without using bounds."""
     begun = PartialWalk(graph, start, np.zeros(3), 0, 0.0, None)
     best, stack = np.inf, [(begun, objective.begin(begun))]
     while stack:
@@ -170,7 +170,7 @@ def test_circles_are_kept_out_of(graph):
         max_expanded=5_000,
     )
     away = np.hypot(*(held.walk.motion(feet=None).travel[:, [0, 2]] - middle).T)
-    assert away.min() > 0.25  # the search sees the way without the sway of the hips
+    assert away.min() > 0.25  # the search sees the path without the sway of the hips
 
 
 def test_a_style_is_kept():
@@ -206,7 +206,7 @@ def test_the_shortest_walk_is_the_shortest(graph):
     times = np.full((n, n), np.inf)
     for tail, head, frames in zip(graph.edges.tails, graph.edges.heads, graph.edges.n_frames, strict=True):
         times[tail, head] = min(times[tail, head], frames)
-    for k in range(n):  # Floyd and Warshall
+    for k in range(n):  # Floyd-Warshall
         times = np.minimum(times, times[:, [k]] + times[[k], :])
     rng = np.random.default_rng(0)
     for before, after in rng.integers(n, size=(20, 2)):

@@ -1,4 +1,4 @@
-"""The slides' graphs: similar poses joined at once, and the seam faded out."""
+"""Graphs of Reitsma's lecture: similar poses are joined at once, and the offset fades out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def jumps(graph: MotionGraph) -> np.ndarray:
 
 
 def ends(graph: MotionGraph, edge: int) -> tuple[int, int, int, int]:
-    """Clip and frame i that were played last, and clip and frame j that they are like."""
+    """Return the clip and frame i played last, and the clip and frame j that are similar."""
     (a, leave), (b, enter) = (graph.nodes[at[edge]] for at in (graph.edges.tails, graph.edges.heads))
     return int(a), int(leave) - 1, int(b), int(enter) - 1 - int(graph.edges.n_frames[edge])
 

@@ -1,4 +1,4 @@
-"""Statistics of graphs: what thresholds leave, against graphs built with them, and which clips are whose."""
+"""Statistics of graphs: what remains at thresholds, compared with graphs built with them, and components of clips."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.graph.clips import sneaks, two_styles, walks
 
 @pytest.fixture(scope="module")
 def apart() -> MotionGraph:
-    """Walks and sneaks, between which there is no way."""
+    """Return walks and sneaks without transitions between them."""
     return MotionGraph.build((*walks(), *sneaks()), 0.08)
 
 

@@ -1,4 +1,4 @@
-"""Walks: what they play is continuous, and inside one clip it is the clip."""
+"""Walks: the motion they play is continuous, and within a clip it is the clip."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def graph():
 
 
 def steps(motion) -> np.ndarray:
-    """(F - 1, J) meters from frame to frame."""
+    """Return distances from frame to frame, (F - 1, J) meters."""
     return np.linalg.norm(np.diff(motion.world().positions, axis=0), axis=-1)
 
 
@@ -98,7 +98,7 @@ def test_provenance_records_the_source_of_each_frame(graph):
 
 
 def _signs(made, clips, part):
-    """(1, J, 1): quaternions of either sign are the same turn."""
+    """Return signs (1, J, 1): quaternions of either sign are the same rotation."""
     dots = (made.rotations[part["start"], 1:] * clips[part["clip"]].rotations[part["frame"], 1:]).sum(axis=-1)
     return np.sign(dots)[None, :, None]
 
@@ -161,7 +161,7 @@ def test_a_walk_starts_at_a_node_of_the_graph(graph):
 
 
 def test_a_foot_planted_elsewhere_after_a_transition_is_released() -> None:
-    """Otherwise one plant would hold it over both places."""
+    """Otherwise one plant would hold it at both positions."""
     from marey.graph.walk import _part_plants
 
     stand = sample("stand", seconds=2.0, fps=30.0).motion

@@ -19,7 +19,7 @@ FPS = 120.0
 ORDERS = [a + b + c for a in "XYZ" for b in "XYZ" for c in "XYZ" if a != b != c]
 POSITIONS = ("Xposition", "Yposition", "Zposition")
 
-# Name, parent, OFFSET in meters, and the axes about which it turns.
+# Name, parent, OFFSET in meters, and the axes of its rotations.
 _FIGURE = [
     ("Hips", None, (0.0, 0.0, 0.0), "YXZ"),
     ("Spine", "Hips", (0.0, 0.12, -0.01), "ZX"),
@@ -45,7 +45,7 @@ _ENDS = {
 
 @dataclass(frozen=True)
 class Node:
-    """A joint or End Site; `turns` (F, 3, 3) are its local rotations, `axes` those about which it turns at all."""
+    """A joint or End Site; `turns` (F, 3, 3) are its local rotations, `axes` those of its channels."""
 
     name: str
     parent: int
@@ -57,14 +57,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Truth:
-    """Nodes depth first; root (F, 3) in meters."""
+    """A tree of nodes, depth first; root (F, 3) in meters."""
 
     nodes: tuple[Node, ...]
     root: np.ndarray
 
     @property
     def positions(self) -> np.ndarray:
-        """(F, N, 3) every node in the world."""
+        """Return the world positions of all nodes, (F, N, 3)."""
         places, frames = [], []
         for node in self.nodes:
             if node.parent < 0:
@@ -84,7 +84,7 @@ class Truth:
         return self.names.index(name)
 
     def renamed(self, names: dict[str, str]) -> Truth:
-        """With other joint names; End Sites follow."""
+        """Return the tree with other joint names, and End Sites named accordingly."""
         nodes: list[Node] = []
         for node in self.nodes:
             if node.is_end:
@@ -95,7 +95,7 @@ class Truth:
         return replace(self, nodes=tuple(nodes))
 
     def with_end(self, parent: str, name: str, offset: tuple[float, float, float], at: int) -> Truth:
-        """With one more End Site, as node number `at`."""
+        """Return the tree with another End Site, as node number `at`."""
         still = np.tile(np.eye(3), (len(self.root), 1, 1))
         shifted = [replace(n, parent=n.parent + (n.parent >= at)) for n in self.nodes]
         end = Node(name, self.index(parent), offset, still, is_end=True)
@@ -107,12 +107,12 @@ class Truth:
         return replace(self, nodes=tuple(stored))
 
     def standing(self) -> Truth:
-        """With a root that stays where it is."""
+        """Return the tree with a root that does not move."""
         return replace(self, root=np.tile(self.root[:1], (len(self.root), 1)))
 
 
 def make_truth() -> Truth:
-    """Limbs that swing at rates of their own while the root walks and turns."""
+    """Limbs that swing at different rates while the root walks and turns."""
     seconds = np.arange(N_FRAMES) / FPS
     nodes: list[Node] = []
     for k, (name, parent, offset, axes) in enumerate(_FIGURE):
@@ -131,7 +131,7 @@ def make_truth() -> Truth:
 
 @dataclass(frozen=True)
 class Style:
-    """How the generator spells things; the defaults are what most exporters do."""
+    """How the generator writes things; the defaults are those of most exporters."""
 
     number: Callable[[float], str] = "{:.8f}".format
     word: Callable[[str], str] = str
@@ -159,17 +159,17 @@ def channel_names(axes: str) -> tuple[str, ...]:
 
 
 def angles(node: Node, axes: str) -> np.ndarray:
-    """(F, n) degrees about n axes in turn, of a node that turns about no others."""
+    """Return angles (F, n) in degrees about n axes, applied in order, of a node with no other rotations."""
     order = axes + "".join(axis for axis in "ZXY" if axis not in axes)[: 3 - len(axes)]
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Gimbal lock")  # angles of a rotation there are as good as any
+        warnings.filterwarnings("ignore", "Gimbal lock")  # there, any angles of the rotation are right
         found = Rotation.from_matrix(node.turns).as_euler(order, degrees=True)
     np.testing.assert_allclose(found[:, len(axes) :], 0.0, atol=1e-9)
     return found[:, : len(axes)]
 
 
 def values(truth: Truth, style: Style) -> np.ndarray:
-    """(F, C) the rows."""
+    """Return the rows, (F, C)."""
     columns = []
     for node in truth.nodes:
         names = style.channels_of(node)
@@ -185,7 +185,7 @@ def values(truth: Truth, style: Style) -> np.ndarray:
 
 
 def hierarchy(truth: Truth, style: Style) -> str:
-    """From HIERARCHY to the last brace."""
+    """Write everything from HIERARCHY to the last brace."""
     lines, open_nodes = [style.word("HIERARCHY")], list[int]()
     for j, node in enumerate(truth.nodes):
         while open_nodes and open_nodes[-1] != node.parent:
@@ -219,7 +219,7 @@ def preamble(truth: Truth, style: Style) -> str:
 
 
 def render(truth: Truth, style: Style | None = None) -> str:
-    """The whole file."""
+    """Write the whole file."""
     style = style or Style()
     return hierarchy(truth, style) + preamble(truth, style) + "\n".join(rows(truth, style)) + "\n"
 
@@ -251,12 +251,12 @@ def plain(truth: Truth, text: str | None = None, **style: Any) -> Dialect:
 
 
 def styled(name: str, **style: Any) -> None:
-    """A dialect that differs in spelling only."""
+    """Add a dialect that differs only in spelling."""
     DIALECTS[name] = lambda truth: plain(truth, **style)
 
 
 def encoded(name: str, change: Callable[[str], bytes]) -> None:
-    """A dialect that differs in its bytes only."""
+    """Add a dialect that differs only in its bytes."""
     DIALECTS[name] = lambda truth: Dialect(change(render(truth)), truth)
 
 
@@ -307,7 +307,7 @@ def blank_lines_between_rows(truth: Truth) -> Dialect:
 
 
 def in_pieces(truth: Truth, size: int, style: Style) -> str:
-    """Rows over several lines, `size` numbers on each."""
+    """Wrap rows over several lines, with `size` numbers each."""
     lines = []
     for row in rows(truth, style):
         words = row.split()
@@ -397,7 +397,7 @@ styled(
 
 @dialect
 def every_order(truth: Truth) -> Dialect:
-    """Twelve joints, twelve orders."""
+    """Twelve joints with twelve orders."""
     channels = {name: channel_names(order) for (name, *_), order in zip(_FIGURE, ORDERS, strict=True)}
     channels["Hips"] = (*POSITIONS, *channels["Hips"])
     return plain(truth, channels=channels)
@@ -405,7 +405,7 @@ def every_order(truth: Truth) -> Dialect:
 
 @dialect
 def position_channels_on_every_joint(truth: Truth) -> Dialect:
-    """They replace OFFSETs, which may say anything."""
+    """Position channels replace OFFSETs, which may have any value."""
     channels = {n.name: (*POSITIONS, *channel_names("ZXY")) for n in truth.nodes if not n.is_end}
     offsets = {n.name: (450.0, -3.0, float(k)) for k, n in enumerate(truth.nodes) if not n.is_end}
     return plain(truth, channels=channels, offsets=offsets)
@@ -527,7 +527,7 @@ foreign("shift_jis_names_with_brace_bytes_beside_brace", "cp932", {"Hips": "ãƒžã
 
 @dialect
 def joint_named_like_an_end_site(truth: Truth) -> Dialect:
-    """Neck has a joint NeckEnd and an End Site, so that the latter must step aside."""
+    """Neck has a joint NeckEnd and an End Site, so the latter needs another name."""
     report = truth.renamed({"Head": "NeckEnd"}).with_end("Neck", "NeckEnd2", (0.0, 0.05, 0.0), at=3)
     return plain(report)
 
@@ -584,7 +584,7 @@ def joint_without_offset(truth: Truth) -> Dialect:
 
 
 def two_roots(truth: Truth, options: dict[str, Any], warns: tuple[str, ...] = ()) -> Dialect:
-    """The character, and before and after it one that only stands about."""
+    """The character, with a motionless one before and after it."""
     still = truth.standing()
     other = replace(still, nodes=tuple(replace(n, turns=still.nodes[2].turns) for n in still.nodes[:5]))
     other = other.renamed({"Hips": "Prop", "Spine": "Stick"})
@@ -603,7 +603,7 @@ DIALECTS["several_roots_by_index"] = lambda truth: two_roots(truth, {"root": 1})
 DIALECTS["several_roots_first_by_name"] = lambda truth: two_roots(truth, {"root": "Hips"})
 
 
-# Counts and rates that are wrong or missing.
+# Wrong or missing counts and rates.
 
 
 def announced(name: str, frames: str, warning: str) -> None:
@@ -662,11 +662,11 @@ def binary_junk_at_the_end(truth: Truth) -> Dialect:
 
 
 def cut(truth: Truth, n_frames: int) -> Truth:
-    """The first frames."""
+    """Only the first frames."""
     nodes = tuple(replace(node, turns=node.turns[:n_frames]) for node in truth.nodes)
     return Truth(nodes, truth.root[:n_frames])
 
 
 def read_nothing(section):
-    """In place of `bvh_rows._clean_rows`: leaves all rows to the careful reader."""
+    """Replaces `bvh_rows._clean_rows`, so that the slow reader reads all rows."""
     return np.empty((0, section.n_columns)), section.start

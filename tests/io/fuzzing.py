@@ -122,7 +122,7 @@ RECENT = {
 
 
 def use_recent(path: Path) -> None:
-    """A damaged list counts as empty; what was wrong with it is a typed error."""
+    """A damaged list counts as empty; its problem is a typed error."""
     Recent(path).entries()
     read_json(path, "marey.recent", 1)
 
@@ -598,7 +598,7 @@ def _mutate_json(data: bytes, rng: np.random.Generator) -> bytes:
             continue
     try:
         encoded = json.dumps(root[0] if root else None).encode()
-    except (ValueError, RecursionError):  # circular
+    except (ValueError, RecursionError):  # circular references
         return data[: len(data) // 2]
     return encoded if rng.random() < 0.95 else encoded.replace(b"0", _pick(_DEEP, rng), 1)
 
@@ -618,7 +618,7 @@ def _change_place(holder: Any, key: Any, other: Any, kind: int, rng: np.random.G
     elif kind == 5 and isinstance(value, int | float) and not isinstance(value, bool):
         holder[key] = value * _pick([-1, 1e3, 1e-9, 1e100, 10**30], rng)
     else:
-        holder[key] = copy.deepcopy(_pick(_JSON, rng))  # later changes must not reach the table
+        holder[key] = copy.deepcopy(_pick(_JSON, rng))  # later changes must not affect the table
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -667,12 +667,12 @@ def _damage(data: bytearray, rng: np.random.Generator) -> None:
 
 
 class TooSlow(BaseException):
-    """Not an Exception: nothing in the library may swallow it."""
+    """Not an Exception: nothing in the library may catch it."""
 
 
 @contextlib.contextmanager
 def bounded(n_bytes: int) -> Iterator[None]:
-    """Stop what uses more processor time or memory than it may."""
+    """Stop code that uses more processor time or memory than allowed."""
 
     def stop(*_: object) -> None:
         raise TooSlow(f"more than {CPU_SECONDS} s of processor time")

@@ -1,4 +1,4 @@
-"""A motion for the tests of GLB, and what it means that it came back."""
+"""A motion for the tests of GLB, and a check of what was read back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from marey.core import Motion, Skeleton
 from marey.maths import quat
 
-# Not in depth-first order, with an End Site, a bone of no length, and a root away from the origin.
+# Not in depth-first order, with an End Site, a bone of zero length, and a root away from the origin.
 NAMES = (
     "Hips",
     "Spine",

@@ -1,4 +1,4 @@
-"""Small C3D files made by hand, byte by byte, in every form the format has, and a slow, obvious reading of them."""
+"""Small C3D files written byte by byte, in all variants of the format, and a slow reader for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 PROCESSORS = {"intel": 84, "dec": 85, "mips": 86}
-# (type, dimensions, values): numbers are put into the processor's form, bytes are taken as they are.
+# (type, dimensions, values): numbers are converted to the processor's format, bytes are written unchanged.
 Value = tuple[int, tuple[int, ...], Any]
 
 
@@ -28,7 +28,7 @@ def texts(*values: str) -> Value:
 
 
 def standing(n_frames: int = 20, up: int = 2, seed: int = 0) -> np.ndarray:
-    """(F, 8, 3) in mm: a cloud 1.7 m tall with its feet on the floor, walking away from the origin."""
+    """Points (F, 8, 3) in mm: a cloud 1.7 m tall that walks away from the origin."""
     rng = np.random.default_rng(seed)
     cloud = rng.uniform(-200, 200, size=(8, 3))
     cloud[:, 2] = np.linspace(20, 1700, 8)
@@ -102,7 +102,7 @@ def c3d_bytes(
 def parameter_section(
     groups: Mapping[str, Mapping[str, Value]], processor: str, description: bytes = b"", gap: int = 0
 ) -> bytes:
-    """The blocks of the parameters: a group's record, then those of its parameters."""
+    """Return the parameter blocks: the record of each group, then those of its parameters."""
     section = bytearray([1, 0x50, 0, PROCESSORS[processor]])
     for number, (group, parameters) in enumerate(groups.items(), start=1):
         records = [(group, -number, b"")]
@@ -122,7 +122,7 @@ def parameter_section(
 def data_section(
     points: np.ndarray, residuals: np.ndarray | None, n_analog: int, scale: float, processor: str
 ) -> bytes:
-    """Frame by frame: x, y, z and residual of each point, then the analog values, here 1, 2, 3, ..."""
+    """Return the data frame by frame: x, y, z and residual of each point, then the analog values 1, 2, 3, ..."""
     residuals = np.zeros(points.shape[:2]) if residuals is None else residuals
     places = points if scale < 0 else np.round(points / scale)
     fours = np.concatenate([places, residuals[..., None]], axis=-1).reshape(len(points), -1)
@@ -131,7 +131,7 @@ def data_section(
 
 
 def encode(kind: int, values: Sequence[float] | np.ndarray, processor: str) -> bytes:
-    """Numbers as the processor stores them; integers above 32767 come out as such without a sign."""
+    """Return numbers in the processor's format; integers above 32767 are stored as unsigned."""
     order = ">" if processor == "mips" else "<"
     if kind != 4:
         return np.array([int(value) for value in values]).astype(f"{order}i{abs(kind)}").tobytes()
@@ -141,7 +141,7 @@ def encode(kind: int, values: Sequence[float] | np.ndarray, processor: str) -> b
 
 
 def vax_float(value: float) -> bytes:
-    """The F float of a VAX: 0.1mmm... in binary, times 2 to the exponent less 128; the upper 16 bits come first."""
+    """Encode VAX F floats: 0.1mmm... in binary, times 2 to the exponent less 128, with the upper 16 bits first."""
     if value == 0.0:
         return bytes(4)
     fraction, exponent = math.frexp(abs(value))
@@ -153,7 +153,7 @@ def vax_float(value: float) -> bytes:
 
 
 def decode_points(data: bytes) -> np.ndarray:
-    """The slow, obvious twin for files of 32-bit floats from Intel machines: (F, M, 4) with the residual last."""
+    """A slow twin for files of 32-bit floats from Intel machines: (F, M, 4) with the residual last."""
     n_points, n_analog, first, last = struct.unpack_from("<4H", data, 2)
     start = 512 * (struct.unpack_from("<H", data, 16)[0] - 1)
     frames = []

@@ -17,7 +17,7 @@ ORDERS = ("xyz", "xzy", "yzx", "yxz", "zxy", "zyx")
 
 @dataclass
 class Keys:
-    """Keys of one number: seconds, values, flags and the four numbers of each key."""
+    """Keys of one number: times in seconds, values, flags, and the four numbers of each key."""
 
     times: Sequence[float]
     values: Sequence[float]
@@ -115,7 +115,7 @@ def _curve(number: int, keys: Keys) -> str:
     times = [round(t * TICKS) for t in keys.times]
     flags = [keys.flags] * n if isinstance(keys.flags, int) else list(keys.flags)
     data = np.zeros((n, 4), dtype=np.float32) if not len(keys.data) else np.asarray(keys.data, dtype=np.float32)
-    bits = data.ravel().view(np.int32).tolist()  # as programs write them
+    bits = data.ravel().view(np.int32).tolist()  # the layout that most programs write
     return (
         f'AnimationCurve: {number}, "AnimCurve::", "" {{\nDefault: 0\nKeyVer: 4009\nKeyTime: {_array(times)}'
         f"KeyValueFloat: {_array([float(np.float32(v)) for v in keys.values])}KeyAttrFlags: {_array(flags)}"

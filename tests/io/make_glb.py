@@ -1,4 +1,4 @@
-"""Small GLB files made by hand, byte by byte, and a slow, obvious evaluation of what such a file means."""
+"""Small GLB files written byte by byte, and a slow evaluation of their content."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def container(document: Any, binary: bytes = b"", *, version: int = 2, length: int | None = None) -> bytes:
-    """A GLB file; `document` may be text, to write what no JSON writer would."""
+    """Return a GLB file; `document` may be text, for content that no JSON writer produces."""
     text = (document if isinstance(document, str) else json.dumps(document)).encode()
     body = chunk(b"JSON", text + b" " * (-len(text) % 4))
     if binary:
@@ -32,13 +32,13 @@ def container(document: Any, binary: bytes = b"", *, version: int = 2, length: i
 
 
 def take_apart(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """Document and binary chunk of a well-formed GLB file."""
+    """Return the document and the binary chunk of a well-formed GLB file."""
     size = struct.unpack_from("<I", data, 12)[0]
     return json.loads(data[20 : 20 + size]), data[28 + size :]
 
 
 class Glb:
-    """A file that grows: nodes and skin are given, keys are added."""
+    """A file under construction: nodes and skin are given, keys are added."""
 
     def __init__(self, nodes: list[dict[str, Any]], joints: list[int] | None = None) -> None:
         self.binary = b""
@@ -61,7 +61,7 @@ class Glb:
         return len(self.document["bufferViews"]) - 1
 
     def accessor(self, values: Any, dtype: str = "<f4", **more: Any) -> int:
-        """`more` may replace any property, so that it is wrong."""
+        """Write the file; `more` may replace any property to make it wrong."""
         array = np.atleast_1d(np.asarray(values)).astype(dtype)
         array = array[:, None] if array.ndim == 1 else array
         entry = {"componentType": CODES[dtype], "count": len(array), "type": KINDS[array.shape[1]]}
@@ -76,7 +76,7 @@ class Glb:
         return animation
 
     def key(self, node: int, path: str, times: Any, values: Any, interpolation: str = "LINEAR", clip: int = -1) -> None:
-        """A channel; times and values may be arrays or, as integers, accessors."""
+        """Add a channel; times and values may be arrays or, as integers, accessors."""
         if not self.document.get("animations"):
             self.clip()
         animation = self.document["animations"][clip]
@@ -97,7 +97,7 @@ def quat_xyzw(axis: str, degrees: float) -> list[float]:
 
 
 def arm(**root: Any) -> list[dict[str, Any]]:
-    """Three joints with rest rotations, node 0 the root, and a fourth node that is not a joint."""
+    """Three joints with rest rotations, node 0 as the root, and a fourth node that is not a joint."""
     return [
         {"name": "a", "children": [1], "translation": [0.1, 1, 0], "rotation": quat_xyzw("x", 30), **root},
         {"name": "b", "children": [2, 3], "translation": [0, 0.5, 0.1], "rotation": quat_xyzw("z", 80)},
@@ -111,7 +111,7 @@ TURNS = np.array([quat_xyzw("x", 10), quat_xyzw("y", 95), quat_xyzw("z", -120), 
 
 
 def armature(**above: Any) -> Glb:
-    """Joints in centimeters and Z up, under an armature that puts that right."""
+    """Joints in centimeters and Z up, below an armature node that corrects this."""
     nodes = [
         {"name": "scene", "children": [1], "translation": [0.5, 0, 0]},
         {"name": "Armature", "children": [2], "rotation": quat_xyzw("x", -90), "scale": [0.01] * 3, **above},
@@ -137,11 +137,11 @@ def good() -> Glb:
     return glb
 
 
-# What the file means: 4 x 4 matrices down the node graph, one node and one moment at a time.
+# The content of the file: 4 x 4 matrices down the node graph, for one node and one time.
 
 
 def world_matrices(document: dict[str, Any], binary: bytes, seconds: float, clip: int = 0) -> dict[int, np.ndarray]:
-    """Node to world matrix at a time of the animation, by the letter of the specification."""
+    """Return the matrix from a node to the world at a time of the animation, following the specification."""
     nodes = document["nodes"]
     animated: dict[tuple[int, str], np.ndarray] = {}
     if document.get("animations"):
@@ -196,7 +196,7 @@ def value_at(document: dict[str, Any], binary: bytes, sampler: dict[str, Any], s
 
 
 def decode(document: dict[str, Any], binary: bytes, index: int) -> np.ndarray:
-    """An accessor's values, one component at a time."""
+    """Return the values of an accessor, one component at a time."""
     entry = document["accessors"][index]
     dtype = np.dtype(next(name for name, code in CODES.items() if code == entry["componentType"]))
     width = WIDTHS[entry["type"]]
@@ -225,7 +225,7 @@ def decode(document: dict[str, Any], binary: bytes, index: int) -> np.ndarray:
     return rows
 
 
-# The same by way of the reader.
+# The same through marey's reader.
 
 
 def as_motion(raw: RawMotion) -> Motion:
@@ -236,7 +236,7 @@ def as_motion(raw: RawMotion) -> Motion:
 
 
 def check_meaning(data: bytes, clip: int = 0, atol: float = 2e-7, rest_atol: float = 1e-9, **options: Any) -> RawMotion:
-    """Every joint that was read lies, in every frame, where the node graph puts it; so does the rest pose."""
+    """Check that every joint is where the node graph puts it, in every frame and in the rest pose."""
     document, binary = take_apart(data)
     animated = "animations" in document
     raw = read_glb(data, "made.glb", clip=clip if animated else None, **options)
@@ -250,7 +250,7 @@ def check_meaning(data: bytes, clip: int = 0, atol: float = 2e-7, rest_atol: flo
     world = motion.world().positions
     for frame in range(len(motion)):
         seconds = keys[0] + frame / motion.fps
-        near = keys[np.argmin(np.abs(keys - seconds))]  # a key that missed its frame in float32 is meant
+        near = keys[np.argmin(np.abs(keys - seconds))]  # a key may miss its frame by float32 rounding
         matrices = world_matrices(document, binary, near if abs(near - seconds) < 1e-5 else seconds, clip)
         wanted = np.array([matrices[i][:3, 3] for i in place])
         np.testing.assert_allclose(world[frame], wanted, atol=atol, err_msg=f"frame {frame}")

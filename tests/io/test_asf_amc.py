@@ -1,4 +1,4 @@
-"""ASF and AMC: against a slow twin, against the BVH files of the same trials, and against broken input."""
+"""ASF and AMC: against a slow twin, against the BVH files of the same trials, and against damaged input."""
 
 import random
 import re
@@ -90,7 +90,7 @@ arm 7 10
 leg -11
 """
 
-# Bones of the ASF files and the joints of the BVH files that stand at their starts.
+# Bones of the ASF files, and the joints of the BVH files at their starts.
 CMU_PAIRS = {
     "root": "Hips", "lfemur": "LeftUpLeg", "ltibia": "LeftLeg", "lfoot": "LeftFoot", "ltoes": "LeftToeBase",
     "ltoesEnd": "LeftToeBaseEnd", "rfemur": "RightUpLeg", "rtibia": "RightLeg", "rfoot": "RightFoot",
@@ -130,7 +130,7 @@ def turn(axis, degrees):
 
 
 def slow_ends(asf_text, amc_text):
-    """Bone name to (F, 3): where it ends, by matrices, straight from the texts and the definition."""
+    """Map bone names to the positions of their ends (F, 3), computed with matrices directly from the files."""
     bones = {}
     for block in re.findall(r"begin\s+id.*?end\n", asf_text, re.S):
         line = {row.split()[0]: row.split()[1:] for row in block.splitlines() if row.strip()}
@@ -568,7 +568,7 @@ def test_find_asf(tmp_path):
 
 
 def mutated(data, rng):
-    """Bytes flipped, cut out or doubled; tokens swapped, dropped or replaced; ends cut off."""
+    """Bytes flipped, removed or duplicated; tokens swapped, dropped or replaced; truncated files."""
     kind = rng.randrange(6)
     if kind == 0:
         return data[: rng.randrange(len(data))]
@@ -631,7 +631,7 @@ def test_fuzzed_amc_gives_motions_or_typed_errors():
 
 
 def test_limits_are_those_of_the_angles_in_the_file(tmp_path):
-    """An AMC file holds the angles that the limits are for, so what they exceed can be read off it."""
+    """An AMC file holds the angles that the limits apply to, so excesses can be read from it."""
     from marey.io import load_joint_limits, load_motion
 
     asf = ASF.replace("(-inf inf)", "(-30.0 30.0)")

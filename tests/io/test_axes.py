@@ -1,4 +1,4 @@
-"""Between a file's axes and ours."""
+"""Conversion between a file's axes and marey's."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_there_and_back_loses_no_digit(up: str) -> None:
 
 @pytest.mark.parametrize("up", axes.UPS)
 def test_change_of_axes_is_a_rotation_that_commutes_with_turning(up: str) -> None:
-    """Turning in the file and then changing axes is the same as changing axes and then turning: no mirror image."""
+    """Rotating in the file and then changing axes equals changing axes and then rotating: there is no mirroring."""
     q = quat.normalize(RNG.normal(size=(6, 4)))
     v = RNG.normal(size=(6, 3))
     turned_then_changed = axes.vectors_from_file(quat.rotate(q, v), up)

@@ -1,6 +1,5 @@
-"""Every dialect of one motion loads to that motion, by the kernel and by the careful reader alone, and survives a save.
-
-Files of it that are cut off or damaged are never read as other motion.
+"""Every dialect of one motion loads to that motion, with the kernel and with the slow reader alone, and can be saved.
+Truncated or damaged files of it are never read as another motion.
 """
 
 import re
@@ -38,7 +37,7 @@ def _each_reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 
 def load(dialect: Dialect, folder: Path) -> tuple[Motion, list[str]]:
-    """The motion and the warnings that came with it."""
+    """Return the motion and the warnings of loading it."""
     path = folder / "dialect.bvh"
     path.write_bytes(dialect.data)
     with warnings.catch_warnings(record=True) as caught:
@@ -89,7 +88,7 @@ def test_survives_a_save(name: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(again.source.channel_values, motion.source.channel_values, atol=1e-6)
     np.testing.assert_allclose(again.world().positions, dialect.truth.positions, atol=dialect.tolerance + 1e-6)
 
-    # What we write is tidy enough for the slow evaluator, and a second save changes nothing.
+    # Written files are tidy enough for the slow evaluator, and a second save changes nothing.
     evaluated = evaluate(written.decode())
     np.testing.assert_allclose(evaluated.positions, dialect.truth.positions, atol=dialect.tolerance + 1e-6)
     is_end = [node.heading.startswith("End Site") for node in evaluated.nodes]
@@ -125,13 +124,13 @@ SHORT = cut(TRUTH, 3)
 
 
 def load_quietly(data: bytes) -> tuple[np.ndarray, list[str]]:
-    """The rows and the warnings."""
+    """Return the rows and the warnings."""
     raw = read_bvh(data, "x.bvh")
     return raw.source.channel_values, raw.warnings
 
 
 def try_to_load(text: str) -> tuple[np.ndarray, list[str]] | MareyError:
-    """The same, or the error."""
+    """Return the same, or the error."""
     try:
         return load_quietly(text.encode())
     except MareyError as error:
@@ -149,12 +148,12 @@ LAYOUTS = {
 @pytest.mark.usefixtures("_each_reader")
 @pytest.mark.parametrize("layout", mostly_slow(LAYOUTS, "reads a file cut off at every byte", n_fast=2))
 def test_cut_off_anywhere_is_an_error_or_a_prefix_with_a_warning(layout: str) -> None:
-    """Every number has six decimals, so that even a truncated last number can be detected."""
+    """Return the file with six decimals in every number, so that a truncated last number can be detected."""
     text = LAYOUTS[layout]
     whole, _ = load_quietly(text.encode())
     n_prefixes = 0
-    # Before the first row is whole there can only be an error: there, every 11th place will do. Then it is cut where a
-    # word begins or ends and before its last digit, and at some places more.
+    # Before the first complete row there can only be an error, so every 11th place is enough. After that, the file is
+    # cut at the ends of words, before its last digit, and at some other places.
     rows_begin = text.index("Frame Time: 0.0083333") + len("Frame Time: 0.0083333")
     first_row = rows_begin + (len(text) - rows_begin) // len(whole) - 100
     borders = {at for word in re.finditer(r"\S+", text) for at in (word.start(), word.end() - 1, word.end())}
@@ -175,7 +174,7 @@ def test_cut_off_anywhere_is_an_error_or_a_prefix_with_a_warning(layout: str) ->
 
 @pytest.mark.usefixtures("_each_reader")
 def test_a_lost_or_doubled_number_is_never_read_as_motion() -> None:
-    """In any row but the last; there it cannot be distinguished from a truncated row, and is dropped with a warning."""
+    """In all rows but the last, where it is the same as a truncated row and is dropped with a warning."""
     lines = render(SHORT, FIXED).split("\n")
     first = lines.index("Frame Time: 0.0083333") + 1
     whole, _ = load_quietly("\n".join(lines).encode())
@@ -198,7 +197,7 @@ def test_a_lost_or_doubled_number_is_never_read_as_motion() -> None:
 
 @pytest.mark.slow("reads 600 damaged files in three ways")
 def test_all_readers_agree_on_damaged_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the damage, reading by the kernel, at once or in halves, gives what the careful reader alone gives."""
+    """For any damage, the kernel, at once or in halves, gives the result of the slow reader."""
     text = bytearray(render(SHORT, Style(number="{:.3f}".format)).encode())
     start = text.index(b"Frame Time")
     rng = np.random.default_rng(11)

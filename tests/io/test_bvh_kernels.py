@@ -12,7 +12,7 @@ from marey.io.bvh_kernels import RotationChannels, convert_rotations, parse_rows
 
 
 def read(text: bytes, n_columns: int, before: bytes = b"", n_rows: int = 100) -> tuple[np.ndarray, int]:
-    """The rows, and how much of the text was read; the Python form of the kernel must say the same."""
+    """Return the rows, and how much of the text was read; the Python form of the kernel must give the same."""
     data = np.frombuffer(before + text, np.uint8)
     out, other = np.full((2, n_rows * n_columns), np.nan)
     found = parse_rows(data, len(before), len(data), n_columns, out)
@@ -22,13 +22,13 @@ def read(text: bytes, n_columns: int, before: bytes = b"", n_rows: int = 100) ->
 
 
 def same_bits(got: np.ndarray, words: list[list[str]]) -> bool:
-    """Whether the numbers are those of `float`, with the sign of zeros."""
+    """Return whether the numbers are those of `float`, including the sign of zeros."""
     wanted = np.array([[float(word) for word in row] for row in words])
     return got.shape == wanted.shape and got.tobytes() == wanted.tobytes()
 
 
 def some_word(rng: random.Random) -> str:
-    """A number of up to 18 digits, with or without sign, point and exponent, the point at either end too."""
+    """Draw a number of up to 18 digits, with or without sign, point and exponent; the point may be at either end."""
     n_digits = rng.randint(1, 18)
     digits = "".join(rng.choice("0123456789") for _ in range(n_digits))
     point = rng.randint(0, n_digits)

@@ -1,4 +1,4 @@
-"""Numbers between text and float64: the kernel and the formatter against Python's own."""
+"""Conversion between text and float64: the kernel and the formatter, compared with Python."""
 
 import math
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tests.strategies import LAWS
 
 
 def compiled(words: list[str]) -> list[float]:
-    """What the kernel makes of a row of words; it must take them all."""
+    """Return the numbers that the kernel reads from words; it must accept all of them."""
     data = np.frombuffer((" ".join(words) + "\n").encode(), np.uint8)
     values = np.empty(len(words))
     n_rows, end = parse_rows(data, 0, len(data), len(words), values)
@@ -24,7 +24,7 @@ def compiled(words: list[str]) -> list[float]:
 
 
 def refuses(word: str) -> bool:
-    """Whether the kernel leaves a word to the careful reader."""
+    """Return whether the kernel leaves a word to the slow reader."""
     data = np.frombuffer(f"1 2 3\n4 {word} 6\n".encode(), np.uint8)
     n_rows, end = parse_rows(data, 0, len(data), 3, np.empty(9))
     assert n_rows < 2 or end == len(data)
@@ -32,12 +32,12 @@ def refuses(word: str) -> bool:
 
 
 def is_close(value: float, expected: float) -> bool:
-    """Whether they are the same number, or one that no file may hold to two units in the last place."""
+    """Return whether the numbers are equal; numbers too small for exact conversion may differ in the last two units."""
     return value == expected or (abs(expected) > LARGEST and abs(value - expected) <= 2.0 * math.ulp(expected))
 
 
 def spellings(rng: np.random.Generator, n_digits: int) -> Iterator[str]:
-    """One number of this many digits with and without sign, point, exponent, leading and trailing zeros."""
+    """Yield a number of some digits with and without sign, point, exponent, leading and trailing zeros."""
     digits = "".join(map(str, rng.integers(0, 10, n_digits)))
     point = int(rng.integers(0, n_digits + 1))
     plain = digits[:point] + "." + digits[point:]
@@ -109,7 +109,7 @@ def test_exponents_make_up_for_zeros() -> None:
 
 @pytest.mark.parametrize("word", ["1e309", "1e999", "-1e99999999999", "9" + "0" * 309])
 def test_numbers_beyond_all_range_are_infinite(word: str) -> None:
-    """So that the reader finds them beyond its limit, and the careful reader says where."""
+    """Beyond the limit of the kernel, so that the slow reader reports the position."""
     assert abs(compiled([word])[0]) == math.inf
     numbers, bad = parse_numbers(f"1 {word} 2".encode())
     assert (numbers, bad[0]) == ([1.0], word.encode())
@@ -193,7 +193,7 @@ def python_text(value: float, decimals: int) -> str:
 
 
 def is_half_way(value: float, decimals: int) -> bool:
-    """Whether rounding may go either way within the precision of a product."""
+    """Return whether rounding may go either way within the precision of a product."""
     scaled = abs(value) * 10.0**decimals
     return abs(scaled % 1.0 - 0.5) < 1e-15 * max(scaled, 1.0) + 1e-9
 

@@ -1,4 +1,4 @@
-"""Malformed BVH files: each its own sentence with its line. What is damaged is never read as other motion."""
+"""Malformed BVH files: each has its own message with a line number. Damaged files are never read as another motion."""
 
 import re
 import subprocess
@@ -37,7 +37,7 @@ ROOT Hips
 }
 """
 ROWS = ["1.5 2 3 4 5 6 7 8 9", "1.75 2 3 4 5 6 7 8 10", "2 2 3 4 5 6 7 8 11", "2.25 2 3 4 5 6 7 8 12"]
-FIRST_ROW = 19  # its line
+FIRST_ROW = 19  # the line number
 
 
 @pytest.fixture(params=["compiled", "compiled in halves", "careful"])
@@ -527,7 +527,7 @@ def test_cut_number_of_varying_length_is_kept_with_a_warning_where_rows_are_miss
 
 
 def chain(n_joints: int, rows: list[str]) -> str:
-    """Joints in a line, the first with all six channels."""
+    """Make a chain of joints, of which the first has all six channels."""
     opened = [f"JOINT J{k}\n{{\nOFFSET 0 0.01 0\nCHANNELS 1 {'XYZ'[k % 3]}rotation\n" for k in range(1, n_joints)]
     root = "ROOT J0\n{\nOFFSET 0 0 0\nCHANNELS 6 " + " ".join(HIERARCHY.split("CHANNELS 6 ")[1].split()[:6]) + "\n"
     return bvh("HIERARCHY\n" + root + "".join(opened) + "}\n" * n_joints, f"Frames: {len(rows)}", rows=rows)
@@ -622,7 +622,7 @@ def test_warnings_reach_the_user(tmp_path: Path) -> None:
 
 
 def test_rotations_are_products_about_the_axes_with_continuous_signs() -> None:
-    # Angles that wrap at 180 degrees, one joint at another time than the other.
+    # Angles that wrap at 180 degrees, in one joint at another time than in the other.
     turn = (np.arange(60) * 11.0 + 180.0) % 360.0 - 180.0
     rows = [f"0 0 0 {a:g} 0 20 {b:g} 30 0" for a, b in zip(turn, np.roll(turn, 7), strict=True)]
     text = bvh(frames="Frames: 60", rows=rows).encode()

@@ -1,4 +1,4 @@
-"""Writing BVH: what was not changed comes out as it was; what was changed is continuous, and the same motion."""
+"""Writing BVH: unchanged parts are written as they were; changed parts are continuous, and the same motion."""
 
 import re
 import warnings
@@ -46,7 +46,7 @@ def load_dialect(name: str, folder: Path) -> Motion:
 
 
 def columns(evaluated: Evaluated) -> dict[str, np.ndarray]:
-    """The values of each joint's channels, (F, n), by its heading."""
+    """Return the values of each joint's channels, (F, n), by its heading."""
     table, first, found = np.array(evaluated.rows), 0, {}
     for node in evaluated.nodes:
         found[node.heading] = table[:, first : first + len(node.channels)]
@@ -55,7 +55,7 @@ def columns(evaluated: Evaluated) -> dict[str, np.ndarray]:
 
 
 def check_world(motion: Motion, text: str, unit: float = 1.0, tolerance: float = 1e-6) -> None:
-    """What the text says is the motion, by the slow evaluator; joints in depth-first order."""
+    """Check with the slow evaluator that the text is the motion; joints are in depth-first order."""
     evaluated = evaluate(text)
     np.testing.assert_allclose(evaluated.positions * unit, motion.world().positions, atol=tolerance)
 
@@ -71,7 +71,7 @@ def angles_of(text: str, heading: str) -> np.ndarray:
 
 
 def real_files(data_folder: Path, folder: Path) -> Iterator[tuple[Path, str]]:
-    """Every real file with its text: the shortest of each folder whole, of the others the first 90 frames."""
+    """Return every real file and its text: the shortest of each folder complete, the first 90 frames of others."""
     paths = sorted(data_folder.rglob("*.bvh"))
     assert paths
     whole = {min(each, key=lambda path: path.stat().st_size) for _, each in groupby(paths, lambda path: path.parent)}
@@ -88,7 +88,7 @@ def real_files(data_folder: Path, folder: Path) -> Iterator[tuple[Path, str]]:
 
 @pytest.mark.slow("reads and writes all recorded files")
 def test_real_files_are_written_as_they_were(data_folder: Path, tmp_path: Path) -> None:
-    """Token for token up to the spelling of numbers, and numbers to 1e-6."""
+    """Check that texts have the same tokens, except for the spelling of numbers, and numbers equal to 1e-6."""
     for path, text in real_files(data_folder, tmp_path):
         motion = marey.load(path, trim_rest=False)
         marey.save(motion, tmp_path / "again.bvh")
@@ -108,7 +108,8 @@ def test_real_files_are_written_as_they_were(data_folder: Path, tmp_path: Path) 
 
 @pytest.mark.slow("reads all recorded files with a slow twin")
 def test_real_files_load_as_the_format_defines(data_folder: Path, tmp_path: Path) -> None:
-    """Against the slow evaluator, at some frames of every file. The axis is given: detecting it is another matter."""
+    """Compare with the slow evaluator at some frames of every file. The axis is given: its detection is tested
+    elsewhere."""
     for path, text in real_files(data_folder, tmp_path):
         motion = marey.load(path, up="y", trim_rest=False)
         every = max(1, len(motion) // 4)
@@ -119,7 +120,7 @@ def test_real_files_load_as_the_format_defines(data_folder: Path, tmp_path: Path
 
 
 def same_tokens(before: str, after: str) -> bool:
-    """Equal words; numbers within 1e-6."""
+    """Compare words exactly, and numbers to 1e-6."""
     words, others = before.split(), after.split()
     assert len(words) == len(others)
     for word, other in zip(words, others, strict=True):
@@ -254,7 +255,7 @@ def test_names_that_a_file_cannot_hold_are_changed_with_a_warning(tmp_path: Path
     np.testing.assert_allclose(again.world().positions, motion.world().positions, atol=1e-9)
 
 
-# Motions that never were in a BVH file.
+# Motions that were never in a BVH file.
 
 
 def random_motion(rng: np.random.Generator, parents: list[int], n_frames: int = 8) -> Motion:
@@ -275,7 +276,7 @@ def test_sane_defaults() -> None:
 
 
 def test_joints_in_any_order_are_written_depth_first(tmp_path: Path) -> None:
-    """A skeleton need not list its joints as a hierarchy does; the columns follow the hierarchy."""
+    """The joints of a skeleton need not be in the order of the hierarchy; the columns follow the hierarchy."""
     motion = random_motion(np.random.default_rng(1), [-1, 0, 0, 1, 2, 1, 0, 4, 3])
     again = load_text(text_of(motion), tmp_path)
     assert again.skeleton.names == ("J0", "J1", "J3", "J8", "J5", "J2", "J4", "J7", "J6")
@@ -289,10 +290,10 @@ def test_end_sites_of_any_motion_are_written_as_such() -> None:
     motion = Motion(skeleton, np.zeros((3, 3)), rotations, 30.0)
     headings = [node.heading for node in evaluate(text_of(motion)).nodes]
     assert headings == ["ROOT Hips", "JOINT Head", "End Site", "End Site", "End Site"]
-    rotations[:, 4] = [0.6, 0.8, 0.0, 0.0]  # an End Site cannot turn
+    rotations[:, 4] = [0.6, 0.8, 0.0, 0.0]  # an End Site cannot rotate
     headings = [node.heading for node in evaluate(text_of(replace(motion, rotations=rotations))).nodes]
     assert headings == ["ROOT Hips", "JOINT Head", "End Site", "End Site", "JOINT HeadEnd2"]
-    rotations[:, 3] = [0.6, 0.8, 0.0, 0.0]  # nor carry a joint that turns
+    rotations[:, 3] = [0.6, 0.8, 0.0, 0.0]  # nor have a child joint
     headings = [node.heading for node in evaluate(text_of(replace(motion, rotations=rotations))).nodes]
     assert headings == ["ROOT Hips", "JOINT Head", "JOINT HeadEnd", "JOINT HeadEndEnd", "JOINT HeadEnd2"]
 
@@ -323,7 +324,7 @@ def test_large_numbers_are_written(tmp_path: Path) -> None:
     np.testing.assert_allclose(again.root_positions, far.root_positions, rtol=1e-15)
 
 
-# Bones that change.
+# Bones that change length.
 
 
 def stretched(motion: Motion, joints: list[str]) -> Motion:
@@ -399,7 +400,7 @@ def test_a_joint_with_few_channels_gets_more_only_if_it_needs_them(tmp_path: Pat
 
 
 def spinning(order: str, turns: np.ndarray) -> Motion:
-    """A root that turns by `turns` (F, 3, 3), with channels of this order."""
+    """Return a root with rotations `turns` (F, 3, 3) and channels in this order."""
     skeleton = Skeleton(("Hips", "Head"), [-1, 0], [[0.0, 0, 0], [0.0, 1, 0]])
     rotations = np.tile([1.0, 0.0, 0.0, 0.0], (len(turns), 2, 1))
     rotations[:, 0] = Rotation.from_matrix(turns).as_quat(scalar_first=True)
@@ -410,14 +411,14 @@ def spinning(order: str, turns: np.ndarray) -> Motion:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("axis", ["X", "Y", "Z"])
 def test_several_full_turns_are_written_without_jumps(order: str, axis: str) -> None:
-    """Straight through gimbal lock, where the axis is that of the middle channel."""
+    """Straight through gimbal lock, about the axis of the middle channel."""
     degrees = np.linspace(-900.0, 1100.0, 401)
     motion = spinning(order, Rotation.from_euler(axis, degrees[:, None], degrees=True).as_matrix())
     text = text_of(motion)
     check_world(motion, text)
     steps = np.abs(np.diff(angles_of(text, "ROOT Hips"), axis=0))
     assert steps.max() < 180.0
-    if axis in (order[0], order[2]):  # one channel alone can say it
+    if axis in (order[0], order[2]):  # one channel is enough
         assert steps.sum(axis=1).max() < 5.001
 
 

@@ -1,4 +1,4 @@
-"""C3D: against plain decoders of the bytes, against ezc3d, against the BVH of the same trial; and broken files."""
+"""C3D: against simple decoders of the bytes, against ezc3d, against the BVH of the same trial; and damaged files."""
 
 import random
 import re
@@ -44,7 +44,7 @@ def test_cmu_markers(data_folder):
 
 
 def test_cmu_markers_go_with_the_bvh_of_the_trial(data_folder):
-    """Marker heights follow the joints of the skeleton that was fitted to them; 811 BVH frames begin with a T-pose."""
+    """Marker heights follow the joints of the skeleton fitted to them; 811 BVH frames begin with a T-pose."""
     from marey.core import Skeleton, forward_kinematics
     from marey.io.bvh_read import read_bvh
 
@@ -93,7 +93,7 @@ def test_unseen_markers_are_not_valid(read):
 
 
 def ours(points):
-    """Positions in mm, Z up, as `Markers` have them."""
+    """Convert positions in mm, Z up, to those of `Markers`."""
     return points[..., [0, 2, 1]] * [0.001, 0.001, -0.001]
 
 
@@ -114,7 +114,7 @@ def test_every_form_of_storage(read, processor, scale, analog):
 
 
 def ezc3d_points(path):
-    """Positions in the file's unit, validity and labels by ezc3d."""
+    """Return positions in the file's unit, validity and labels, read by ezc3d."""
     ezc3d = pytest.importorskip("ezc3d", reason="ezc3d is the outside reader")
     content = ezc3d.c3d(str(path))
     positions = content["data"]["points"][:3].transpose(2, 1, 0)
@@ -126,7 +126,7 @@ def ezc3d_points(path):
 
 @pytest.mark.parametrize("analog", [(0, 1), (3, 2)])
 @pytest.mark.parametrize("scale", [-0.1, 0.1])
-@pytest.mark.parametrize("processor", ["intel", "dec"])  # the ones that ezc3d knows
+@pytest.mark.parametrize("processor", ["intel", "dec"])  # the parameters that ezc3d supports
 def test_made_files_are_what_ezc3d_reads(read, tmp_path, processor, scale, analog):
     residuals = np.random.default_rng(1).integers(-1, 3, size=(20, 8))
     data = c3d_bytes(processor=processor, scale=scale, analog=analog, residuals=residuals, Y_SCREEN=texts("+Z"))
@@ -472,7 +472,7 @@ def test_limits_and_missing_files(read, tmp_path, monkeypatch):
 
 
 def mutated(data, rng):
-    """Bytes flipped in the header, in the parameters, or around the names of those that say how much there is."""
+    """Bytes flipped in the header, in the parameters, or around the names of the parameters that state sizes."""
     kind = rng.randrange(5)
     if kind == 0:
         return data[: rng.randrange(len(data))]

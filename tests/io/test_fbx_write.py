@@ -1,4 +1,4 @@
-"""FBX written: it comes back, and other programs find what they need."""
+"""Written FBX files: they are read back, and other programs find what they need."""
 
 import contextlib
 import zlib

@@ -1,6 +1,5 @@
-"""The list of formats, the table of the documentation that is made of it, and the conversion of folders.
-
-``python -m tests.io.test_formats`` writes the table.
+"""The list of formats, the table in the documentation generated from it, and the conversion of folders. ``python -m
+tests.io.test_formats`` writes the table.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def test_the_command_lists_formats(capsys) -> None:
 
 @pytest.fixture
 def mixed(tmp_path: Path) -> Path:
-    """A folder with motions in many formats, two of one name, markers, a built result, and files that are none."""
+    """Make a folder with motions in many formats, two of one name, markers, a built result, and other files."""
     folder = tmp_path / "mixed"
     (folder / "more").mkdir(parents=True)
     walk = straight_walk(seconds=0.4)

@@ -45,7 +45,7 @@ MANY = {
 
 @contextmanager
 def measure_memory() -> Iterator[None]:
-    """Measure the memory of attempts; whatever runs meanwhile takes three times as long."""
+    """Measure the memory of attempts; meanwhile everything takes three times as long."""
     tracemalloc.start()
     try:
         yield
@@ -59,7 +59,7 @@ def test_damaged_files_give_a_usable_object_or_a_typed_error(tmp_path: Path, for
     original = path.read_bytes()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        form.use(path)  # the undamaged file is fine, and kernels are loaded before anything is measured
+        form.use(path)  # the undamaged file is valid, and kernels are loaded before the measurement
     damaged = list(mutations(original, shorten(MANY.get(form.name, N_MUTATIONS)), form.name))
     with measure_memory():
         usable = [attempt(form, path, data) for data in damaged[::3]]

@@ -1,4 +1,4 @@
-"""GLB files that are wrong: each refused with its sentence."""
+"""Wrong GLB files: each is refused with its own message."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.io.make_glb import (
 
 
 def put(*keys: Any) -> Callable[[dict[str, Any]], None]:
-    """A change of the document: the last of `keys` is put where the others lead."""
+    """Change the document: assign to the last of `keys`, below the others."""
 
     def change(document: dict[str, Any]) -> None:
         place: Any = document
@@ -129,7 +129,7 @@ def test_wrong_keys_are_refused() -> None:
         ParseError, match="the key times of the rotation of 'b' must increase, but some go back in time"
     ):
         read_glb(glb.pack(), "bad.glb")
-    signalling = np.full(16, 0x7FA00000, "<u4").tobytes()  # a NaN that traps when it is converted
+    signalling = np.full(16, 0x7FA00000, "<u4").tobytes()  # a NaN that signals when it is converted
     glb = Glb(arm(), [0, 1, 2])
     glb.key(1, "rotation", TIMES, glb.accessor(TURNS, bufferView=glb.view(signalling)))
     with pytest.raises(ParseError, match="expected finite numbers"):
@@ -215,5 +215,5 @@ def test_broken_files_give_typed_errors_only() -> None:
         except MareyError:
             refused += 1
         else:
-            as_motion(raw)  # what is read at all is a proper motion
+            as_motion(raw)  # whatever is read is a valid motion
     assert 200 < refused < 450

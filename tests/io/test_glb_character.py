@@ -35,9 +35,8 @@ BONES = {
 
 
 def make_character(version: int | None = None, *, matrix: bool = False, names: bool = False) -> bytes:
-    """A body whose bones have rest rotations of their own, below a node with a scale, with a mesh and a lamp.
-
-    version : of VRM; None for a plain GLB file.
+    """A body whose bones have rest rotations, below a scaled node, with a mesh and a lamp. version : of VRM; None for a
+    plain GLB file.
     """
     rng = np.random.default_rng(7)
     body = body_skeleton()
@@ -93,7 +92,7 @@ def make_walk() -> Motion:
 
 
 def check_unchanged(before: bytes, after: bytes) -> None:
-    """Everything is as it was, but for new animations, the data that they need, and the program that wrote them."""
+    """Check that only new animations, their data and the name of the program that wrote them have changed."""
     (old, bits), (new, more) = take_apart(before), take_apart(after)
     assert new["asset"]["generator"] == f"marey, {old['asset'].get('generator', 'unknown')}"
     new["asset"] = {**new["asset"], "generator": old["asset"].get("generator")}
@@ -127,7 +126,7 @@ def test_a_motion_on_a_character(tmp_path: Path, version: int | None) -> None:
 
 
 def test_annotations_belong_to_the_added_motion_only(tmp_path: Path) -> None:
-    """A character with an animation of its own: contacts and labels are those of the motion that was added."""
+    """A character with its own animation: contacts and labels are those of the motion that was added."""
     hero = marey.load(save_character(tmp_path, "plain.glb", names=True))
     own = replace(marey.edit.retarget(make_walk(), hero), name="own", contacts=None, labels=Labels())
     marey.save(own, tmp_path / "hero.glb", character=tmp_path / "plain.glb")
@@ -224,7 +223,7 @@ def test_bad_characters(tmp_path: Path) -> None:
 
 
 def save_dancer(folder: Path, version: int | None = None, frames: int = 40) -> Path:
-    """A character with two animations of its own; the first walks."""
+    """Return a character with two animations of its own; the first walks."""
     path = save_character(folder, "hero.glb" if version is None else "hero.vrm", version=version, names=True)
     walk = replace(marey.edit.retarget(straight_walk(seconds=2.0), marey.load(path)), labels=Labels(), contacts=None)
     output = folder / f"dancer{path.suffix}"
@@ -272,12 +271,12 @@ def test_the_library_keeps_the_mesh(tmp_path: Path) -> None:
     again = marey.load(tmp_path / "same.vrm")
     np.testing.assert_allclose(again.world().positions, walk.world().positions, atol=2e-6)
     assert len(take_apart((tmp_path / "both.glb").read_bytes())[0]["animations"]) == 2
-    # Saved over itself, again and again, the file does not grow.
+    # Saved over itself repeatedly, the file does not grow.
     marey.save(again, tmp_path / "same.vrm")
     size = (tmp_path / "same.vrm").stat().st_size
     marey.save(marey.load(tmp_path / "same.vrm"), tmp_path / "same.vrm")
     assert (tmp_path / "same.vrm").stat().st_size == size
-    # A motion that is retargeted to the character gets its mesh, too.
+    # A motion that is retargeted to the character gets its mesh.
     moved = marey.edit.retarget(straight_walk(seconds=0.4), walk)
     marey.save(moved, tmp_path / "moved.glb")
     assert "materials" in take_apart((tmp_path / "moved.glb").read_bytes())[0]

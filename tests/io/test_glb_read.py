@@ -1,4 +1,4 @@
-"""GLB read: files made by hand against a slow evaluation of the node graph."""
+"""Reading GLB: files written by hand, compared with a slow evaluation of the node graph."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_sheared_matrices_are_exact_at_rest() -> None:
 def test_animated_scale_is_ignored_with_a_warning() -> None:
     glb = armature()
     glb.key(3, "scale", [0, 0.4], [[2, 2, 2], [3, 3, 3]])
-    glb.key(4, "scale", [0, 0.4], [[1, 1, 1], [3, 3, 3]])  # nothing hangs from the foot, so nothing is lost
+    glb.key(4, "scale", [0, 0.4], [[1, 1, 1], [3, 3, 3]])  # the foot has no children, so nothing is lost
     raw = read_glb(glb.pack(), "x.glb")
     assert raw.warnings == ["animated scale is ignored; the rest size is kept: 'leg'"]
     np.testing.assert_allclose(raw.rotations, read_glb(armature().pack(), "x.glb").rotations)

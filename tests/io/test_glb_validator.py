@@ -1,4 +1,4 @@
-"""What marey writes, judged by the Khronos glTF validator; skipped without node or its npm package."""
+"""Files that marey writes, checked by the Khronos glTF validator; skipped without node or its npm package."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ process.stdin.on('end', () => validator.validateBytes(new Uint8Array(Buffer.conc
 
 
 def validate(data: bytes) -> dict[str, Any]:
-    """The validator's report."""
+    """Return the validator's report."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed, so the glTF validator cannot run")
@@ -41,7 +41,7 @@ def validate(data: bytes) -> dict[str, Any]:
 
 
 def check_valid(data: bytes, allowed: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Not an error, a warning, an info or a hint, but for the codes of infos that are `allowed`."""
+    """Check that there is no error, warning, info or hint, except for infos with codes in `allowed`."""
     report = validate(data)
     issues = report["issues"]
     assert (issues["numErrors"], issues["numWarnings"]) == (0, 0), issues["messages"]
@@ -50,7 +50,7 @@ def check_valid(data: bytes, allowed: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def make_motion(seed: int = 0, n_frames: int = 20, n_joints: int = 8, fps: float = 30.0, name: str = "walk") -> Motion:
-    """A chain of joints, some bones of it without length, that turns at random."""
+    """A chain of joints with random rotations; some bones have zero length."""
     rng = np.random.default_rng(seed)
     offsets = rng.normal(0, 0.3, (n_joints, 3))
     offsets[2::5] = 0.0
@@ -85,7 +85,7 @@ def test_rotations_as_16_bit_integers() -> None:
 
 
 def test_one_motion_without_a_body() -> None:
-    # The skin tells viewers which nodes are bones, though no mesh uses it.
+    # The skin shows viewers which nodes are bones, although no mesh uses it.
     info = check_valid(write_glb([make_motion()], body=False), allowed=("UNUSED_OBJECT",))
     assert (info["animationCount"], info["drawCallCount"]) == (1, 0)
 

@@ -1,4 +1,4 @@
-"""GLB written: it comes back, means the same to other programs, and its body mesh is valid."""
+"""Written GLB files: they are read back, mean the same to other programs, and their body mesh is valid."""
 
 from __future__ import annotations
 

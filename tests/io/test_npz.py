@@ -1,4 +1,4 @@
-"""NPZ: round trips to the bit, plain NumPy as the outside reader, and broken archives."""
+"""NPZ: exact round trips, files written by NumPy alone, and damaged archives."""
 
 import io
 import random
@@ -47,7 +47,7 @@ def zipped(content, method=zipfile.ZIP_DEFLATED):
 
 
 def saved(arrays, **changes):
-    """The file that plain NumPy makes of the arrays, some of them changed; None leaves one out."""
+    """Write the file with plain NumPy, with some arrays changed; None leaves one out."""
     out = io.BytesIO()
     stored = {name: array for name, array in {**arrays, **changes}.items() if array is not None}
     np.savez(out, **stored)
@@ -272,7 +272,7 @@ def test_sizes_are_checked_before_anything_is_unpacked(arrays):
         ParseError, match="bomb.npz: array 'rotations' has 1000 bytes, but its header requires 9120000000000"
     ):
         read_npz(bomb, "bomb.npz")
-    # The same with a directory that agrees with the header: refused by its size, not by running out of data.
+    # The same with a directory that agrees with the header: refused because of its size, before memory runs out.
     text = np.lib.format.header_data_from_array_1_0(np.zeros(4, dtype="<U9999999"))
     head = io.BytesIO()
     np.lib.format.write_array_header_1_0(head, text)
@@ -285,7 +285,7 @@ def test_sizes_are_checked_before_anything_is_unpacked(arrays):
 
 
 def mutated(data, rng):
-    """Bytes flipped in the archive, or in a member that is then packed again with a fitting checksum."""
+    """Bytes flipped in the archive, or in a member that is then packed again with the right checksum."""
     kind = rng.randrange(4)
     if kind == 0:
         return data[: rng.randrange(len(data))]

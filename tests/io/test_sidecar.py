@@ -1,4 +1,4 @@
-"""The sidecar: written when there is something to say, read back, shared, and never lost."""
+"""The sidecar: written if there are annotations, read back, shared, and never lost."""
 
 import json
 import os
@@ -285,5 +285,5 @@ def test_a_bvh_file_is_read_as_it_was_written(unit: str | float, up: str, tmp_pa
         clip = marey.load(path)
         np.testing.assert_allclose(clip.world().positions, lying.world().positions, atol=1e-5)
         assert side.is_file()
-    write_sidecar(replace(clip, labels=Labels()), path)  # keeps how the file is read
+    write_sidecar(replace(clip, labels=Labels()), path)  # it records how the file is read
     np.testing.assert_allclose(marey.load(path).world().positions, lying.world().positions, atol=1e-5)

@@ -12,7 +12,7 @@ from marey.io.smpl import is_smpl
 
 N_FRAMES = 9
 RNG = np.random.default_rng(4)
-# A body stands upright along Z if it is turned by a right angle about X.
+# A rotation by a right angle about X makes the body stand upright along Z.
 UPRIGHT = Rotation.from_euler("x", 90, degrees=True)
 
 

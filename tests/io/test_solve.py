@@ -63,7 +63,7 @@ def test_clean_positions_of_real_clips(data_folder, path: str) -> None:
     names, places = joint_positions(motion)
     result = solve_with_report(places, names=names, file_fps=motion.fps)
     assert result.mean_error < 2e-3
-    # The spine and the limbs turn as they do in the clip, without jumps of the twist.
+    # The spine and the limbs twist as in the clip, without jumps.
     world = result.motion.world().rotations
     speeds = quat.angle_between(world[1:], world[:-1]).max(axis=0) * motion.fps
     true = quat.angle_between(motion.world().rotations[1:], motion.world().rotations[:-1]).max(axis=0) * motion.fps
@@ -198,7 +198,7 @@ def test_every_set_of_points_gives_a_body(name: str) -> None:
     solved = marey.solve(make_set(name, motion), names=name, file_fps=30)
     for role in ("hips", "left_foot", "right_hand", "left_forearm", "right_lower_leg"):
         if role == "hips" and name in ("coco", "mediapipe"):
-            continue  # between the hip joints, not where the sample has its hips
+            continue  # between the hip joints, unlike the sample's hips
         own = solved.world().positions[:, solved.skeleton.roles[role]]
         other = motion.world().positions[:, motion.skeleton.roles[role]]
         assert np.linalg.norm(own - other, axis=1).mean() < 0.012
@@ -276,7 +276,7 @@ def test_markers_of_a_real_c3d_file(data_folder) -> None:
                 np.diff(motion.world().positions[:, [motion.skeleton.roles[r] for r in roles]], axis=1), axis=2
             )
             for motion in (result.motion, shot)
-        )  # markers are on the skin, centimeters from the joints
+        )  # markers are on the skin, centimeters away from the joints
         assert np.abs((own - own.mean()) - (other - other.mean())).mean() < 0.04
 
 

@@ -14,7 +14,7 @@ from marey.io import axes, starts_with_rest_pose, unit_detection
 from marey.maths import quat
 from marey.samples import body_skeleton, straight_walk
 
-# Stature in meters of the bodies in the data folder, to be recognized from the file alone.
+# True stature in meters of the bodies in the data folder, to be detected from the files alone.
 CMU = 0.0254 / 0.45
 
 
@@ -85,7 +85,7 @@ def test_up_of_a_walk_in_any_axes(up: str) -> None:
 
 
 def lying_down(walk: Motion) -> Motion:
-    """The walk on its back, sliding along the floor: upright at rest, never in its frames."""
+    """The walk on its back, sliding along the floor: upright at rest, but in none of its frames."""
     rotations = walk.rotations.copy()
     rotations[:, 0] = quat.mul(quat.from_axis_angle(np.array([1.0, 0, 0]), -np.pi / 2), rotations[:, 0])
     root = walk.root_positions.copy()
@@ -192,7 +192,7 @@ def test_added_rest_pose_is_noticed_and_a_walk_alone_has_none() -> None:
 
 
 def test_motion_that_begins_smoothly_from_rest_keeps_its_first_frame() -> None:
-    """A recording that starts in T-pose and moves on from there has nothing to be trimmed."""
+    """A recording that starts in T-pose and moves on from there has no rest pose to trim."""
     walk = straight_walk(fps=120)
     t = np.linspace(0.0, 1.0, len(walk))[:, None]
     eased = replace(walk, rotations=quat.slerp(quat.identity(walk.rotations.shape[:2]), walk.rotations, t))

@@ -1,4 +1,4 @@
-"""The correlation study: what samples are made to do is found again."""
+"""The correlation study finds what samples were generated with."""
 
 from dataclasses import replace
 
@@ -66,7 +66,7 @@ def test_held_arms_do_not_swing():
 
 
 def test_slow_changes_of_the_trunk_do_not_hide_what_moves_with_the_steps(found):
-    """In long takes, the trunk leans and turns by more than it moves with the legs."""
+    """In long takes, the trunk leans and turns by more than it moves in time with the legs."""
     motion = found.motion
     chest = motion.skeleton.roles["chest"]
     lean = 0.3 * np.sin(np.linspace(0.0, 3.0 * np.pi, len(motion)))[:, None] * np.array([1.0, 0.7, 0.7])
@@ -91,7 +91,7 @@ def test_a_body_that_sways_from_leg_to_leg_moves_with_each_stride(found):
 
 
 def _swing_phase(found, phase):
-    """Phase of the wave in the hips' swing, in cycles."""
+    """Return the phase of the wave relative to the swing of the hips, in cycles."""
     swing = found.hips[0].curve - found.hips[1].curve
     return float(np.angle(np.sum(swing * np.exp(2j * np.pi * phase))) / (2.0 * np.pi)) + 0.25
 

@@ -1,4 +1,4 @@
-"""Looks on motions: goals are met, parts follow one another, nothing jumps, and legs stay as they are."""
+"""Looks added to motions: goals are met, parts follow one another, nothing jumps, and legs do not change."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ def gaze():
 
 
 def standing(seconds=3.0, fps=60.0):
-    """A character that does not move at all."""
+    """Return a character that does not move."""
     pose = sample("stand", variation=0.0, seconds=1.0, fps=fps).motion[0]
     n = round(seconds * fps) + 1
     return replace(
@@ -44,7 +44,7 @@ def walk():
 
 
 def rates(rotations, fps):
-    """(F - 1, ...) rad/s, in the joint's own axes."""
+    """Return angular velocities (F - 1, ...) in rad/s, in the joint's own axes."""
     return quat.log(quat.inv_mul(rotations[:-1], rotations[1:])) * fps
 
 
@@ -62,7 +62,7 @@ def test_a_goal_is_met_at_the_end_of_the_look(gaze, goal):
     assert np.degrees(track.misses(model=True)[end:]).max() < 1.0
     assert np.degrees(track.misses()[end:]).max() < 0.05
     assert track.notes == ()
-    # The eyes are where the motion's own head has them.
+    # The eyes are where the head of the motion itself has them.
     world = track.motion.world().rotations[:, track.motion.skeleton.roles["head"]]
     ahead = quat.inv_rotate(world[0], np.array([0.0, 0.0, 1.0]))
     seen = quat.rotate(quat.mul(world, track.eyes), ahead)
@@ -109,7 +109,8 @@ def test_left_and_right_stay_different(gaze):
 
 
 def test_no_velocity_jumps(gaze):
-    """Twice the frames, half the change from frame to frame: also where a look breaks off another, and going back."""
+    """At twice the frame rate, changes per frame are half as large, also if a look interrupts another, and on the way
+    back."""
     goals = [(0.4, 1.2, 0.3), (0.8, -1.5, -0.2), (2.5, None)]
     jumps = []
     for fps in (120.0, 240.0):
@@ -122,7 +123,7 @@ def test_no_velocity_jumps(gaze):
 
 @pytest.mark.parametrize("moment", [1.02, 1.1, 1.3, 1.6, 2.5])
 def test_a_look_that_breaks_off_another_overshoots_from_where_the_gaze_was(gaze, moment):
-    """By the model's share of the way that is really left, not of the way between the two goals."""
+    """The overshoot is the model's fraction of the remaining angle, not of the angle between the two goals."""
     goal = math.radians(100.0)
     track = gaze.trace(standing(5.0), [(1.0, -goal, 0.0), (moment, goal, 0.0)])
     frame = math.ceil(moment * 60.0)
@@ -167,12 +168,12 @@ def test_a_trunk_that_is_twisted_in_a_walk_is_reported(gaze, walk):
     with pytest.warns(MareyWarning, match=r"the trunk is twisted by \d\d degrees at 1\.\d\d s, to look that far back"):
         track = gaze.trace(walk, [(0.5, math.radians(160.0), 0.0)])
     assert len(track.notes) == 1
-    for motion, yaw in ((walk, 90.0), (standing(), 160.0)):  # who stands can turn hips and legs
+    for motion, yaw in ((walk, 90.0), (standing(), 160.0)):  # a character that stands can turn hips and legs
         assert not gaze.trace(motion, [(0.5, math.radians(yaw), 0.0)]).notes
 
 
 def test_a_look_of_the_clip_itself_is_followed_by_the_body(gaze, walk):
-    """The head of the clip turns 80 degrees to either side: the eyes alone would miss by tens of degrees."""
+    """The head of the clip turns 80 degrees to both sides: the eyes alone would miss by tens of degrees."""
     head = walk.skeleton.roles["head"]
     aside = np.radians(80.0) * np.sin(2.0 * np.pi * 0.4 * np.arange(len(walk)) / walk.fps)
     rotations = walk.rotations.copy()
@@ -182,7 +183,7 @@ def test_a_look_of_the_clip_itself_is_followed_by_the_body(gaze, walk):
 
 
 def test_a_goal_inside_the_map_is_met_where_the_base_looks_away_from_it(gaze):
-    """The body cannot turn as far as the goal is from where the head points by itself: the eyes do the rest."""
+    """The body cannot turn as far as the goal is from the direction of the clip's own head: the eyes do the rest."""
     still = standing()
     head = still.skeleton.roles["head"]
     rotations = still.rotations.copy()
@@ -225,7 +226,7 @@ def test_the_low_passed_gaze_of_the_base_is_subtracted(gaze):
     base = sample("look_around").motion
     track = gaze.trace(base, [(0.3, 0.4, 0.0)], forward="rest")
     own = gaze.trace(base, [(base.duration, None)], forward="rest")
-    assert np.degrees(np.ptp(own.gaze[:, 0])) > 60.0  # it looks about by itself
+    assert np.degrees(np.ptp(own.gaze[:, 0])) > 60.0  # the clip itself looks around
     assert np.degrees(track.misses()[90:]).max() < 0.1
     assert np.degrees(track.eye_angles.max()) < 35.0
 
@@ -399,7 +400,7 @@ def test_any_number_of_spine_joints_gives_the_same_gaze(gaze, n_spine):
 
 
 def test_a_look_that_was_applied_can_be_captured_again(gaze):
-    """The other way round: a map's look on a character at rest, taken as an example, is that look."""
+    """The reverse: a map's look of a character at rest, used as an example, gives that look."""
     result = gaze.apply(standing(4.0), [(1.0, 1.4, 0.2)])
     found, truth = gaze_example(result, (1.4, 0.2)), gaze.shift((1.4, 0.2))
     assert np.degrees(quat.angle_between(found.pose, truth.pose)).max() < 0.2

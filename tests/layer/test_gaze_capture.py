@@ -25,7 +25,7 @@ def takes():
 
 
 def off(take, found):
-    """Frames by which the starts are off, and the share by which the overshoot is."""
+    """Return the error of the starts in frames, and the relative error of the overshoot."""
     starts = (found.starts * found.length - np.array(take.starts) * take.length) * take.motion.fps
     return np.abs(starts), abs(found.overshoot / take.overshoot - 1.0)
 
@@ -42,9 +42,8 @@ def test_a_clean_recording_gives_back_its_parameters(takes):
 
 
 def test_all_33_looks_are_found_at_a_tenth_of_a_degree_of_noise(takes):
-    """A tenth of a millimeter turns triads by 0.1 degrees: starts to 2 frames at 60 Hz, overshoot to 10 %.
-
-    Parts that turn by less than a degree, a few times the noise, follow the usual order more than their own.
+    """A tenth of a millimeter rotates triads by 0.1 degrees: starts to 2 frames at 60 Hz, overshoot to 10 %. For parts
+    that rotate by less than a degree, a few times the noise, the usual order counts more than their own data.
     """
     assert len(takes) == 32
     for k, take in enumerate(takes):
@@ -157,7 +156,7 @@ def test_without_rest_start_and_stop_are_required():
 def test_a_c3d_file_and_a_map_file_that_names_the_triads(tmp_path):
     take = gaze_take(0.9, 0.2)
     markers = take.markers(noise=0.0)
-    # The file is in millimeters with Z up, as C3D files mostly are.
+    # The file is in millimeters with Z up, like most C3D files.
     x, y, z = np.moveaxis(1000.0 * markers.positions, -1, 0)
     points = np.stack([z, x, y], axis=-1)
     (tmp_path / "look.c3d").write_bytes(c3d_bytes(points, LABELS=texts(*markers.names), RATE=floats(FPS)))
@@ -237,7 +236,7 @@ def test_a_goal_that_eyes_cannot_meet_is_refused_or_raises_a_warning():
 def test_triads_that_do_not_fit_are_refused(changed, error, message):
     take = gaze_take(0.9, 0.2)
     if error is None:
-        gaze_example(take.markers(), take.goal, {**GAZE_TRIADS, **changed})  # odd, but a triangle
+        gaze_example(take.markers(), take.goal, {**GAZE_TRIADS, **changed})  # unusual, but a triangle
         return
     with pytest.raises(error, match=message):
         gaze_example(take.markers(), take.goal, {**GAZE_TRIADS, **changed})

@@ -1,4 +1,4 @@
-"""Gaze maps: every goal inside is met, the person stays the person, and files hold what a map is made of."""
+"""Gaze maps: every goal inside is met, individual style is preserved, and files contain everything that a map needs."""
 
 import json
 import math
@@ -40,7 +40,7 @@ def test_every_goal_inside_is_met_to_a_degree_before_the_eyes_correct_it(gaze):
     errors = [missed(gaze, goal) for goal in inside()]
     assert max(errors) < 0.05
     alone = [missed(gaze, goal, "neighbors") for goal in inside()]
-    assert 0.5 < np.median(alone) < 4.0  # why there is a grid
+    assert 0.5 < np.median(alone) < 4.0  # the reason for the grid
     corners = [missed(gaze, np.radians(goal)) for goal in ((150, 36), (-150, 36), (150, -36), (-150, -36))]
     assert max(corners) < 0.05
 

@@ -1,4 +1,4 @@
-"""A shift of gaze as numbers: laws of its curve, its row, and goals that are none."""
+"""Gaze shifts as numbers: laws of their curves, their rows, and invalid goals."""
 
 import math
 import pickle
@@ -42,7 +42,7 @@ def test_parts_start_one_after_another_overshoot_and_settle():
 def test_the_curve_has_no_jump_in_its_slope(n):
     t = np.linspace(-0.2, 1.3, n)
     slopes = np.diff(find_progress(t, np.array([0.3, 0.2, 0.1, 0.05]), 0.6, 0.1), axis=0) / (t[1] - t[0])
-    # Twice the frames, half the change from frame to frame.
+    # At twice the frame rate, changes per frame are half as large.
     assert np.abs(np.diff(slopes, axis=0)).max() < 80.0 * (t[1] - t[0])
 
 
@@ -52,7 +52,7 @@ def test_a_row_holds_all_of_a_shift():
     assert quat.angle_between(again.pose, shift.pose).max() < 1e-9
     np.testing.assert_allclose(again.starts, shift.starts)
     assert (again.length, again.peak, again.overshoot) == pytest.approx((shift.length, shift.peak, shift.overshoot))
-    np.testing.assert_allclose(again.goal, shift.goal, atol=1e-9)  # the eyes do what the head leaves
+    np.testing.assert_allclose(again.goal, shift.goal, atol=1e-9)  # the eyes cover what the head does not
     assert pickle.loads(pickle.dumps(shift)).length == shift.length
     with pytest.raises(ValueError, match="read-only"):
         shift.pose[0, 0] = 0.0

@@ -36,7 +36,7 @@ def arrays(value: Any) -> list[np.ndarray]:
 
 
 def assert_same_forms(kernel: Any, *arguments: Any) -> None:
-    """Results, and arguments afterward."""
+    """Return the results, and the arguments afterward."""
     ours, others = copy(arguments), copy(arguments)
     results = kernel(*ours), python_form(kernel)(*others)
     for got, wanted in zip(arrays((ours, results[0])), arrays((others, results[1])), strict=True):

@@ -1,4 +1,4 @@
-"""Splicing while it plays: the same as of whole clips where it is given the same, and near it where it is not."""
+"""Splicing at run time: equal to splicing whole clips for the same input, and close to it otherwise."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Splices of real capture: carrying on walks and stairs, and a walk on walks and runs of one person."""
+"""Splices of real capture: carrying on walks and stairs, and walks on walks and runs of one person."""
 
 import warnings
 
@@ -25,7 +25,7 @@ def clip(data_folder):
         if not path.exists():
             pytest.skip(f"no {path}")
         if name not in stored:
-            rate = {"file_fps": 60.0} if number == "143" else {}  # the files say 120 Hz, and are wrong
+            rate = {"file_fps": 60.0} if number == "143" else {}  # the files state 120 Hz, which is wrong
             stored[name] = load_motion(path, **rate)
         return stored[name][start:stop]
 
@@ -33,7 +33,7 @@ def clip(data_folder):
 
 
 def check(lower, upper, most_phase):
-    """All that a splice has to hold to against copied angles."""
+    """Check everything that a splice promises in comparison with copied angles."""
     times = align_motions(lower, upper)
     errors = np.abs(phase_errors(lower, upper, times))
     assert len(errors) > 30

@@ -1,4 +1,4 @@
-"""Splices: what stays as it was, what is true of the result, and how it compares with copied angles."""
+"""Splices: what stays unchanged, properties of the result, and the comparison with copied angles."""
 
 import dataclasses
 import subprocess
@@ -21,7 +21,7 @@ from tests.tiers import mostly_slow
 
 
 def apart(a, b):
-    """Mean distance of joints in meters."""
+    """Return the mean distance of joints in meters."""
     return float(np.linalg.norm(a.world().positions - b.world().positions, axis=-1).mean())
 
 
@@ -143,14 +143,14 @@ def test_where_the_upper_clip_was_recorded_makes_no_difference(curve, carry, mad
 
 
 def test_the_neck_stays_nearer_to_the_lower_clips_than_with_copied_angles(curve):
-    """A quicker walk with hips of its own: what copying its angles does to the neck."""
+    """A faster walk whose hips move differently: the effect on the neck of copying its angles."""
     walk = sample("walk", rng=7, speed=1.7).motion
     ours, aligned = splice(curve, walk), splice_naive(curve, walk, aligned=True)
     assert neck_deviation(ours, curve) <= 0.4 * neck_deviation(aligned, curve)
 
 
 def test_wobble_is_the_energy_above_the_second_harmonic(curve):
-    """A pelvis that shakes, under a trunk that shakes with it."""
+    """A pelvis that shakes, below a trunk that shakes with it."""
     t = np.arange(len(curve)) / curve.fps
     joint = curve.skeleton.roles["spine"]
     for hertz, least, most in ((1.0, 0.0, 1e-7), (4.0, 1e-6, 1e-3)):
@@ -170,7 +170,7 @@ def test_all_changes_are_smooth(curve, carry, made):
 
 
 def test_contacts_of_feet_are_the_lower_clips_and_of_hands_the_upper_clips(curve):
-    carry = sample("carry_box", rng=3, seconds=2.0).motion  # looped, so that contacts come again
+    carry = sample("carry_box", rng=3, seconds=2.0).motion  # looped, so that contacts recur
     hand = curve.skeleton.roles["left_hand"]
     mask = np.zeros((len(carry), 1), dtype=bool)
     line = align_motions(curve, carry).timeline
@@ -280,7 +280,7 @@ def test_anything_but_a_motion_is_refused():
 
 
 def test_splicing_a_clip_with_a_pause_onto_itself_restores_it(tmp_path):
-    """Frames that stand are all alike: where in them a minimum lies is rounding, and says nothing."""
+    """Standing frames are all alike: the position of a minimum among them is rounding, and means nothing."""
     save(sample("start_and_stop").motion, tmp_path / "clip.bvh")
     clip = load_motion(tmp_path / "clip.bvh")
     made = splice(clip, clip)

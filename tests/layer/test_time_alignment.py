@@ -1,4 +1,4 @@
-"""Time alignment: in step with the truth of samples, strictly increasing, looped where need be."""
+"""Time alignment: in phase with the ground truth of samples, strictly increasing, looped if necessary."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from marey.samples import sample
 
 
 def phase_error(lower, upper, times):
-    """95th percentile in cycles, by the phases that the samples were made with, outside of seams."""
+    """Return the 95th percentile of the phase error in cycles, by the true phases of the samples, outside of seams."""
     first, _, fraction = times.frames()
     n = len(first)
     ahead = np.interp(first, np.arange(len(upper.motion)), upper.phase) - lower.phase[:n]
@@ -31,7 +31,7 @@ def test_walks_are_in_step_with_the_truth(turn, seed):
 
 @pytest.mark.parametrize(("name", "most"), [("run", 0.08), ("walk_to_run", 0.08), ("sneak", 0.08), ("stairs", 0.2)])
 def test_other_gaits_are_in_step_as_their_ankles_pass(name, most):
-    """A sample's own phase counts from heel strikes, which in a run come earlier after a passing than in a walk."""
+    """The phase of a sample counts from heel strikes, which come earlier after a passing in a run than in a walk."""
     lower, upper = sample(name).motion, sample("carry_box", rng=3).motion
     errors = np.abs(phase_errors(lower, upper, align_motions(lower, upper)))
     assert len(errors) > 0.4 * len(lower)
@@ -129,7 +129,7 @@ def test_the_loop_is_full_cycles_long_and_its_passes_blend_smoothly():
     np.testing.assert_allclose(again[0], first[late], atol=1e-8)
     mixed = (1.0 - fraction) * first + fraction * second
     quickest = 1.5 * period / (line.before + line.after) * (times[1] - times[0])
-    assert np.abs(np.diff(mixed)).max() < 1.2 * quickest  # no seam is a jump
+    assert np.abs(np.diff(mixed)).max() < 1.2 * quickest  # seams are not jumps
 
 
 def test_a_clip_of_less_than_a_cycle_is_not_looped():
@@ -165,7 +165,7 @@ def test_an_upper_clip_without_steps_plays_at_its_own_speed_and_ends_the_result(
 
 
 def test_steps_that_are_much_faster_are_not_synchronized():
-    """A boxer's quick steps on slow ones would be shown in slow motion."""
+    """A boxer's fast steps would play in slow motion on slow ones."""
     lower, upper = sample("step_up_and_down").motion, sample("carry_box").motion
     with pytest.warns(MareyWarning, match=r"two steps take 3.1 s in the lower clip and only 1.1 s in the upper one"):
         found = align_motions(lower, upper)

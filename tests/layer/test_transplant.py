@@ -1,4 +1,4 @@
-"""Transplants: weights along the chain, timing, contacts, and what is refused."""
+"""Transplants: weights along the chain, timing, contacts, and invalid input."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Spatial alignment and posture: against slow twins, and what must hold of them."""
+"""Spatial alignment and posture: slow twins, and properties of the result."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the tests of rotations share."""
+"""Helpers that the tests of rotations share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ N = np.newaxis
 
 
 def batches(*strategies):
-    """A tuple drawn from strategies that share one drawn batch shape."""
+    """Draw a tuple from strategies that share one batch shape."""
     return batch_shapes().flatmap(lambda shape: st.tuples(*(strategy(shape) for strategy in strategies)))
 
 

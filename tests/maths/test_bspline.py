@@ -1,4 +1,4 @@
-"""Quadratic B-splines: against SciPy's, exact inverses, and fits that are the best there are."""
+"""Quadratic B-splines: compared with SciPy, exact inverses, and optimal fits."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_increasing_fits_never_turn_back(noise, n_points, exact_ends, cyclic, sm
 
 @pytest.mark.parametrize("seed", range(4))
 def test_cyclic_increasing_fit_meets_the_optimality_conditions(seed):
-    """No step may be lengthened at the cost of another so that the residuals shrink, as a search finds out."""
+    """A search finds no step that can be lengthened at the cost of another to reduce the residuals."""
     rng = np.random.default_rng(seed)
     n_points, at = 10, np.linspace(0.0, 1.0, 41)[:-1]
     samples = 20.0 * at + 8.0 * rng.normal(size=40)

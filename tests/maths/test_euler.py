@@ -129,7 +129,7 @@ def twins_of(triple, order):
 
 
 def nearest_twin(given_angles, order):
-    """The definition, one frame after the other: of both triples, each angle within half a turn."""
+    """The definition, frame by frame: of both triples, with each angle within half a turn."""
     out = [given_angles[0]]
     for triple in given_angles[1:]:
         choices = [other - 2 * np.pi * np.round((other - out[-1]) / (2 * np.pi)) for other in twins_of(triple, order)]
@@ -138,14 +138,14 @@ def nearest_twin(given_angles, order):
 
 
 def scrambled(curve, order, seed=0):
-    """The same rotations, each frame by a random triple: as bad a file as there can be."""
+    """Return the same rotations, with each frame given by a random triple: as bad as a file can be."""
     rng = np.random.default_rng(seed)
     flat = [list(twins_of(triple, order))[rng.integers(2)] for triple in curve]
     return np.array(flat) + 2 * np.pi * rng.integers(-2, 3, size=curve.shape)
 
 
 def over_the_pole(n=200, phase=0.0):
-    """A smooth curve whose middle angle runs through several turns, hence over poles of every order."""
+    """Return a smooth curve whose middle angle passes several turns, and so the poles of every order."""
     t = np.linspace(0.0, 1.0, n)
     return np.stack([0.4 + 3 * np.sin(5 * t + phase), 9 * t - 2 + phase, -1.0 + 8 * t**2], axis=-1)
 
@@ -175,7 +175,7 @@ def test_continuous_has_no_jumps_after_to_euler(order):
 @given(data=st.data())
 def test_continuous_is_its_slow_twin_on_any_angles(order, data):
     drawn = data.draw(numbers((12, 3), 20.0))
-    # Rough angles leave ties to rounding only where they are made of round numbers.
+    # Rough angles give ties up to rounding only if they are round numbers.
     drawn = drawn + np.random.default_rng(0).uniform(-0.3, 0.3, size=drawn.shape)
     out = euler.continuous(drawn, order)
     np.testing.assert_allclose(out, nearest_twin(drawn, order), rtol=0, atol=1e-9)
@@ -199,7 +199,7 @@ def test_continuous_works_on_every_joint_alone():
 
 @every_order
 def test_continuous_does_not_jump_in_gimbal_lock(order):
-    """The middle angle rests on the pole while the others go on, and then leaves it."""
+    """The middle angle rests on the pole while the others change, and then leaves it."""
     t = np.linspace(0.0, 1.0, 300)
     for pole in poles(order):
         middle = pole + 0.8 * np.clip(np.abs(t - 0.5) - 0.2, 0.0, None) * np.where(t < 0.5, -1, 1)

@@ -18,7 +18,8 @@ def noise(*shape, seed=0):
 
 
 def line_fit_twin(x, sigma):
-    """The definition: at each sample, the straight line fitted under the Gaussian cut off at 4 sigma."""
+    """The definition: at each sample, the value of a straight line fitted under the Gaussian, which is truncated at 4
+    sigma."""
     radius = int(4 * sigma + 0.5)
     out = np.empty_like(x)
     for i in range(len(x)):

@@ -169,7 +169,7 @@ def test_slerp_divides_the_angle_and_stays_unit(drawn, t):
     np.testing.assert_allclose(quat.angle_between(a, middle), t * whole, rtol=0, atol=1e-14)
     np.testing.assert_allclose(quat.angle_between(middle, b), (1 - t) * whole, rtol=0, atol=1e-14)
     by_power = quat.mul(a, quat.power(quat.inv_mul(a, b), t))
-    clear = np.abs(quat.dot(a, b)) > 1e-12  # at a half turn both ways are short
+    clear = np.abs(quat.dot(a, b)) > 1e-12  # at a half turn, both ways are equally short
     assert_same_rotation(middle[clear], by_power[clear])
 
 

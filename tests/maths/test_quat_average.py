@@ -21,7 +21,7 @@ from tests.strategies import LAWS, quaternions, vectors
 
 
 def average_twin(q, weights):
-    """The definition, by a full eigendecomposition of each matrix."""
+    """The definition, by an eigendecomposition of each matrix."""
     moment = np.einsum("n,ni,nj->ij", weights, q, q)
     return np.linalg.eigh(moment)[1][:, -1]
 

@@ -1,4 +1,4 @@
-"""What holds for every function of the quaternion module: types, shapes, inputs left alone, errors."""
+"""Properties of all functions of the quaternion module: types, shapes, unchanged inputs, errors."""
 
 from __future__ import annotations
 

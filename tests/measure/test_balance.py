@@ -25,7 +25,7 @@ def test_bodies_are_not_supported_at_twice_their_rate(name):
 
 
 def test_quick_actions_of_real_clips(data_folder):
-    """Kicks recorded at 60 Hz whose files say 120 Hz: they have too little gait to show it."""
+    """Kicks recorded at 60 Hz whose files state 120 Hz: their gait is too short to show it."""
     path = data_folder / "cmu-hard" / "106_20.bvh"
     (finding,) = (one for one in marey.check(marey.load(path)) if one.kind == "frame_rate")
     assert finding.options == {"file_fps": 60.0}

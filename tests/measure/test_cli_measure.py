@@ -33,7 +33,7 @@ def test_the_table_has_every_metric_with_its_unit(clips: tuple[str, str], capsys
     assert unit == "m/s³"
     assert float(value) == pytest.approx(100.0 * marey.measure(marey.load(clips[0]))["jitter"].value, rel=1e-3)
     assert main(["measure", clips[0], "--json"]) == 0
-    assert '"10^2 m/s^3"' in capsys.readouterr().out  # the key of scripts
+    assert '"10^2 m/s^3"' in capsys.readouterr().out  # the key for scripts
     assert "deg/s" in rows["angular velocity, maximum"]
     assert "against" not in out
 

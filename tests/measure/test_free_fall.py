@@ -1,4 +1,4 @@
-"""Free fall: frame rates at which a body would fall faster or more slowly than bodies fall."""
+"""Free fall: frame rates at which a body would fall faster or more slowly than gravity allows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..check.helpers import clip
 
 
 def hop(n_hops: int = 12, gravity: float = 9.81, drift: float = 0.0) -> Motion:
-    """Hops on the spot at 120 Hz: 0.3 s in the air, and 0.3 s on stiff feet."""
+    """Hops on the spot at 120 Hz: 0.3 s in the air, and 0.3 s on stiff legs."""
     fps, air, ground = 120.0, 0.3, 0.3
     stand = clip("walk")[0]
     t = np.arange(round((n_hops * (air + ground) + ground) * fps)) / fps
@@ -48,7 +48,7 @@ def test_hops_show_the_rate(factor: float) -> None:
 
 @pytest.mark.parametrize("factor", [0.25, 0.5])
 def test_slow_arcs_that_are_no_flights(factor: float) -> None:
-    """Two hops may be by chance; a body that is pulled sideways hangs on something."""
+    """Two hops may be coincidence; a body that is pulled sideways hangs on something."""
     for motion in (hop(n_hops=2), hop(drift=0.6)):
         assert find_fall_rate(Subject(replace(motion, fps=120.0 * factor))) is None
 

@@ -1,4 +1,4 @@
-"""Stride rates, and rates of files that cannot be right."""
+"""Stride rates, and frame rates of files that cannot be right."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from marey.core import Motion, Skeleton
 from marey.maths import quat
 from marey.measure import find_strides, rate_finding, stride_rate
 from marey.samples import sample, straight_walk
-from tests.measure.figures_of_straw import pendulum_walk, statue, straight, turned
+from tests.measure.simple_motions import pendulum_walk, statue, straight, turned
 
 
 @pytest.mark.parametrize("rate", [0.6, 0.9, 1.3])
@@ -125,7 +125,7 @@ def test_small_bodies_may_step_more_quickly() -> None:
     assert rate_finding(replace(small, fps=2 * small.fps)) is not None
 
 
-# Shot at 60 Hz though their files say 120, and straight for long enough to detect it.
+# Recorded at 60 Hz although their files state 120 Hz, and straight for long enough to detect it.
 _WRONG = {"143_11", "143_13", "143_32", "143_41"}
 
 

@@ -72,7 +72,8 @@ def test_a_clip_of_three_frames_has_none():
 
 @pytest.mark.parametrize(("angle", "kinds"), [(160.0, ["spin"]), (-160.0, ["spin"]), (110.0, [])])
 def test_a_leg_that_spins_about_its_axis(angle, kinds):
-    """Faster and farther than a hip can; the foot stays where it is. A jump of the leg meanwhile is part of it."""
+    """Faster and farther than a hip can rotate; the foot stays where it is. A simultaneous jump of the leg is part of
+    it."""
     walk = clip("walk")
     thigh, foot = (walk.skeleton.roles[f"left_{part}"] for part in ("upper_leg", "foot"))
     axis = walk.skeleton.offsets[walk.skeleton.roles["left_lower_leg"]]

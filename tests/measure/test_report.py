@@ -11,7 +11,7 @@ from marey.errors import InvalidValue, UnknownName
 from marey.maths import quat
 from marey.measure import EDIT_MEASURES, MEASURES, Report, measure
 from marey.samples import straight_walk
-from tests.measure.figures_of_straw import pendulum_walk, statue, straight
+from tests.measure.simple_motions import pendulum_walk, statue, straight
 
 WALK = straight_walk(seconds=3.0)
 

@@ -1,4 +1,4 @@
-"""Foot skate in its three definitions."""
+"""Foot skate by its three definitions."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import pytest
 
 from marey.core import ContactPoint, Contacts
 from marey.measure import skate
-from tests.measure.figures_of_straw import BALLS, ROLES, statue, straight
+from tests.measure.simple_motions import BALLS, ROLES, statue, straight
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_slide_in_contact_is_the_mean_over_pairs_of_frames_in_contact() -> None:
     mask = np.zeros((61, 2), dtype=bool)
     mask[:31, 0] = True
     mask[10:21, 1] = True
-    mask[40, 1] = True  # one frame alone has no slide
+    mask[40, 1] = True  # a single frame has no slide
     metric = skate.slide_contact(statue(np.stack([x, 0 * x, 0 * x], axis=1), contact=mask))
     assert metric.value == pytest.approx(0.1)
     assert metric.unit == "m/s"

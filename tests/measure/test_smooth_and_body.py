@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marey.measure import body, smoothness
-from tests.measure.figures_of_straw import N_BODY, ROLES, SKELETON, statue, straight, turned
+from tests.measure.simple_motions import N_BODY, ROLES, SKELETON, statue, straight, turned
 
 
 @pytest.mark.parametrize("fps", [30.0, 60.0, 120.0])

@@ -8,7 +8,7 @@ import pytest
 from marey.core import Motion
 from marey.maths import quat, rigid2d
 from marey.measure import travel
-from tests.measure.figures_of_straw import N_BODY, statue, straight, turned
+from tests.measure.simple_motions import N_BODY, statue, straight, turned
 
 
 def test_path_and_speed_of_a_circle() -> None:
@@ -36,7 +36,7 @@ def test_the_quickest_frame_is_named() -> None:
 
 
 def _round_walk(fps: float = 60.0) -> Motion:
-    """Two whole swings of the arms while the character goes steadily round a bend: it loops without a seam."""
+    """Two full swings of the arms while the character walks steadily around a bend: it loops without a seam."""
     time = np.arange(round(2 * fps) + 1) / fps
     still = statue(np.zeros((len(time), 3)), fps)
     still = turned(still, "left_upper_arm", 0.5 * np.sin(2 * np.pi * time))
@@ -54,7 +54,7 @@ def test_a_loop_on_a_bend_has_no_seam() -> None:
     coarse, fine = (travel.loop_velocity(_round_walk(fps)).value for fps in (60.0, 120.0))
     assert coarse is not None
     assert fine is not None
-    assert fine < 0.3 * coarse  # what is left is the error of the differences, of second order
+    assert fine < 0.3 * coarse  # the rest is the second-order error of the differences
 
 
 def test_a_jump_in_height_is_a_seam_in_position() -> None:

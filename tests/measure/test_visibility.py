@@ -1,4 +1,4 @@
-"""How visible an edit is: each of its three parts at known sizes."""
+"""Visibility of edits: each of the three parts at known sizes."""
 
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ def test_slide_counts_what_the_source_does_not_slide():
     slid = replace(WALK, root_positions=WALK.root_positions * np.array([1.0, 1.0, 1.2]))
     parts = visibility(slid)
     assert parts["slide"].max() > 1.0
-    assert visibility(WALK, slid)["slide"].max() < 0.1  # less slide than the source is not seen as slide
+    assert visibility(WALK, slid)["slide"].max() < 0.1  # less slide than in the source is not visible as slide
 
 
 def test_gained_speed_is_easier_to_see_than_lost_speed():

@@ -1,4 +1,4 @@
-"""Examples of actions with their truth, cut from generated clips and from real ones."""
+"""Examples of actions with their ground truth, cut from generated and from real clips."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ FEATURES = {
 
 @cache
 def takes(kind: str, n: int, seed: int = 0) -> tuple[Motion, ...]:
-    """n reaches, punches or kicks to different places, from the first frame of the action to its last.
-
-    "stretched" are kicks that all go as far as the leg does, so that their apexes lie on a surface.
+    """Return n reaches, punches or kicks to different places, from the first frame of the action to its last.
+    "stretched" are kicks that all go as far as the leg reaches, so that their apexes lie on a surface.
     """
     rng = np.random.default_rng(seed)
     out = []
@@ -58,7 +57,7 @@ def _made(kind: str, wanted: dict[str, float], seed: int) -> Motion:
 
 @cache
 def walks(n: int, seed: int = 0) -> tuple[Motion, ...]:
-    """n strides from midstance to midstance, at different speeds and turn rates."""
+    """Return n strides from midstance to midstance, at different speeds and turn rates."""
     rng = np.random.default_rng(seed)
     out = []
     for k in range(n):
@@ -74,7 +73,7 @@ def walks(n: int, seed: int = 0) -> tuple[Motion, ...]:
 
 @cache
 def space(kind: str, n: int = 16) -> ParametricMotion:
-    """A space of n generated examples."""
+    """Return a space of n generated examples."""
     if kind == "walk":
         return ParametricMotion.build(walks(n), "turn,speed", samples=700)
     return ParametricMotion.build(takes(kind, n), FEATURES[kind], samples=700)
@@ -82,7 +81,7 @@ def space(kind: str, n: int = 16) -> ParametricMotion:
 
 @cache
 def long_take_space() -> ParametricMotion:
-    """Nine kicks of one long take, between which the character walks on and turns."""
+    """Return nine kicks of one long take, between which the character walks and turns."""
     take = sample("medley", rng=2, fps=30.0, kicks=9, punches=0, reaches=0).motion
     cut = [take[label.start : label.stop] for label in take.labels if label.name == "kick"]
     return ParametricMotion.build(cut, FEATURES["kick"], samples=300)
@@ -90,7 +89,7 @@ def long_take_space() -> ParametricMotion:
 
 @cache
 def real_space(folder: Path, kind: str) -> ParametricMotion:
-    """The kicks or reaches of a real take, one and 1.4 seconds around the annotated apexes."""
+    """Return the kicks or reaches of a real take, 1 s and 1.4 s around the annotated apexes."""
     file, half, feature = {
         "kick": ("cmu/144/144_05.bvh", 0.5, position("right_foot", "highest")),
         "reach": ("cmu/144/144_22.bvh", 0.7, position("left_hand")),
@@ -104,7 +103,7 @@ def real_space(folder: Path, kind: str) -> ParametricMotion:
 
 
 def near_samples(made: ParametricMotion, n: int, seed: int = 1) -> np.ndarray:
-    """(n, d) targets within a step of the scale from a sample: all that counts as reachable."""
+    """Return targets (n, d) within one unit of the scale from a sample, all of which count as reachable."""
     rng = np.random.default_rng(seed)
     rows = made.samples[rng.integers(len(made.samples), size=n)]
     off = rng.standard_normal(rows.shape)
@@ -113,14 +112,14 @@ def near_samples(made: ParametricMotion, n: int, seed: int = 1) -> np.ndarray:
 
 
 def held_out(kind: str, feature: Feature, made: ParametricMotion, n: int, seed: int = 77) -> np.ndarray:
-    """(n, d) parameters of other takes that lie within reach."""
+    """Return the parameters (n, d) of other takes that are reachable."""
     reach = made.reachable()
     found = [feature(motion) for motion in takes(kind, 2 * n, seed)]
     return np.array([row for row in found if row in reach][:n])
 
 
 def mean_errors(made: ParametricMotion, targets: np.ndarray, **options: object) -> dict[str, float]:
-    """Mean and largest error of the motions made, by unit."""
+    """Return mean and largest error of the generated motions, by unit."""
     found = [made.synthesize(target, **options) for target in targets]
     return {
         f"{unit} {what}": reduce([each.distances(own=own)[unit] for each in found])
@@ -133,7 +132,7 @@ WIDE: dict[str, tuple[str, dict[str, tuple[float, ...]], str]] = {
     "sitting down, height of the hips": (
         "sit", {"seat": (0.36, 0.39, 0.42, 0.45, 0.48, 0.51, 0.54)}, "position:hips:y@lowest",
     ),
-    # Lower boxes than 12 cm count as floor for the cleanup.
+    # For the cleanup, boxes lower than 12 cm count as floor.
     "stepping onto a box, height of the hips": (
         "step_up_and_down", {"height": (0.15, 0.19, 0.23, 0.27, 0.31, 0.35)}, "position:hips:y@highest",
     ),
@@ -161,7 +160,7 @@ def wide_space(name: str, fps: float = 30.0) -> ParametricMotion:
 
 
 def own_errors(space: ParametricMotion, n: int, *, refine: bool) -> np.ndarray:
-    """(n, d) how far motions miss random targets within the range of the examples, at their own moments."""
+    """Return by how much (n, d) motions miss random targets within the range of the examples, at their own moments."""
     rng, low, high = np.random.default_rng(0), space.parameters.min(axis=0), space.parameters.max(axis=0)
     targets = rng.uniform(low, high, size=(n, len(low)))
     return np.abs([space.synthesize(target, refine=refine).own_error for target in targets])

@@ -1,4 +1,4 @@
-"""Curves through frames, and moments that are moved to an extreme nearby."""
+"""Curves through frames, and moments that are moved to a nearby extreme."""
 
 from dataclasses import replace
 
@@ -73,7 +73,7 @@ def test_a_given_moment_snaps_to_each_kick_s_own_apex():
     motions = takes("kick", 8)
     feature = position("right_ball")
     own = np.array([feature.find_frame(motion) for motion in motions])
-    # Given 0.05 s beside the apex of the first.
+    # Given 0.05 s away from the apex of the first.
     given = position("right_ball", (own[0] + 3) / motions[0].fps)
     snapped = ParametricMotion.build(motions, given, settings=SpaceSettings(snap="farthest"), samples=50)
     found = ParametricMotion.build(motions, feature, samples=50)

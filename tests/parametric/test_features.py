@@ -1,4 +1,4 @@
-"""Features of motions whose truth is known."""
+"""Features of motions with known ground truth."""
 
 import math
 
@@ -44,7 +44,7 @@ def test_the_british_name_of_the_center_of_mass_still_works():
     with pytest.warns(DeprecationWarning, match="'center_of_mass'"):
         feature = position("centre_of_mass")
     assert (feature.joint, feature.names[0]) == ("center_of_mass", "center_of_mass x")
-    again = feature_from_dict(feature.to_dict() | {"joint": "centre_of_mass"})  # as old files have it
+    again = feature_from_dict(feature.to_dict() | {"joint": "centre_of_mass"})  # as in files of earlier releases
     assert again.joint == "center_of_mass"
 
 
@@ -72,7 +72,7 @@ def test_moments_are_extremes(at):
 
 
 def test_the_apex_is_not_after_the_action():
-    # Out and back, and then further out to the very end of the clip.
+    # Out and back, and then farther out to the very end of the clip.
     from marey.parametric.features import _find_extreme
 
     height = np.concatenate([np.sin(np.linspace(0.0, np.pi, 40)), np.linspace(0.0, 1.05, 12)])

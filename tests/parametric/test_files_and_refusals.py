@@ -1,4 +1,4 @@
-"""Spaces that are saved and loaded, and what is refused with a sentence."""
+"""Saving and loading of spaces, and invalid input with its messages."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from tests.tiers import mostly_slow
 
 
 class FoundOf:
-    """What a search gives: motions and the tree that they were found by."""
+    """The result of a search: motions and the tree by which they were found."""
 
     def __init__(self, motions, parents):
         self.motions, self.parents = motions, parents
@@ -100,7 +100,7 @@ def test_examples_at_different_rates_keep_their_moments():
     with pytest.warns(MareyWarning, match="resampled from 30 to 60 Hz"):
         result = ParametricMotion.build(motions, FEATURES["punch"], samples=0)
     whole = ParametricMotion.build(takes("punch", 4), FEATURES["punch"], samples=0)
-    # A fast punch is known less well at half the rate.
+    # At half the rate, a fast punch is known less accurately.
     np.testing.assert_allclose(result.parameters, whole.parameters, atol=0.04)
 
 
@@ -163,7 +163,7 @@ def test_examples_with_equal_names_are_numbered(by_hand):
         result = ParametricMotion.build(given, **options)
     assert result.example_indices.tolist() == [0, 1, 2, 4]
     assert [motion.name for motion in result.registration.motions] == ["punch", "punch", "punch", ""]
-    # Nothing else is said of what was left out.
+    # There are no other notes about what was left out.
     assert [note for note in result.notes if "motion 3" in note] == [n for n in result.notes if "is left out" in n]
     assert not any("contacts of" in note for note in result.notes)
 

@@ -1,4 +1,4 @@
-"""Blends measured many at once against the same blends made one by one."""
+"""Many blends measured at once, compared with the same blends made one by one."""
 
 import numpy as np
 import pytest
@@ -86,7 +86,7 @@ def test_random_weights_are_valid_and_fill_the_range(delta):
     np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-12)
     assert rows.min() >= -delta - 1e-12
     assert rows.max() <= 1.0 + delta + 1e-12
-    # No place in the row is favored.
+    # The order of the rows does not matter.
     assert np.ptp(rows.mean(axis=0)) < 0.06
     assert rows.max() > 0.9 + delta
     assert rows.min() < 0.05 - delta
@@ -108,7 +108,7 @@ def test_thinning_keeps_the_first_and_drops_near_ones():
 
 
 def test_frames_advance_evenly_where_examples_differ_greatly_in_speed():
-    # Newton's method alone jumps between the ends of such spans, so that a kick stands still and then teleports.
+    # Newton's method alone jumps between the ends of such spans: a kick would stand still and then teleport.
     rng = np.random.default_rng(8)
     for _ in range(40):
         slopes = np.exp(rng.uniform(np.log(0.08), np.log(5.0), (16, 6)))

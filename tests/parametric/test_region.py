@@ -1,4 +1,4 @@
-"""A region contains its points, and the nearest point of a target is as good as any other point of it."""
+"""A region contains its points, and the nearest point to a target is at least as near as any other point of it."""
 
 import subprocess
 import sys

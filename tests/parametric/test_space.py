@@ -1,4 +1,4 @@
-"""Spaces of generated actions: what is asked for is reached, smoothly, with weights that keep their bounds."""
+"""Spaces of generated actions: targets are reached, smoothly, with weights within their bounds."""
 
 import itertools
 import json
@@ -48,7 +48,7 @@ def test_a_kick_hits_where_other_kicks_do(kind):
 
 
 def thickness(samples):
-    """Median of the smallest singular value of what is around each sample, beside the largest."""
+    """Return the median, over samples, of the smallest singular value of their neighborhoods relative to the largest."""
     weights = []
     for row in samples[::5]:
         near = samples[np.argsort(np.linalg.norm(samples - row, axis=1))[:16]]
@@ -124,7 +124,7 @@ def standing_at_origin(motion):
 def test_every_motion_begins_at_the_origin_unless_a_start_is_given():
     result = long_take_space()
     places = [find_placement(motion, 0) for motion in result.registration.motions]
-    assert np.ptp(places, axis=0)[1:].max() > 2.0  # cut from all over the floor
+    assert np.ptp(places, axis=0)[1:].max() > 2.0  # cut from places all over the floor
     for target in near_samples(result, 4):
         motion = result(target, feet=None)
         np.testing.assert_allclose(find_placement(motion, 0), 0.0, atol=1e-9)
@@ -145,7 +145,7 @@ def test_a_requested_position_is_that_position_in_the_world():
 
 @pytest.mark.parametrize("apart", [3e-3, 3e-5])
 def test_neighboring_targets_give_neighboring_motions_in_the_world(apart):
-    # The examples lie meters apart in long takes, and any of them may have the largest weight.
+    # In long takes, examples are meters apart, and any of them may have the largest weight.
     result = long_take_space()
     a, b = result.samples[result.parameters.shape[0]], result.samples[-1]
     used = set()
@@ -171,7 +171,7 @@ def test_neighboring_targets_give_neighboring_motions_in_the_world(apart):
     ),
 )
 def test_neighboring_targets_give_neighboring_motions(kind, refine, bound, apart):
-    # The same bound however near the targets are: a jump would go beyond it at the smaller distance.
+    # The same bound for targets at any distance: at the smaller distance, a jump would exceed it.
     result = space(kind, SIZES[kind])
     rng = np.random.default_rng(5)
     for _ in range(3):
@@ -197,7 +197,7 @@ def test_weights_do_not_jump_where_neighbors_change():
 
 @pytest.mark.parametrize("kind", mostly_slow(["reach", "punch", "kick", "stretched"], "builds another space", n_fast=1))
 def test_refined_weights_do_not_jump_however_near_the_targets_are(kind):
-    # Off the surface of stretched kicks too, where nothing can be reached.
+    # Also off the surface of stretched kicks, where nothing can be reached.
     result = space(kind, SIZES[kind])
     rng = np.random.default_rng(2)
     for start in near_samples(result, 1, seed=6):
@@ -252,7 +252,7 @@ def test_only_noticeable_projections_count_as_out_of_reach():
 
 
 def test_what_refinement_misses_is_out_of_reach():
-    # Just beyond the samples the aim is moved by hardly anything, and all depends on what is made of it.
+    # Just beyond the samples, the target is hardly moved, so refinement decides.
     motion = space("stretched", SIZES["stretched"])
     out = motion.samples[np.argmax(motion.samples[:, 2])]
     seen = set()
@@ -283,7 +283,7 @@ def test_only_examples_with_a_weight_are_blended_and_recorded():
     steps = {step["op"]: step for step in motion.source.provenance}
     assert motion.source.provenance[-1]["op"] == "parametric"
     used = np.count_nonzero(result.weights(target))
-    # The reference is always there, as the others' places are result by it.
+    # The reference is always listed, because the placement of the others is relative to it.
     assert len(steps["blend"]["inputs"]) in (used, used + 1)
     assert steps["parametric"]["target"] == pytest.approx(target.tolist())
 
@@ -295,7 +295,7 @@ def test_redundant_examples_are_left_out():
     n = thin.registration.n_motions
     assert 4 <= n < len(motions)
     assert any("redundant and left out" in note for note in thin.notes)
-    # Each of those left out can still be had.
+    # Each of the examples that were left out can still be reached.
     remaining = {motion.name for motion in thin.registration.motions}
     gone = [k for k, motion in enumerate(motions) if motion.name not in remaining]
     assert len(gone) == len(motions) - n
@@ -315,7 +315,7 @@ def test_values_given_by_hand_need_no_sampling():
     assert np.isnan(mood.synthesize([0.5]).reached).all(), "what cannot be measured has no error"
     with pytest.raises(InvalidValue, match=r"refine needs parameters that can be measured, but 'mood' was given"):
         mood.synthesize([0.5], refine=True)
-    # Between the examples there is nothing to be out of reach of; beyond them it is said.
+    # Between the examples, every value is within reach; beyond them, it is not.
     assert mood.project([0.5]) == (0.5, False)
     assert [0.5] in mood.reachable()
     assert [3.5] not in mood.reachable()
@@ -340,7 +340,7 @@ def test_two_examples_are_a_line():
     motion = ParametricMotion.build(motions, FEATURES["reach"], samples=50)
     middle = motion.parameters.mean(axis=0)
     result = motion.synthesize(middle, refine=True)
-    # The middle of two places lies off the bow on which the blends' hands are.
+    # The middle of two positions is not on the arc along which the blends' hands lie.
     assert np.linalg.norm(result.reached - result.aimed) < 0.05
 
 
@@ -366,7 +366,7 @@ def test_a_motion_is_returned_with_the_parameters_it_reaches():
 
 
 def test_takes_of_walks_are_cropped_to_a_common_phase(data_folder):
-    """All takes can be used, though they begin and end at other phases; without the crop, most are left out."""
+    """All takes can be used, although they begin and end at different phases; without the crop, most are left out."""
     numbers = (11, 13, 15, 17, 19, 21, 23, 25, 27, 29)
     takes = [load_motion(data_folder / "cmu" / "016" / f"16_{k}.bvh", fps=30) for k in numbers]
     result = ParametricMotion.build(takes, "turn,speed", samples=0)

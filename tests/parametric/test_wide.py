@@ -1,4 +1,4 @@
-"""Spaces of other actions than kicks, punches, reaches and walks (Kovar 6.3.4)."""
+"""Spaces of actions other than kicks, punches, reaches and walks (Kovar 6.3.4)."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import marey
 from tests.parametric.takes import WIDE, own_errors, wide_space
 from tests.tiers import mostly_slow
 
-# Meters that motions may miss the target by without refinement, on average.
+# Maximum mean error in meters without refinement.
 MEAN = 0.02
 
 

@@ -65,7 +65,7 @@ class Film:
 
 
 def steer(stream: PlayedStream, n: int) -> list[Motion]:
-    """n frames with a turn to the left and one to the right."""
+    """Return n frames with a turn to the left and one to the right."""
     frames = []
     for i in range(n):
         if i in (20, 140):
@@ -88,7 +88,7 @@ def test_signs_are_continuous(kind, feet):
 @every_source
 @every_mode
 def test_the_delay_is_the_lag_behind_the_source(kind, feet, monkeypatch):
-    # Frames taken together come earlier from the source but, as another test shows, answer no later.
+    # Frames taken together are read earlier from the source but, as another test shows, respond no later.
     monkeypatch.setattr(GraphStream, "n_chosen", 0)
     stream = STREAMS[kind](feet)
     inner = innermost(stream)
@@ -204,7 +204,7 @@ def test_signs_follow_the_frame_before_and_at_first_the_given_ones():
 
 
 def test_frames_without_contacts_are_played_in_order():
-    """Some clips of a graph may have no contacts; their frames must not overtake those that are cleaned."""
+    """Some clips of a graph may have no contacts; their frames must not overtake frames that are cleaned."""
     walk = walks()[1]
 
     class Partly(Film):
@@ -302,7 +302,7 @@ def test_recordings_are_cleaned_and_live_frames_locked_by_default(kind):
     assert recorded.delay == cleaned.delay
     for _ in range(5):
         np.testing.assert_array_equal(live.frame().rotations, locked.frame().rotations)
-    live.record(n_frames=2)  # a recording later on changes nothing
+    live.record(n_frames=2)  # a later recording changes nothing
     assert live.delay == 0
 
 
@@ -311,7 +311,7 @@ GLIDE = 0.35
 
 
 def measure_planted_slide(motion: Motion) -> float:
-    """The largest distance in meters that a planted point moves along the floor from one frame to the next."""
+    """Return the largest distance in meters that a planted point moves along the floor from one frame to the next."""
     mask = motion.contacts.mask
     steps = floor_steps(point_paths(motion, motion.contacts.points))
     return float(steps[mask[1:] & mask[:-1]].max(initial=0.0))
@@ -335,7 +335,7 @@ def test_a_plant_ends_where_its_foot_glides_away(feet: Feet) -> None:
     assert made.contacts is not None
     assert not made.contacts.mask.all()
     assert made.contacts.mask[:50].all()
-    # Legs that are locked do not stretch, so a straight one drags its foot a little before that.
+    # Locked legs do not stretch, so a straight leg drags its foot a little before that.
     assert measure_planted_slide(made) < (GLIDE / motion.fps if feet == "lock" else 1e-6)
 
 
@@ -343,7 +343,7 @@ def test_a_plant_ends_where_its_foot_glides_away(feet: Feet) -> None:
     ("name", "seconds", "turn_rate"), [("walk", 1.5, 0.0), ("walk", 6.0, 0.0), ("walk", 6.0, 0.6), ("run", 3.0, 0.0)]
 )
 def test_planted_feet_do_not_glide_where_a_short_clip_does_not_fit_the_command(name, seconds, turn_rate) -> None:
-    # The character jumps again and again: to feet that still turn, and to places that its legs do not reach.
+    # The character jumps repeatedly: to feet that still rotate, and to places that its legs do not reach.
     stream = MotionMatching([sample(name, seconds=seconds, turn_rate=turn_rate).motion], feet="lock")
     raw = MotionMatching(stream.data, feet=None)
     for direction in (0.0, 1.5):

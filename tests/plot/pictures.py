@@ -1,4 +1,4 @@
-"""What the tests of plots share: motions of every kind, and what is in a written file."""
+"""Helpers of the plot tests: motions of every kind, and the content of written files."""
 
 import struct
 from dataclasses import replace
@@ -16,7 +16,7 @@ KINDS = ("filmstrip", "feet", "joints", "path", "parameters", "cloud")
 
 
 def bare(motion: Motion = WALK) -> Motion:
-    """The same motion without contacts and without joint roles."""
+    """Return the motion without contacts and joint roles."""
     skeleton = motion.skeleton
     names = tuple(f"b{j}" for j in range(len(skeleton)))
     offsets = np.random.default_rng(1).uniform(-0.2, 0.2, skeleton.offsets.shape)
@@ -30,7 +30,7 @@ def in_place(motion: Motion = WALK) -> Motion:
 
 
 def under_resting_root(motion: Motion = WALK) -> Motion:
-    """The same motion on a skeleton whose root stays at the origin while the hips travel."""
+    """Return the motion on a skeleton whose root stays at the origin while the hips travel."""
     skeleton = motion.skeleton
     n_frames = len(motion)
     names = ("World", *skeleton.names)

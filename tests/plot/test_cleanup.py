@@ -33,7 +33,7 @@ def test_two_panels_for_each_point_with_both_curves_and_bands(held: Motion) -> N
             assert (before.get_label(), after.get_label()) == ("before", "after")
             assert before.get_color() == NOTE
             assert len(before.get_xdata()) == len(after.get_xdata()) == len(WALK)
-        # In the middle of a plant the foot drifted at 0.12 m/s and now stands.
+        # In the middle of a plant, the foot drifted at 0.12 m/s and now stands still.
         start, stop = max(held.contacts.intervals(name), key=lambda span: span[1] - span[0])
         middle = (start + stop) // 2
         assert fast.lines[0].get_ydata()[middle] == pytest.approx(0.12, abs=0.02)
@@ -42,14 +42,14 @@ def test_two_panels_for_each_point_with_both_curves_and_bands(held: Motion) -> N
 
 
 def test_heights_are_shown_as_far_up_as_a_point_is_planted(held: Motion) -> None:
-    """A walk across a platform: 10 cm on the floor are enough, but not there."""
+    """Return a walk across a platform: 10 cm above the floor counts as high there, but not on the platform."""
     assert {panel.get_ylim()[1] for panel in draw_before_after(DRIFTING, held).axes[::2]} == {10.0}
     assert held.source.floor is not None
     lower = replace(held, source=replace(held.source, floor=held.source.floor - 0.3))
     for panel in draw_before_after(DRIFTING, lower).axes[::2]:
         assert panel.get_ylim()[1] > 33.0
         assert panel.lines[1].get_ydata().min() < 31.0
-    # Only what is shown counts: a swing of the left ball has no plant in it.
+    # Only what is shown counts: a swing of the left ball contains no plant.
     assert held.contacts is not None
     (_, leaves), (lands, _) = held.contacts.intervals("left_ball")[:2]
     swing = draw_before_after(DRIFTING, lower, points=["left_ball"], start=leaves, stop=lands)

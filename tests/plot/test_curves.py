@@ -189,7 +189,7 @@ def test_parameters_have_units_and_one_curve_for_each_motion() -> None:
 
 def test_parameters_of_a_walk_on_a_circle() -> None:
     fps, n = 50.0, 300
-    theta = np.arange(n) / fps * 0.5  # half a radian a second to the left, at 1 m/s
+    theta = np.arange(n) / fps * 0.5  # half a radian per second to the left, at 1 m/s
     rotations = np.tile(WALK[0].rotations, (n, 1, 1))
     rotations[:, 0] = quat.mul(quat.from_axis_angle([0.0, 1.0, 0.0], theta), rotations[:, 0])
     radius = 2.0

@@ -1,4 +1,4 @@
-"""Every kind of figure as a file: valid, of its size, the same bytes each time, and nothing left behind."""
+"""Every kind of plot as a file: valid, of the right size, with the same bytes each time, and no other files."""
 
 import gc
 import re
@@ -35,7 +35,7 @@ def test_plots_are_complete_have_their_size_ignore_user_settings_and_are_freed(
     monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)  # the next test has the arranged ones
     write = getattr(marey.plot, kind)
     first = [tmp_path / "first.SVG", tmp_path / "first.png"]
-    # An SVG file has all that settings change; pixels need a second look for one kind only.
+    # An SVG file shows everything that settings change; pixels are checked for one kind only.
     again = [tmp_path / "again.SVG", tmp_path / "again.png"][: 2 if kind == KINDS[0] else 1]
     for path in first:
         write(WALK, path)
@@ -61,7 +61,7 @@ def test_plots_are_complete_have_their_size_ignore_user_settings_and_are_freed(
 
 @pytest.mark.parametrize("kind", mostly_slow(KINDS, "draws eight plots of another kind", n_fast=1))
 def test_every_kind_of_motion_can_be_drawn(kind: str, tmp_path: Path) -> None:
-    """Each is drawn; one that is odd in several ways and the shortest, whose axes have no range, are written too."""
+    """All motions are drawn; the oddest one, and the shortest, whose axes have no range, are also written."""
     draw = getattr(marey.plot, f"draw_{kind}")
     write = getattr(marey.plot, kind)
     short = WALK[:30]
@@ -95,7 +95,7 @@ def test_pyplot_is_never_imported() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_bad_input_is_reported(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Figure, "savefig", lambda *_, **__: None)  # takes longer than all else here
+    monkeypatch.setattr(Figure, "savefig", lambda *_, **__: None)  # takes longer than everything else here
     write = getattr(marey.plot, kind)
     with pytest.raises(UnknownFormat, match=r"walk.gif: a plot is saved as .png or .svg, got .gif"):
         write(WALK, tmp_path / "walk.gif")

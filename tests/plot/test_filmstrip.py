@@ -1,4 +1,4 @@
-"""Filmstrips: which poses are shown, from where, and what is drawn of a body."""
+"""Filmstrips: which poses are shown, from which side, and what is drawn of a body."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -74,7 +74,7 @@ def test_it_looks_across_the_travel_and_shows_sides_in_their_colors() -> None:
         assert last - first == pytest.approx(np.linalg.norm(np.diff(motion.travel[[0, -1]], axis=0)), abs=0.35)
         colors = {to_hex(c) for c in poses(axes)[0].get_colors()}
         assert colors == {LEFT, RIGHT, MIDDLE}
-        # Facing to the right the right side is nearer to the reader, so it is drawn over the left one.
+        # If the character faces right, its right side is nearer to the viewer, so it is drawn over the left one.
         order = [to_hex(c) for c in poses(axes)[0].get_colors()]
         assert order[0] == LEFT
         assert order[-1] == RIGHT
@@ -82,7 +82,7 @@ def test_it_looks_across_the_travel_and_shows_sides_in_their_colors() -> None:
 
 def test_views_are_right_handed() -> None:
     along = np.array([0.0, 0.0, 1.0])
-    left_hand = np.array([1.0, 0.0, 0.0])  # of somebody who faces +Z
+    left_hand = np.array([1.0, 0.0, 0.0])  # for a character that faces +Z
     assert PoseView.side(along).nearness(left_hand) == -1.0
     assert PoseView.front(along).flat(left_hand).tolist() == [1.0, 0.0]
     assert PoseView.front(along).nearness(along) == 1.0
@@ -96,7 +96,7 @@ def test_a_resting_root_is_not_part_of_the_body() -> None:
         assert a.get_xlim() == pytest.approx(b.get_xlim())
         for pose, again in zip(poses(a), poses(b), strict=True):
             np.testing.assert_allclose(pose.get_segments(), again.get_segments(), atol=1e-9)
-    # Without roles the way from the root to the hips still shows by its changing length.
+    # Without roles, the changing distance from the root to the hips still shows the travel.
     nameless = bare(under_resting_root())
     assert len(extract_body(nameless).bones) == len(nameless.skeleton) - 2
 
@@ -143,7 +143,7 @@ def test_paced_and_telling_frames() -> None:
     body = extract_body(WALK)
     assert choose_frames(body, 0, len(WALK), 3) == pytest.approx([0, 60, 120], abs=1)
     assert choose_frames(body, 7, 8, 5) == [7]
-    # One arm shoots up at frame 100 of somebody who stands.
+    # One arm moves up suddenly at frame 100 of a standing pose.
     rotations = np.tile(WALK[0].rotations, (200, 1, 1))
     arm = WALK.skeleton.roles["left_upper_arm"]
     rotations[100, arm] = quat.mul(quat.from_axis_angle([1.0, 0.0, 0.0], -2.0), rotations[100, arm])

@@ -1,4 +1,4 @@
-"""Pictures of what a search found."""
+"""Plots of search results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_of_many_matches_near_and_far_ones_are_drawn():
 
 
 def test_poses_below_one_another_belong_together():
-    """The leg is stretched out in the same column of every row."""
+    """The leg is stretched in the same column of every row."""
     figure = draw_matches(kicks(), n_poses=5)
     stretched = []
     for axes in figure.axes:

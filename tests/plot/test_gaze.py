@@ -1,4 +1,4 @@
-"""Figures of gaze."""
+"""Plots of gaze."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Pictures of graphs."""
+"""Plots of graphs."""
 
 from __future__ import annotations
 
@@ -68,5 +68,5 @@ def test_a_followed_path_shows_both():
     found = graph.follow(path)
     axes = draw_route(found).axes[0]
     wanted, gone = axes.get_lines()[:2]
-    np.testing.assert_array_equal(wanted.get_xydata(), path[:, ::-1])  # longer along z, which goes to the right
+    np.testing.assert_array_equal(wanted.get_xydata(), path[:, ::-1])  # longer along z, which points to the right
     np.testing.assert_array_equal(gone.get_xydata(), found.walked_path[:, ::-1])

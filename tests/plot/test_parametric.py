@@ -1,4 +1,4 @@
-"""Pictures of what a space of motions can be asked for."""
+"""Plots of the targets that a space of motions reaches."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_aimed_kicks_meet_their_crosses():
         (cross,) = [line for line in axes.get_lines() if line.get_marker() == "x"]
         pose = max(axes.collections, key=lambda lines: lines.get_zorder())
         ends = np.concatenate([np.asarray(segment) for segment in pose.get_segments()])
-        # The pose is the one at its own moment, which is near the one at which the examples' are blended.
+        # The pose is that at the motion's own moment, which is near the moment of the blended examples.
         assert np.linalg.norm(ends - cross.get_xydata()[0], axis=1).min() < 0.05
 
 

@@ -1,4 +1,4 @@
-"""Pictures of parametric motion graphs."""
+"""Plots of parametric motion graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of motions in step: the right bars, paths and curves, of every kind of registration."""
+"""Plots of registered motions: the right bars, paths and curves, for every kind of registration."""
 
 import gc
 import weakref
@@ -26,7 +26,8 @@ SLOW = replace(straight_walk(speed=0.9, seconds=3.0), name="_slow")
 
 
 def registered(*motions, matches=(), cyclic=False):  # type: ignore[no-untyped-def]
-    """A registration made by hand: time runs evenly in all, the others turned by a quarter of a radian."""
+    """A hand-made registration: time advances evenly in all motions, and the others are rotated by a quarter of a
+    radian."""
     n = len(motions)
     durations = np.array([motion.duration for motion in motions])
     timewarp = TimewarpCurve.fit(np.linspace(0.0, 1.0, 40)[:, None] * durations, cyclic=cyclic)
@@ -52,7 +53,7 @@ REGISTERED = matched()
 
 
 def bars(figure: Figure, gid: str) -> list[tuple[float, float]]:
-    """(start, stop) of all bars of this name."""
+    """Return (start, stop) of all bars with this name."""
     out = []
     for axes in figure.axes:
         for part in axes.collections:
@@ -193,7 +194,7 @@ def test_paths_and_triangles_show_position_and_facing() -> None:
     low, high = axes.get_xlim(), axes.get_ylim()
     box = axes.get_position()
     wide, tall = WIDTH * box.width, figure.get_size_inches()[1] * box.height
-    assert (low[1] - low[0]) / wide == pytest.approx((high[1] - high[0]) / tall)  # meters are equal both ways
+    assert (low[1] - low[0]) / wide == pytest.approx((high[1] - high[0]) / tall)  # meters are equal on both axes
 
 
 def test_panels_share_one_scale() -> None:

@@ -1,4 +1,4 @@
-"""Pictures of characters that are steered."""
+"""Plots of steered characters."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_clip_lengths_are_listed(tmp_path):
     (row,) = clip_lengths(character, n=12)
     assert row.node == "walk"
     assert row.min < row.mean < row.max
-    # A clip is a cycle with a fifth of one at both ends.
+    # A clip is a cycle with a fifth of a cycle at both ends.
     assert row.played == pytest.approx(row.mean / 1.4, rel=0.1)
     figure = pmg.draw_lengths(character, n=12)
     assert f"{row.mean:.2f}" in texts(figure)

@@ -1,4 +1,4 @@
-"""The picture of a web's grid."""
+"""The plot of a web's grid."""
 
 from __future__ import annotations
 

@@ -41,14 +41,14 @@ def small_stepper():
 
 
 def fresh_walker():
-    """A graph of its own with the same node, not yet connected."""
+    """Return a new graph with the same node, not yet connected."""
     char = ParametricMotionGraph("fresh")
     char.add("walk", turn_space())
     return char
 
 
 def slider(skeleton: Skeleton, fps: float = 30.0, seconds: float = 1.5):
-    """A function space without gait: a stiff character that is turned by its parameter and glides."""
+    """A function space without gait: a stiff character that turns by its parameter and glides."""
 
     def make(target):
         n = round(seconds * fps) + 1

@@ -14,7 +14,7 @@ def _thinned(values, most):
 
 
 def smaller(recipe, most=3, samples=(8, 40)):
-    """The same with at most so many values of each parameter of its samples."""
+    """Return the recipe with at most some number of values for each parameter of its samples."""
     nodes = tuple(
         replace(
             node,

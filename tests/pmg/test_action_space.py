@@ -1,4 +1,4 @@
-"""Spaces of single actions: exact, as quick as gait spaces, with feet that stand, and the same from a file."""
+"""Spaces of single actions: exact, as fast as gait spaces, with planted feet, and the same after loading."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_measured_parameters_are_met():
     rng = np.random.default_rng(1)
     off = [np.linalg.norm(feature(space(each)) - each) for each in space.region.sample(40, rng)]
     assert np.median(off) < 0.02
-    assert np.quantile(off, 0.9) < 0.04  # up to the ends of the region, which few examples surround
+    assert np.quantile(off, 0.9) < 0.04  # up to the ends of the region, which have few examples around them
 
 
 def test_feet_are_planted_and_motion_changes_smoothly_with_parameters():

@@ -1,4 +1,4 @@
-"""Characters: nodes of every kind, what is refused, and files."""
+"""Characters: nodes of every kind, invalid input, and files."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_parts_use_one_file(tmp_path):
 
 
 def space_file(path):
-    """The file of a character's only space."""
+    """Return the file of a character's only space."""
     (name,) = {node["space"]["file"] for node in json.loads(path.read_text())["nodes"]}
     return path.with_name(name)
 

@@ -1,4 +1,4 @@
-"""Edges: best transitions, boxes without bad samples, boxes that change without jumps, and refusals that say where."""
+"""Edges: best transitions, boxes without bad samples, boxes that change continuously, and errors that name the edge."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_boxes_change_without_jumps():
     result = edge(places, np.sin(5.0 * places) - 1.0, np.sin(5.0 * places) + 1.0)
     fine = np.linspace(0.0, 1.0, 4001)[:, None]
     found = np.array([result.transition_range(each).low[0] for each in fine])
-    assert np.abs(np.diff(found)).max() < 0.05  # with k = d + 1 it is the next sample's box at once
+    assert np.abs(np.diff(found)).max() < 0.05  # with k = d + 1, the box of the next sample is used at once
 
 
 def test_bad_edges_are_refused():
@@ -121,7 +121,7 @@ def test_the_walker_can_follow_itself_equally_to_both_sides():
     straight = result.transition_range(np.array([0.0]))
     assert straight.low[0] < -0.3
     assert straight.high[0] > 0.3
-    # From midstance to midstance, with a margin of 0.2 of 1.4 cycles at both ends.
+    # From midstance to midstance, with a margin of 0.2 cycles at both ends, 1.4 cycles in total.
     assert straight.leave == pytest.approx(1.2 / 1.4, abs=0.05)
     assert straight.enter == pytest.approx(0.2 / 1.4, abs=0.05)
 

@@ -1,4 +1,4 @@
-"""Gait spaces: parameters are met, cycles are cut in step, kernels agree with their twins."""
+"""Gait spaces: parameters are met, cycles are in phase, kernels agree with their twins."""
 
 from __future__ import annotations
 

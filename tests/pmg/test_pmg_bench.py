@@ -1,4 +1,4 @@
-"""The bench of parametric motion graphs measures what it says; no time is asserted."""
+"""The benchmark of parametric motion graphs measures what it claims; no time is asserted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_random_walk_of_a_character_is_judged_by_its_own_limits():
 
 def test_places_are_reached_and_the_path_is_measured():
     walker = small_character("walking")
-    # With headings only in the slow tier: a plan for them takes seconds.
+    # Headings are tested only in the slow tier: a plan for them takes seconds.
     results = list(itertools.islice(pmg._places("walking", walker, SIZES), 4 if tiers.is_fast else None))
     assert [each.unit for each in results] == ["%", "x", "s", "ms"] * (1 if tiers.is_fast else 2)
     assert results[0].value in (0.0, 50.0, 100.0)

@@ -1,4 +1,4 @@
-"""Characters of recorded motion: twelve seconds of walks, or twelve kicks of one take, and they can be steered."""
+"""Steerable characters made of recorded motion: from twelve seconds of walks, or from twelve kicks of one take."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_points_are_reached(character, point):
 
 @pytest.fixture(scope="module")
 def kicker(data_folder, tmp_path_factory):
-    """From a recipe: each kick from before its apex until the stance before the next, by height and side."""
+    """Build from a recipe: each kick from before its apex until the stance before the next, by height and side."""
     name = "cmu/144/144_05.bvh"
     with open(data_folder / "annotations.csv", encoding="utf-8") as lines:
         apexes = [int(row["apex_frame"]) / 120.0 for row in csv.DictReader(lines) if row["file"] == name]

@@ -1,4 +1,4 @@
-"""Recipes: what they may say, how each mistake is report, and that the same one gives the same character."""
+"""Recipes: their content, the report of each mistake, and that the same recipe gives the same character."""
 
 from __future__ import annotations
 

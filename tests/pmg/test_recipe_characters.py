@@ -1,4 +1,4 @@
-"""The shipped characters do what they are for, in small."""
+"""Reduced forms of the shipped characters do what they are made for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.tiers import mostly_slow
 
 
 class Boxer:
-    """Punches at points that were within reach when they were chosen, with dances and ducks between."""
+    """Punch at points that were within reach when they were chosen, with dances and ducks in between."""
 
     def __init__(self, beyond=0.0):
         self.chance, self.targets, self.beyond = np.random.default_rng(0), [], beyond
@@ -74,7 +74,7 @@ def test_a_target_out_of_reach_is_approached_then_hit(point):
     hands = played.world().positions[:, [played.skeleton.roles[f"{side}_hand"] for side in ("left", "right")]]
     thrown = hands[round(hit.seconds * played.fps) :][:45]
     assert np.linalg.norm(thrown - point, axis=2).min() < 0.08
-    # What is in reach is hit after the first clip; for the other, the boxer moves first.
+    # A point within reach is hit after the first clip; for the other, the boxer moves first.
     assert (hit.seconds > 1.5) == (point[2] < 0.0)
 
 
@@ -106,7 +106,7 @@ def test_a_character_that_only_turns_right_goes_left_by_right_turns():
 
 
 def test_cartwheels_go_left_by_two_turns_to_the_right():
-    """Heck 6.2.2.3: nothing in the character says so."""
+    """Heck 6.2.2.3: nothing in the character requires this."""
     char = small_character("cartwheeling")
     stream = char.stream(FollowDirection(0.0), feet=None, parameters=[0.0], respond="clip")
     stream.record(1.0)

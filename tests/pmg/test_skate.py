@@ -1,4 +1,4 @@
-"""Feet that stand: in blends of gait cycles, over transitions, and in streams before they are cleaned."""
+"""Planted feet: in blends of gait cycles, across transitions, and in streams before cleanup."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.twins import stance as twin
 
 
 def poses(n=12, seed=0):
-    """Random poses of the walks' skeleton, and its contact points."""
+    """Return random poses of the walks' skeleton, and its contact points."""
     walk = walks()[0]
     rng = np.random.default_rng(seed)
     turns = quat.normalize(rng.normal(size=(n, len(walk.skeleton), 4)))
@@ -86,7 +86,7 @@ def test_feet_are_moved_as_wanted_and_stay_turned_as_they_are():
     np.testing.assert_allclose(quat.angle_between(before.rotations[:, feet], after.rotations[:, feet]), 0.0, atol=1e-7)
     others = [joint for joint in range(len(walk.skeleton)) if joint not in soles.legs.ravel()]
     np.testing.assert_array_equal(turns[:, others], walk.rotations[:, others])
-    # What is left is the share that a leg does not follow by: all of it where it is stretched, none where it is bent.
+    # The rest is the fraction that a leg does not follow: all of it if it is stretched, none if it is bent.
     for k, (hip, knee, ankle) in enumerate(soles.legs):
         at = before.positions
         up, down = at[:, hip] - at[:, knee], at[:, ankle] - at[:, knee]
@@ -130,7 +130,7 @@ def test_feet_of_blended_cycles_do_not_slide_in_contact():
     slides = []
     for turn in np.linspace(space.low[0], space.high[0], 9):
         slides.append(measure(space([turn]))["slide_contact"].value)
-    assert np.mean(slides) < 0.002  # m/s; 0.0014 to 0.004 where the hips' mean way is taken
+    assert np.mean(slides) < 0.002  # m/s; 0.0014 to 0.004 with the mean path of the hips
 
 
 @pytest.mark.parametrize("turns", [(-0.9, -0.3), (0.0, 0.5), (0.8, 0.2)])
@@ -150,11 +150,11 @@ def test_a_foot_planted_in_both_clips_is_planted_in_the_transition(turns):
     assert both.sum() >= 8
     slide = np.linalg.norm(np.diff(at, axis=0)[..., [0, 2]], axis=-1)[both] * a.fps
     assert slide.mean() < 0.003
-    # In the first frame the ball of the other foot still stands in the clip that is left, and the clip that is entered
-    # has it some centimeters away. Both feet cannot stand while one goes there, and share the slide: 0.022 m/s.
+    # In the first frame, the ball of the other foot is still planted in the clip that is left, while the next clip has
+    # it some centimeters away. Both feet cannot stand while one moves there, so they share the slide: 0.022 m/s.
     assert slide.max() < 0.025
     assert np.sort(slide)[-2] < 0.004
-    # The second clip goes on where the transition leaves it.
+    # The second clip continues where the transition ends.
     after = place_clip(b, seam.enter + half, seam.enter + half + 2, following)
     left = soles.points(after.rotations) + after.roots[:, None]
     step = np.linalg.norm((left[1] - at[-1])[:, [0, 2]], axis=-1) * a.fps
@@ -178,7 +178,7 @@ def test_cycles_are_synchronized_by_liftoff_and_touchdown():
     for wanted, own in ((0.2, 0.17), (0.82, 0.84), (0.33, 0.35), (0.0, 0.0), (1.0, 1.0), (1.2, 1.2)):
         assert abs(np.interp(wanted, grid, warped) - own) < 2e-3
     np.testing.assert_allclose(warp_phases(grid, 3.0, [np.zeros(0)] * 4, usual), 3.0 + grid)
-    # Events out of order must not make time run backward.
+    # Events in the wrong order must not make time run backward.
     odd = [np.array([0.26]), np.array([0.82]), np.array([0.7]), np.array([0.27])]
     np.testing.assert_allclose(warp_phases(grid, 0.0, odd, np.array([0.3, 0.82, 0.7, 0.31])), grid, atol=0.07)
 

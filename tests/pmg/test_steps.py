@@ -1,4 +1,4 @@
-"""Clips of one step: cut at both passings of the feet, mirror images of each other, and answered in less time."""
+"""Clips of one step: cut at both passings of the feet, mirror images of each other, with faster responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams: endless, the same for the same seed, joined smoothly, checked as they go, with feet that stand."""
+"""Streams: endless, reproducible, joined smoothly, checked during playback, with planted feet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.tiers import mostly_slow
 
 
 class Always:
-    """Asks for the same parameters again and again."""
+    """A controller that always requests the same parameters."""
 
     def __init__(self, *parameters, node="walk"):
         self.parameters, self.node, self.moments = np.array(parameters), node, []
@@ -66,7 +66,8 @@ def test_cleaned_feet_do_not_slide_and_others_hardly_do():
     raw, clean = (char.stream(RandomWalk(3), feet=feet).record(60.0) for feet in (None, "clean"))
     assert measure(raw)["slide_contact"].value < 0.0025
     assert measure(clean)["slide_contact"].value < 1e-6
-    # At 30 Hz feet that lift off count for more here than in the sources: 1.05 to 1.10 times as much, by the seed.
+    # At 30 Hz, feet that lift off count for more here than in the sources: 1.05 to 1.10 times as much, depending on the
+    # seed.
     sources = np.mean([measure(each)["skate_ratio"].value for each in walks()])
     assert measure(clean)["skate_ratio"].value <= 1.12 * sources
 
@@ -209,7 +210,7 @@ def test_settings_of_the_cleanup_are_accepted_by_their_old_name():
 
 
 def ask_to_turn(respond, wait):
-    """The frames after a request to turn, and the stream."""
+    """Return the frames after a request to turn, and the stream."""
     stream = small_walker().stream(FollowDirection(0.0), feet=None, respond=respond)
     stream.record(2.0 + wait)
     stream.request(direction=np.pi / 2.0)
@@ -225,7 +226,7 @@ def test_a_command_takes_effect_within_the_clip(wait):
     arrived = [int(np.argmax(each < np.radians(15.0))) for each in off]
     assert 0 < arrived[1] <= arrived[0] + 3
     assert off[1][-1] < np.radians(15.0)
-    # A change is a transition as any other: checked against the edge's threshold, and without jumps.
+    # A change is a transition like any other: checked against the edge's threshold, and without jumps.
     assert all(each.cost <= each.bad for each in stream.transitions)
     steps = np.abs(np.diff(soon.world().positions, axis=0)).max(axis=(1, 2))
     assert steps.max() < 1.3 * np.abs(np.diff(late.world().positions, axis=0)).max()

@@ -22,7 +22,8 @@ LOOPS: tuple[tuple[str, dict[str, Any]], ...] = (
 def warped_copy(
     motion: Motion, move: ArrayLike = (2.5, 3.0, -7.0), strength: float = 0.25
 ) -> tuple[Motion, NDArray[np.float64]]:
-    """The motion at another pace, up to 1.4 times slower and faster, turned and moved; and the old seconds (F,)."""
+    """Return the motion with other timing, up to 1.4 times slower and faster, turned and moved; and the old seconds
+    (F,)."""
     fraction = np.linspace(0.0, 1.0, len(motion))
     swing = np.sin(4.0 * np.pi * fraction) / (4.0 * np.pi) + 0.5 * np.sin(2.0 * np.pi * fraction) / (2.0 * np.pi)
     seconds = (fraction + strength * swing) * motion.duration
@@ -31,7 +32,7 @@ def warped_copy(
 
 
 def loop(name: str, turn_rate: float = 0.0, phase: float = 0.0, fps: float = 60.0, **parameters: Any) -> Motion:
-    """One stride as a loop that begins at `phase`."""
+    """Return one stride as a loop that begins at `phase`."""
     result = sample(name, fps=fps, turn_rate=turn_rate, **parameters)
     strides = np.floor(result.phase - phase)
     first, second = (np.flatnonzero(strides[1:] != strides[:-1]) + 1)[1:3]
@@ -39,7 +40,7 @@ def loop(name: str, turn_rate: float = 0.0, phase: float = 0.0, fps: float = 60.
 
 
 def nine_loops(fps: float = 60.0) -> list[Motion]:
-    """Walk, run and sneak, straight, to the left and to the right, each beginning at another phase."""
+    """Return walks, runs and sneaks: straight, to the left and to the right, beginning at different phases."""
     phases = iter(np.random.default_rng(0).uniform(0.0, 1.0, 9))
     return [
         loop(name, rate, float(next(phases)), fps, **parameters)

@@ -41,7 +41,7 @@ def test_several_landmarks_in_order():
 
 
 def test_far_ones_are_reached_through_those_between():
-    # Only the step from each to the next is short enough; the first and the last are not alike.
+    # Only neighbors in the row are similar enough; the first and the last are not.
     motions = sorted(takes("reach", 10), key=lambda motion: FEATURES["reach"](motion)[1])
     ends = [motions[0], motions[-1]]
     direct = register_tree(ends, landmarks=apexes(ends), force=True).registration.distance
@@ -86,7 +86,7 @@ def test_the_tree_has_short_edges_and_one_root():
     tree = find_nearest_tree(clouds)
     assert (tree < 0).sum() == 1
     assert find_nearest_tree(clouds, root=3)[3] == -1
-    # Each way leads to the root.
+    # Each path leads to the root.
     for k in range(8):
         seen = {k}
         while tree[k] >= 0:

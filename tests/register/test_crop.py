@@ -1,4 +1,4 @@
-"""Which stretch is taken: gait by its half cycles, anything else by the grid."""
+"""Automatic crops: gait by its half cycles, anything else by the grid."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ def test_steps_alternate_and_keep_their_phase(name: str) -> None:
     phase = np.interp(steps.frames, np.arange(len(result.phase)), result.phase)
     assert np.diff(phase) == pytest.approx(0.5, abs=0.06)
     left = phase[steps.feet == 0] % 1.0
-    assert ((left > 0.6) & (left < 1.0)).all()  # on its way to strike
+    assert ((left > 0.6) & (left < 1.0)).all()  # shortly before its strike
 
 
 def test_steps_do_not_depend_on_rotation_and_mirroring() -> None:
@@ -63,7 +63,7 @@ def test_gait_is_cut_at_the_same_phase_with_as_many_half_cycles_as_can_be(
         starts.append(phase[start])
         counts.append((phase[stop - 1] - phase[start]) * 2)
     off = (starts[0] - starts[1] + 0.5) % 1.0 - 0.5
-    assert abs(off) < 0.12  # strides: a left foot pairs with a left foot
+    assert abs(off) < 0.12  # strides: a left foot corresponds to a left foot
     assert counts[0] == pytest.approx(counts[1], abs=0.25)
     n_half = round(counts[0])
     assert f"{n_half} half cycles" in note
@@ -76,14 +76,14 @@ def test_of_extra_steps_the_most_similar_are_used() -> None:
     long = sample("walk_to_run", seconds=6.0).motion
     late = long[-100:]
     crops, _ = crops_of(long, late)
-    assert crops[0, 0] > 200  # the walk at the beginning is nothing like it
+    assert crops[0, 0] > 200  # the walk at the beginning has no counterpart
     assert abs((crops[0, 0] - (len(long) - 100)) - crops[1, 0]) <= 1
 
 
 def test_left_is_never_paired_with_right() -> None:
     walk = sample("walk", variation=0.0, seconds=4.0).motion
     crops, _ = crops_of(walk, mirror(walk))
-    # Half a stride of the mirrored walk goes by before it does the same.
+    # The mirrored walk does the same half a stride later.
     steps = find_steps(walk)
     half = float(np.diff(steps.frames).mean())
     assert abs(abs(crops[0, 0] - crops[1, 0]) - half) < 2
@@ -95,7 +95,7 @@ def test_many_at_once_and_the_order_does_not_matter() -> None:
     back, _ = crops_of(*motions[::-1])
     assert np.abs(crops - back[::-1]).max() <= 2
     steps = [find_steps(motion[a:b]) for motion, (a, b) in zip(motions, crops, strict=True)]
-    assert len({len(each) for each in steps}) <= 2  # those at the very ends may be lost to rounding
+    assert len({len(each) for each in steps}) <= 2  # frames at the very ends may be lost to rounding
 
 
 @pytest.mark.parametrize("name", ["kick", "punch", "reach"])
@@ -156,7 +156,7 @@ def test_loops_know_their_travel_and_can_begin_anywhere() -> None:
 
 def test_walks_are_cropped_around_their_middle_to_the_same_phase() -> None:
     walks = [sample("walk", seconds=seconds, turn_rate=rate).motion for seconds, rate in ((5.0, 0.6), (3.5, 0.0))]
-    walks[1] = walks[1][17:]  # begins elsewhere in the cycle
+    walks[1] = walks[1][17:]  # starts at another phase of the cycle
     cropped, note = crop_gaits(walks)
     steps = [find_steps(motion) for motion in walks]
     counts, feet = set(), set()

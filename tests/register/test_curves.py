@@ -1,4 +1,4 @@
-"""Timewarp and alignment curves: increasing, exact, and true to motions whose truth is known."""
+"""Timewarp and alignment curves: increasing, exact, and correct for motions with known ground truth."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ U = np.linspace(0.0, 1.0, 401)
 
 
 def apart(a, b):
-    """Largest difference of rigid2d, angles modulo full turns."""
+    """Return the largest difference of rigid2d, with angles modulo full turns."""
     difference = np.asarray(a) - b
     difference[..., 0] = rigid2d.wrap_angle(difference[..., 0])
     return np.abs(difference).max()
@@ -41,7 +41,7 @@ def apart(a, b):
 
 @st.composite
 def paths(draw, limit=2):
-    """Cells of a path that keeps to the slope limit."""
+    """Return the cells of a path that obeys the slope limit."""
     blocks = draw(st.lists(st.integers(-(limit - 1), limit - 1), min_size=1, max_size=60))
     steps = []
     for straight in blocks:
@@ -114,7 +114,7 @@ def test_a_cyclic_warp_has_no_seam(seed):
 
 
 def warped(motion, share=0.1, longer=1.2):
-    """A copy with other timing, turned and moved, and the second of the motion that is at each second of the copy."""
+    """Return a copy with other timing, turned and moved, and the original time at each time of the copy."""
     whole = motion.duration
     n = round(whole * longer * motion.fps) + 1
     length = (n - 1) / motion.fps
@@ -177,7 +177,7 @@ def test_unlike_walks_are_fitted_to_their_path(data_folder):
 
 
 def smooth_warp(seed, duration, reference_duration, n=200):
-    """A timewarp (reference, other) whose truth is at hand."""
+    """Return a timewarp (reference, other) with its ground truth."""
     rng = np.random.default_rng(seed)
     phase, size = rng.uniform(0, 2 * np.pi), rng.uniform(0.02, 0.05)
 
@@ -185,7 +185,7 @@ def smooth_warp(seed, duration, reference_duration, n=200):
         v = reference / reference_duration
         return duration * (v + size * (np.sin(2 * np.pi * v + phase) - np.sin(phase)))
 
-    # u runs with neither of the two.
+    # u is proportional to the time of neither motion.
     first = reference_duration * np.linspace(0, 1, n) ** 1.2
     return TimewarpCurve.fit(np.stack([first, other(first)], axis=1)), other
 
@@ -259,7 +259,7 @@ def test_a_jump_near_half_a_turn_is_refused():
 def test_fractions_of_a_move_add_up(moves, share):
     assert apart(interpolate_moves(moves, np.ones(())), moves) < 1e-9
     assert np.abs(interpolate_moves(moves, np.zeros(()))).max() == 0.0
-    # Half a turn is ambiguous, and a step of rounding away from it goes round the other way; both are right.
+    # Half a turn is ambiguous, and a rounding error beyond it goes the other way around; both are right.
     assert apart(interpolate_moves(moves, share + 1.0), rigid2d.compose(moves, interpolate_moves(moves, share))) < 1e-8
 
 
@@ -276,12 +276,12 @@ def test_a_cyclic_alignment_continues_as_the_loops_do(samples, loops, reference)
     expected = rigid2d.compose(rigid2d.compose(loops[reference], curve(u)), rigid2d.invert(loops))
     assert apart(curve(u + 1.0), expected) < 1e-9 * max(1.0, np.abs(curve(u)).max())
     assert (curve(u)[:, reference] == 0.0).all()
-    # No jump over the seam either, and unwrapped angles.
+    # There is no jump across the seam, and angles are unwrapped.
     assert np.abs(curve(1.0 - 1e-12) - curve(1.0 + 1e-12)).max() < 1e-7
 
 
 def loop_of_markers(n_frames, loop, phase=0.0, seed=0):
-    """Clouds of a character that goes through a cycle of `n_frames` while it travels by `loop`, without a seam."""
+    """Return clouds of a character that repeats a cycle of `n_frames` while it travels by `loop`, without a seam."""
     rng = np.random.default_rng(seed)
     base, swing = rng.normal(size=(12, 3)), 0.4 * rng.normal(size=(2, 12, 3))
     v = np.arange(n_frames) / n_frames
@@ -307,14 +307,14 @@ def test_cyclic_registration_wraps():
     weights = frame_weights(0.1, 60.0)
     pairs = []
     for n, cloud, loop in zip(sizes[1:], rounds[1:], loops[1:], strict=True):
-        # Margins keep the windows whole; the grid of one round is what lies between them.
+        # Margins keep the windows complete; the grid of one cycle is between them.
         grid = distance_grid(extend_loop(rounds[0], loops[0], 3, 3), extend_loop(cloud, loop, 3, 3))
         one = type(grid)(rounds[0], cloud, grid.values[3:63, 3 : 3 + n], weights)
         pairs.append(pair_timewarp(one, dtw_cyclic(one.values), cyclic=True))
     warp = merge_timewarps(0, [None, *pairs], fps=60.0)
     assert warp.cyclic
     np.testing.assert_allclose(warp.durations, np.array(sizes) / 60.0, rtol=1e-12)
-    # The truth: equal phases belong together.
+    # Ground truth: equal phases correspond.
     phases = warp(U) * 60.0 / sizes + (0.0, 0.2, 0.7)
     off = (phases - phases[:, :1] + 0.5) % 1.0 - 0.5
     assert np.abs(off * sizes).max() < 1.0
@@ -322,7 +322,7 @@ def test_cyclic_registration_wraps():
     moves = alignment_curve(rounds, warp, 0, weights, loops=loops)
     u = np.linspace(-0.5, 1.5, 101)
     assert apart(moves(u + 1), rigid2d.compose(rigid2d.compose(loops[0], moves(u)), rigid2d.invert(loops))) < 1e-9
-    # Aligned characters lie upon each other, in the next round too.
+    # Aligned characters coincide, in the next cycle too.
     at = warp(1.3)
     frames = [extend_loop(c, loop, 0, 3 * len(c)).points for c, loop in zip(rounds, loops, strict=True)]
     placed = [

@@ -1,4 +1,4 @@
-"""Timewarp paths: optimal as every path tried shows, within the rules, and refused with the reason."""
+"""Timewarp paths: optimal among all paths, within the rules, and refused with the reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def random_grid(shape, seed):
 
 
 def check_rules(cells, limit):
-    """Steps on in one motion or both, diagonal first, and fewer than `limit` straight ones on end."""
+    """Yield steps forward in one motion or both, diagonal first, with fewer than `limit` straight ones in a row."""
     steps = np.diff(cells, axis=0)
     assert set(map(tuple, steps)) <= {(1, 1), (1, 0), (0, 1)}
     if len(steps):
@@ -152,7 +152,7 @@ def test_every_path_keeps_to_the_rules(rows, columns, limit, seed):
 
 
 def valley(rows, columns):
-    """A grid whose cheap way is known: along the line from corner to corner."""
+    """Return a grid with a known cheapest path: along the line from corner to corner."""
     i, j = np.arange(rows)[:, None] / (rows - 1), np.arange(columns) / (columns - 1)
     return 1e-3 + (i - j) ** 2
 
@@ -165,7 +165,7 @@ def test_a_valley_is_followed():
 
 
 class CountedGrid:
-    """A grid that is computed as it is asked for, and counts its cells."""
+    """A grid that computes cells on request and counts them."""
 
     def __init__(self, n):
         self.n, self.cells = n, 0

@@ -1,4 +1,4 @@
-"""Laws of interval matching, and the cases that the source draws."""
+"""Laws of interval matching, and the cases drawn in the source."""
 
 import itertools
 
@@ -110,7 +110,7 @@ def test_two_short_ones_split_a_long_one_where_they_lift() -> None:
 
 
 def test_gap_is_where_the_voter_has_it_in_proportion() -> None:
-    # The long one covers 2 to 12, the voter 1 to 9: (x - 2) / 10 = (y - 1) / 8.
+    # The long interval covers 2 to 12, the voter 1 to 9: (x - 2) / 10 = (y - 1) / 8.
     found = match([(2, 12)], [(1, 4), (6, 9)])
     ((row, gap),) = found.gaps
     assert row == 0
@@ -145,14 +145,14 @@ def test_long_intervals_do_not_outvote_the_right_split() -> None:
 
 
 def test_no_split_where_the_next_ones_belong_together() -> None:
-    # Both second intervals overlap: two plain matches (the rightmost case of figure 5.12).
+    # Both second intervals overlap: two simple matches (the rightmost case of figure 5.12).
     found = match([(0, 5), (5.5, 9)], [(0, 3), (4, 9)])
     assert len(found.groups) == 2
     assert not found.gaps
 
 
 def test_a_gap_that_would_leave_parts_without_partner_is_put_where_the_voter_has_it() -> None:
-    # Stretched to 1-6, the gap of 3-4 5-6 would be 2.7-4.3, and the first part would lie before its partner.
+    # Stretched to 1-6, the gap of 3-4 5-6 would be 2.7-4.3, and the first part would be before its partner.
     found = match([(1, 6)], [(3, 4), (5, 6)])
     assert found.gaps == ((0, Interval(4, 5)),)
     assert len(found.groups) == 2

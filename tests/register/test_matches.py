@@ -1,4 +1,4 @@
-"""Contacts of several motions matched in u, each kind on its own, around loops too."""
+"""Contacts of several motions matched in u, by kind, and across the seams of loops."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ def test_edges_lie_between_frames() -> None:
     assert match.starts == pytest.approx([3.5 / 20, 9.5 / 40])
     assert match.stops == pytest.approx([8.5 / 20, 17.5 / 40])
     assert notes == ()
-    # Under weight 1 a motion's own frames are in contact, and no others.
+    # With weight 1, exactly the motion's own frames are in contact.
     for j, (motion, weights) in enumerate(((a, [1, 0]), (b, [0, 1]))):
         start, stop = match.interval(weights)
         u = np.arange(len(motion)) / (len(motion) - 1)

@@ -1,4 +1,4 @@
-"""Registration as a whole: the value, the recovered truth, refusals, files."""
+"""Registration as a whole: the value, the recovered ground truth, refusals, files."""
 
 import contextlib
 import copy
@@ -55,7 +55,7 @@ def nine() -> RegistrationCurve:
 
 
 def hips_apart(reg: RegistrationCurve, u: np.ndarray) -> np.ndarray:
-    """(N, n) meters on the floor between the aligned hips of each motion and the reference's."""
+    """Return the distances (N, n) in meters on the floor between the aligned hips of each motion and of the reference."""
     seconds, moves = reg.timewarp(u), reg.alignment(u)
     at = [motion.at(seconds[:, j]).travel for j, motion in enumerate(reg.motions)]
     carried = [rigid2d.apply(moves[:, j], at[j]) for j in range(reg.n_motions)]
@@ -83,7 +83,7 @@ def test_curves_cover_the_motions_from_first_frame_to_last(both: RegistrationCur
 def test_neither_runs_more_than_twice_as_fast_relative_to_their_ratio(both: RegistrationCurve) -> None:
     slope = both.timewarp.slope(U) / both.timewarp.durations
     ratio = slope[:, 1] / slope[:, 0]
-    # The path keeps to 1/2 and 2; the spline that smooths it may go a little beyond at a stair.
+    # The path keeps to ratios of 1/2 and 2; the spline that smooths it may exceed them a little at a step.
     assert ratio.min() > 0.4
     assert ratio.max() < 2.5
 
@@ -120,7 +120,7 @@ def test_a_warped_turned_and_moved_copy_is_found_out(fps: float, crop: str | Non
     off = (found[:, 0] - truth) * fps
     assert np.abs(off).max() < 0.5  # frames
     assert np.sqrt((off**2).mean()) < 0.1
-    # The alignment undoes the move, where the copy is (a turn about a far origin shows as a shift there).
+    # The alignment undoes the move at the copy (a rotation about a far origin appears as a shift there).
     apart = hips_apart(reg, U)
     assert np.quantile(apart, 0.95) < 0.004
     assert rigid2d.wrap_angle(reg.alignment(U)[:, 1, 0] + 2.5) == pytest.approx(0.0, abs=0.01)
@@ -143,7 +143,8 @@ def test_order_and_place_do_not_matter(
     assert (turned.crops == both.crops[::-1]).all()
     assert turned.timewarp(U)[:, ::-1] == pytest.approx(both.timewarp(U), abs=1e-6)
     assert turned.distance == pytest.approx(both.distance, abs=1e-9)
-    # The alignment is a spline of places in the world, which depends on how these lie, but not on how far away.
+    # The alignment is a spline of positions in the world; it depends on their arrangement, but not on how far away they
+    # are.
     assert hips_apart(turned, U)[:, 0] == pytest.approx(hips_apart(both, U)[:, 1], abs=2e-3)
 
 
@@ -307,11 +308,12 @@ def test_the_cost_gate_gives_numbers_and_can_be_forced(walk: Motion, run: Motion
 
 
 def test_opposite_feet_are_refused() -> None:
-    # Whole clips of a walk and its mirror image: left stands where right does, and no slope limit lets it wait.
+    # Whole clips of a walk and its mirror image: left feet stand where right ones do, and no slope limit allows to
+    # wait.
     plain = sample("walk", variation=0.0, seconds=4.0).motion
     with pytest.raises(NotBlendable, match=r"stand on opposite feet for \d+ % of the time, more than 5 %"):
         register([plain, mirror(plain)], crop=None, slope_limit=1, max_distance=1.0)
-    reg = register([plain, mirror(plain)])  # in step it is fine
+    reg = register([plain, mirror(plain)])  # in phase, they can be registered
     assert not any("opposite" in note for note in reg.notes)
 
 

@@ -1,4 +1,4 @@
-"""Recorded walks and runs in pairs: which are accepted, and that those are in step."""
+"""Recorded walks and runs in pairs: which are accepted, and that accepted ones are in phase."""
 
 import itertools
 from pathlib import Path

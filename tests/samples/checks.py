@@ -1,4 +1,4 @@
-"""What the tests of this room measure on a sample."""
+"""Measurements of the tests of samples."""
 
 from functools import cache
 from typing import Any
@@ -14,12 +14,12 @@ NAMES = sample_names()
 
 @cache
 def made(name: str, seed: int = 0, fps: float = 60.0, **parameters: Any) -> Sample:
-    """A sample, made once for all tests."""
+    """Return a sample, made once for all tests."""
     return sample(name, rng=seed, fps=fps, **parameters)
 
 
 def paths(motion: Motion) -> np.ndarray:
-    """World paths of the contact points, (F, K, 3)."""
+    """Return the world paths of the contact points, (F, K, 3)."""
     world = motion.world()
     columns = [
         world.positions[:, point.joint] + quat.rotate(world.rotations[:, point.joint], point.offset)
@@ -29,18 +29,18 @@ def paths(motion: Motion) -> np.ndarray:
 
 
 def bends(motion: Motion, upper: str, lower: str, hinge: np.ndarray) -> np.ndarray:
-    """Bend of a hinge, (F,) radians: 0 is straight, negative is backward."""
+    """Return the bend of a hinge, (F,) radians: 0 is straight, negative is backward."""
     joint, end = motion.skeleton.roles[upper], motion.skeleton.roles[lower]
     offsets = motion.skeleton.offsets
     return np.pi - hinge_angle(offsets[joint], offsets[end], motion.rotations[:, joint], hinge)
 
 
 def speed_steps(motion: Motion) -> np.ndarray:
-    """Change of angular velocity from frame to frame, (F - 2, J) rad/s."""
+    """Return the change of angular velocity from frame to frame, (F - 2, J) rad/s."""
     turns = quat.log(quat.mul_inv(motion.rotations[1:], motion.rotations[:-1])) * motion.fps
     return np.linalg.norm(np.diff(turns, axis=0), axis=2)
 
 
 def strikes(motion: Motion, name: str) -> list[int]:
-    """First frames of a point's contacts, without one that the clip begins with."""
+    """Return the first frames of a point's contacts, except for one at the start of the clip."""
     return [start for start, _ in motion.contacts.intervals(name) if start > 0]

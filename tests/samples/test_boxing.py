@@ -1,4 +1,4 @@
-"""A boxer's turns and ducks: they begin and end in the same guard, so that each can follow each."""
+"""A boxer's turns and ducks: they begin and end in the same guard, so each can follow any other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cartwheels: hands and feet in turn, upside down in the middle, and the direction that was asked for."""
+"""Cartwheels: hands and feet in turn, upside down in the middle, and in the requested direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names, parameters and their refusals; the character; raw markers; the plain walk."""
+"""Names, parameters and their errors; the character; raw markers; the plain walk."""
 
 from typing import Any
 

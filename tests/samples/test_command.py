@@ -1,4 +1,4 @@
-"""`marey samples`: files with their truth next to them, and refusals in one sentence."""
+"""`marey samples`: files with their ground truth next to them, and errors of one sentence."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Locomotion keeps to its parameters, and moves as people do."""
+"""Locomotion has the requested parameters, and moves as people do."""
 
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ _X = np.array([1.0, 0.0, 0.0])
 
 
 def headings(motion: Motion) -> np.ndarray:
-    """Yaw of the hip line, (F,) radians, continuous."""
+    """Return the yaw of the hip line, (F,) radians, continuous."""
     world, roles = motion.world().positions, motion.skeleton.roles
     across = world[:, roles["left_upper_leg"]] - world[:, roles["right_upper_leg"]]
     return np.unwrap(np.arctan2(-across[:, 2], across[:, 0]))
@@ -122,7 +122,7 @@ def test_shoulders_go_against_hips_and_arms_against_legs(speed: float) -> None:
 
 
 def test_legs_swing_with_a_bent_knee() -> None:
-    """60 to 75 degrees in the swing of a walk, over 85 in that of a run."""
+    """Knees bend by 60 to 75 degrees in the swing of a walk, by more than 85 in that of a run."""
     walk = bends(made("walk", variation=0.0).motion, "left_lower_leg", "left_foot", -_X)
     run = bends(made("run", variation=0.0).motion, "left_lower_leg", "left_foot", -_X)
     assert 55.0 < np.rad2deg(walk.max()) < 80.0
@@ -199,7 +199,7 @@ def test_stairs_are_climbed_tread_by_tread(way: str) -> None:
     flat = [(mask[:, k] & mask[:, k + 1], points[:, k], points[:, k + 1]) for k in (0, 2)]
     levels = {round(float(y), 9) for on, heel, _ in flat for y in heel[on, 1]}
     np.testing.assert_allclose(sorted(levels), 0.15 * np.arange(5), atol=1e-8)
-    # A tread reaches from just behind the heels that stand on it to just before the tips of their toes.
+    # A tread reaches from just behind the heels that stand on it to just before the tips of the toes.
     treads = {}
     for on, heel, ball in flat:
         for start, stop in zip(heel[on], ball[on], strict=True):

@@ -1,4 +1,4 @@
-"""Generated looks: what they claim is what they do."""
+"""Generated looks agree with their ground truth."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What holds for every sample: plants stand, hinges bend one way, angles are smooth, the truth is true."""
+"""Properties of every sample: plants stand, hinges bend one way, angles are smooth, the ground truth is right."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_points_that_are_not_planted_move_or_are_in_the_air(name: str, seed: int
     support = np.where(motion.contacts.mask, points[..., 1], np.nan)
     lowest = float(np.nanmin(support))
     free = ~motion.contacts.mask
-    for frames in (1, 2, -1, -2):  # a point that has just left, or is about to land, hardly moves
+    for frames in (1, 2, -1, -2):  # a point that has just left or is about to land hardly moves
         free &= ~np.roll(motion.contacts.mask, frames, axis=0)
     assert ((points[..., 1] > lowest + 0.005) | (speed > 0.03))[free].all()
 
@@ -63,7 +63,7 @@ def test_knees_and_elbows_bend_in_one_direction(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("name", mostly_slow(NAMES, "generates all samples at 500 Hz", n_fast=8))
 def test_joint_angles_are_smooth(name: str) -> None:
-    """Twice the frame rate halves the steps in angular velocity; a kink would leave them as they are."""
+    """Twice the frame rate halves the steps in angular velocity; a discontinuity would leave them unchanged."""
     coarse, fine = (speed_steps(made(name, 0, fps).motion) for fps in (250.0, 500.0))
     largest = coarse.max(axis=0)
     moving = largest > 0.05

@@ -1,4 +1,4 @@
-"""Generated libraries: their size, that they are the same every time, and that variations match."""
+"""Generated libraries: their size, that they are reproducible, and that variations match."""
 
 from __future__ import annotations
 

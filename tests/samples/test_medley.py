@@ -1,4 +1,4 @@
-"""The long clip: what it promises is in it, where it says, and nothing jumps where its parts meet."""
+"""The long clip: it contains what its labels say, and nothing jumps where its parts meet."""
 
 import json
 from collections import Counter
@@ -57,7 +57,7 @@ def test_targets_are_met_inside_the_interval(seed: int) -> None:
 
 
 def test_targets_are_relative_to_the_position_of_the_body() -> None:
-    """Seen from the feet and the heading before the action, the target is `target`."""
+    """The target, seen from the feet and the heading before the action, is `target`."""
     one = _long(1)
     world = one.motion.world()
     roles = one.motion.skeleton.roles
@@ -76,12 +76,12 @@ def test_targets_are_relative_to_the_position_of_the_body() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_nothing_jumps_where_parts_meet(seed: int) -> None:
-    """While it stands no joint moves fast, and in no frame does a velocity change by more than muscles can."""
+    """While it stands, no joint moves fast, and no velocity changes by more in a frame than muscles allow."""
     motion = _long(seed).motion
     velocity = np.diff(motion.world().positions, axis=0) * motion.fps
     speed = np.linalg.norm(velocity, axis=2).max(axis=1)
     for start, stop in _spans(motion, "stand"):
-        # What comes before may end with toes that still come down.
+        # The part before may end with toes that are still landing.
         assert speed[start + (6 if start else 0) : stop - 6].max() < 0.5
     jerked = np.linalg.norm(np.diff(velocity, axis=0), axis=2).max(axis=1) * motion.fps
     quiet = np.ones(len(jerked), dtype=bool)

@@ -1,4 +1,4 @@
-"""Small folders of clips for the store's tests, and what a test runs in another process."""
+"""Small folders of clips for the tests of the store, and functions that tests run in other processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from marey.store import MotionSet
 
 @cache
 def walk(seed: int = 0) -> Motion:
-    """A second and a half at 60 Hz, without annotations."""
+    """Return a second and a half at 60 Hz, without annotations."""
     motion = sample("walk", rng=seed, fps=60, seconds=1.5).motion
     source = replace(motion.source, floor=None, provenance=())
     return replace(motion, name=f"walk{seed}", contacts=None, labels=Labels(), source=source)
@@ -37,13 +37,13 @@ def folder_of_walks(folder: Path, n: int = 3) -> Path:
 
 
 def lose_first(path: Path) -> None:
-    """Overwrite a clip's file by the same one without its first frames."""
+    """Overwrite the file of a clip without its first frames."""
     seed = int(path.stem.removeprefix("walk"))
     save(walk(seed)[10:], path)
 
 
 def same(a: Motion, b: Motion) -> bool:
-    """Whether two motions are bit for bit the same, but for where their files lie."""
+    """Return whether two motions are identical, except for the paths of their files."""
     arrays = [(a.root_positions, b.root_positions), (a.rotations, b.rotations)]
     if (a.contacts is None) != (b.contacts is None) or (a.bone_offsets is None) != (b.bone_offsets is None):
         return False
@@ -71,7 +71,7 @@ def build_set(folder: str, cache_folder: str) -> list[str]:
 
 
 def build_until(folder: str, cache_folder: str, n_clips: int) -> None:
-    """Build, and get killed as soon as this many clips are ready."""
+    """Build, and be killed as soon as some clips are ready."""
     n_told = 0
 
     def report(_: float) -> None:
@@ -84,7 +84,7 @@ def build_until(folder: str, cache_folder: str, n_clips: int) -> None:
 
 
 def build_and_die_writing(folder: str, cache_folder: str, n_arrays: int) -> None:
-    """Build, and get killed when this many arrays have been written, between a clip's first array and its second."""
+    """Build, and be killed after some arrays were written, between a clip's first array and its second."""
     from marey.store import arrays
 
     write, n_written = arrays.write_array, 0
@@ -124,7 +124,7 @@ def dying_first(folder: str, item: int) -> int:
 
 
 def slow_square(folder: str, item: int) -> int:
-    """Slow enough to be killed; records what it has done in a file of its process."""
+    """Work slowly enough to be killed; record finished items in a file of the process."""
     time.sleep(0.05)
     with open(Path(folder, f"{os.getpid()}.done"), "a") as log:
         log.write(f"{item}\n")
@@ -132,7 +132,7 @@ def slow_square(folder: str, item: int) -> int:
 
 
 def kind_of_memory(arrays: list[np.ndarray], item: int) -> tuple[str, bool, float]:
-    """What lies behind an array, whether it can be written to, and its sum."""
+    """Return the base of an array, whether it is writable, and its sum."""
     array = arrays[item]
     base = array
     while isinstance(base, np.ndarray) and base.base is not None:

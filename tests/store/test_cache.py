@@ -1,4 +1,4 @@
-"""Arrays by key: what is stored, what is computed, and what a key distinguishes."""
+"""Arrays by key: what is stored, what is computed, and which inputs a key distinguishes."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def test_a_large_array_that_is_lost_is_computed_and_kept_again(cache):
 
 @pytest.mark.parametrize("size", [10, 50_000], ids=["in the index", "in a file"])
 def test_an_array_with_a_changed_bit_is_computed_again(cache, size):
-    """Every place of the stored bytes is guarded, whether they are in the index or in a file of their own."""
-    for at in (0, 3 * size, 8 * size - 1, 8 * size + 3):  # the last is in the checksum
+    """Every byte of a stored array is protected, whether it is in the index or in a file of its own."""
+    for at in (0, 3 * size, 8 * size - 1, 8 * size + 3):  # the last byte is in the checksum
         cache.put("k", np.zeros(size))
         (path,) = cache.folder.rglob("array.npy" if size > 100 else "index.sqlite")
         content = bytearray(path.read_bytes())
@@ -118,7 +118,7 @@ def test_an_array_with_a_changed_bit_is_computed_again(cache, size):
 
 @pytest.mark.parametrize("run", [map, threads(2)], ids=["map", "threads"])
 def test_minima_of_pairs_of_clips_are_found_once(cache, run):
-    """As a graph's builder uses it: a clip more, and only its own pairs are looked at."""
+    """As in a graph's builder: after a clip is added, only its pairs are computed."""
     clips = [motion[:150] for motion in walks()]
     clouds = [point_clouds(motion) for motion in clips]
     weights = frame_weights(0.5, 30.0, "triangle")
@@ -161,7 +161,7 @@ parts = st.recursive(
 
 
 def report(part):
-    """The part with its types, as Python takes 1, 1.0 and True for the same."""
+    """Return the part with its type, because Python treats 1, 1.0 and True as equal."""
     return [report(each) for each in part] if isinstance(part, list) else (type(part).__name__, repr(part))
 
 

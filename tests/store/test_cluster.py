@@ -1,4 +1,4 @@
-"""Work on a cluster: the same results, also when a worker is killed in the middle."""
+"""Work on a cluster: the same results, even if a worker is killed in between."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CALM = {"DASK_DISTRIBUTED__WORKER__DAEMON": "False", "DASK_DISTRIBUTED__COMM__TI
 
 
 def started(*words: str, folder: Path) -> subprocess.Popen[bytes]:
-    """A program of Dask's, with no nanny to bring it back to life."""
+    """Start a program of Dask, without a nanny that would restart it."""
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     return subprocess.Popen(
         [sys.executable, "-m", *words],

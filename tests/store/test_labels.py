@@ -1,4 +1,4 @@
-"""Labels from CSV files, from folders, and into sidecars."""
+"""Labels from CSV files, from folders, and in sidecars."""
 
 from __future__ import annotations
 
@@ -137,13 +137,13 @@ def test_a_csv_that_does_not_fit_the_folder_is_refused(tmp_path):
     path = write(tmp_path, "file,label", "walk0,x", "wlak1,x")
     with pytest.raises(ParseError, match=r"labels\.csv:3: no motion file 'wlak1' in .*; similar: 'walk1'"):
         MotionSet.open(folder, labels=path)
-    # rows of files that are there and not asked for do no harm
+    # rows of files that exist but were not requested are allowed
     path = write(tmp_path, "file,label", "walk0,x", "walk1,x")
     assert MotionSet.open(folder, labels=path, pattern="walk0*").motion(0).labels.names == ("x",)
     save(walk(1), folder / "walk1.npz")
     with pytest.raises(ParseError, match=r"labels\.csv:3: 'walk1' could be walk1\.bvh or walk1\.npz; add the suffix"):
         MotionSet.open(folder, labels=path)
-    # a span beyond the clip is the list's mistake and no reason to skip the clip
+    # a range beyond the clip is an error of the list and no reason to skip the clip
     path = write(tmp_path, "file,label,start,stop", "walk0.bvh,x,0,9")
     with pytest.raises(
         ParseError, match=r"labels\.csv:2: label 'x' must be within 'walk0\.bvh', .*, not frames 0 to 540"

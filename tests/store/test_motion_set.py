@@ -1,4 +1,4 @@
-"""A folder of clips: what is read when, and what comes out."""
+"""A folder of clips: what is read and when, and the result."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_mirrored_copies_follow_all_others_with_sides_exchanged(tmp_path, loads)
     plain = MotionSet.open(tmp_path).prepare()
     clips = MotionSet.open(tmp_path, mirrored=True)
     assert clips.names == ("a", "b", "a_mirrored", "b_mirrored")
-    assert loads == ["a.bvh", "b.bvh"]  # twins are made of clips that are ready
+    assert loads == ["a.bvh", "b.bvh"]  # mirrored copies are made of clips that are ready
     twin = clips.motion("a_mirrored")
     assert same(twin, replace(mirror(plain.motion("a")), name="a_mirrored"))
     assert twin.labels.names == ("turn-right",)
@@ -137,7 +137,7 @@ def test_names_are_seen_from_the_folder_and_differ(tmp_path):
     )
     assert MotionSet.open(tmp_path, pattern="*.npz").names == ("y/a",)
     assert MotionSet.open(tmp_path, pattern="x/*").names == ("x/a",)
-    # a file may be called as another's twin
+    # a file may have the name of another's mirrored copy
     save(walk(2), tmp_path / "x" / "a_mirrored.bvh")
     clips = MotionSet.open(tmp_path, mirrored=True, pattern="x/*")
     assert clips.names == ("x/a", "x/a_mirrored", "x/a_mirrored#2", "x/a_mirrored_mirrored")
@@ -231,7 +231,7 @@ def test_a_file_that_moves_is_not_loaded_again(folder, loads):
 
 
 def altered(path) -> None:
-    """Change a digit of a file, which keeps its size."""
+    """Change a digit of a file, without changing its size."""
     text = path.read_bytes()
     at = text.rindex(b".") + 1
     path.write_bytes(text[:at] + (b"1" if text[at : at + 1] != b"1" else b"2") + text[at + 1 :])
@@ -315,7 +315,7 @@ def test_a_deleted_cache_is_made_again_and_is_the_same(folder, loads):
     again = MotionSet.open(folder, mirrored=True)
     assert all(same(a, b) for a, b in zip(kept, again, strict=True))
     assert sorted(loads) == ["walk0.bvh", "walk1.bvh", "walk2.bvh"]
-    # also under a set that is in use
+    # even while the set is in use
     shutil.rmtree(folder / ".marey-cache")
     assert same(first.motion("walk1"), kept[1])
     assert same(first.motion("walk2_mirrored"), kept[5])
@@ -540,7 +540,7 @@ def test_what_cannot_be_read_is_skipped_by_name_and_not_tried_again(folder, load
 
 def test_warnings_about_a_file_are_handed_on_when_it_is_read(folder, tmp_path):
     path = folder / "walk1.bvh"
-    path.write_bytes(path.read_bytes().rstrip().rpartition(b"\n")[0] + b"\n")  # a frame less than the file states
+    path.write_bytes(path.read_bytes().rstrip().rpartition(b"\n")[0] + b"\n")  # one frame less than the file states
     for run, store in ((map, "a"), (processes(2), "b")):
         with pytest.warns(MareyWarning, match=r"walk1\.bvh"):
             MotionSet.open(folder, cache=tmp_path / store).prepare(run=run)

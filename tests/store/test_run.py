@@ -1,4 +1,4 @@
-"""Ways to run: the same results in the same order."""
+"""Runners: the same results in the same order."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
         f"if __name__ == '__main__': list(processes(2)(partial(slow_square, {str(tmp_path)!r}), range(10**5)))"
     )
     (tmp_path / "main.py").write_text(code)
-    folder = tmp_path / "temporary"  # its own: other processes sweep the system's folder at any time
+    folder = tmp_path / "temporary"  # a folder of its own: other processes may sweep the system's folder at any time
     folder.mkdir()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(folder)}
     parent = subprocess.Popen([sys.executable, tmp_path / "main.py"], env=environment)

@@ -1,4 +1,4 @@
-"""Summaries of clips: what they say, what is read again, and how clips are found by them."""
+"""Summaries of clips: their content, what is read again, and searches."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_only_new_and_changed_files_are_read(folder, loads):
     first = MotionSet.open(folder).summarize()
     assert sorted(loads) == ["again.npz", "turn.bvh", "walk0.bvh", "walk1.bvh"]
     loads.clear()
-    again = MotionSet.open(folder, fps=60.0, mirrored=True).summarize()  # summaries are of the files
+    again = MotionSet.open(folder, fps=60.0, mirrored=True).summarize()  # summaries describe the files
     assert loads == []
     for a, b in zip(first, again, strict=True):
         assert a.to_dict() == b.to_dict()

@@ -1,4 +1,4 @@
-"""Several processes on one cache, and processes that are killed at work."""
+"""Several processes that use one cache, and processes that are killed at work."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from marey.studio.app import Studio
 from marey.studio.folder import Folder
 from marey.studio.serve import Address, bind, serve
 
-WAIT = 240.0  # seconds, for whatever does not come
+WAIT = 240.0  # maximum seconds to wait for anything
 
 
 class Server:
@@ -61,7 +61,7 @@ class Server:
     def request(
         self, method: str, path: str, headers: dict[str, str] | None = None, body: bytes | None = None
     ) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers with small names, and body; nothing is added to the headers but what HTTP needs."""
+        """Return status, headers with lower-case names, and body; only the headers that HTTP requires are added."""
         connection = http.client.HTTPConnection("127.0.0.1", self.address.port, timeout=WAIT)
         given = self.own() if headers is None else headers
         connection.putrequest(method, path, skip_host="Host" in given, skip_accept_encoding=True)
@@ -100,7 +100,7 @@ class Failed(Exception):
 
 
 class FakePage:
-    """What the page's connection does: numbers its commands and waits for the answers."""
+    """The page's side of the connection: numbers commands and waits for replies."""
 
     def __init__(self, server: Server, session: str = "", seen: int = -1, number: int = 0, **options: Any) -> None:
         self.socket = server.socket(**options)
@@ -158,7 +158,7 @@ class FakePage:
         return block
 
     def block(self, number: int) -> tuple[tuple[int, ...], np.ndarray, np.ndarray] | None:
-        """The frames that came for a command, if they have come."""
+        """Return the frames that came for a command, if they have arrived."""
         for data in self.binary:
             if struct.unpack_from("<BBHIII", data)[1:4:2] == (1, number):
                 self.binary.remove(data)
@@ -176,7 +176,7 @@ class FakePage:
 
 
 def unpack(data: bytes) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
-    """Header, positions (N, J, 3) and rotations (N, J, 4; xyzw), read as the page reads them."""
+    """Return header, positions (N, J, 3) and rotations (N, J, 4; xyzw), read as the page reads them."""
     header = struct.unpack_from("<BBHIII", data)
     joints, n = header[2], header[5]
     split = 16 + 12 * n * joints

@@ -27,7 +27,7 @@ def walk() -> marey.Motion:
 
 @pytest.fixture(scope="session")
 def clips(tmp_path_factory: pytest.TempPathFactory, walk: marey.Motion) -> Path:
-    """walk.bvh with a sidecar, deep/turn.bvh without, both.glb of two clips, marks.c3d if it can be had."""
+    """walk.bvh with a sidecar, deep/turn.bvh without, both.glb with two clips, marks.c3d if it is available."""
     folder = tmp_path_factory.mktemp("clips")
     marey.save(walk, folder / "walk.bvh")
     (folder / "deep").mkdir()

@@ -1,4 +1,4 @@
-"""Attacks by those who have the cookie already: hostile pages and files. None gets out, and none fills the memory."""
+"""Attacks by clients that have the cookie: hostile pages and files. None can leave the folder or fill the memory."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def upload(server: Server, page: FakePage, name: str, body: bytes) -> tuple[int,
 
 @pytest.fixture
 def outside(clips: Path, tmp_path: Path) -> Iterator[Path]:
-    """A folder elsewhere with a motion, to which a folder, a file and a circle in the opened folder are links."""
+    """A folder outside with a motion; a folder, a file and a cycle in the open folder link to it."""
     (tmp_path / "secret.bvh").write_bytes((clips / "walk.bvh").read_bytes())
     links = {"door": tmp_path, "hole.bvh": tmp_path / "secret.bvh", "round.bvh": clips / "round.bvh"}
     for name, target in links.items():
@@ -85,7 +85,7 @@ def test_no_path_leads_out(page: FakePage, outside: Path, path: str) -> None:
 
 
 def test_a_pipe_is_refused(page: FakePage, clips: Path) -> None:
-    """Opening one would wait forever for somebody to write to it."""
+    """Opening one would wait forever for a writer."""
     for name in ("pipe.bvh", "odd.marey.json"):
         os.mkfifo(clips / name)
     (clips / "odd.bvh").write_bytes((clips / "deep/turn.bvh").read_bytes())
@@ -139,7 +139,7 @@ def test_saving_does_not_write_through_a_link(page: FakePage, clips: Path, tmp_p
 
 
 def test_simultaneous_uploads_are_counted_together(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each alone would fit; all of them, none of which has ended, would not."""
+    """Each upload alone would fit; together, all still running, they do not."""
     monkeypatch.setattr("marey.studio.places.SESSION_BYTES", 100_000)
     with FakePage(server) as page:
         session = page.welcome["session"]
@@ -171,7 +171,7 @@ def test_uploads_leave_room_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 class Bomb:
-    """What a pickle does when it is read: anything."""
+    """An object whose unpickling runs code."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return os.mkdir, (os.environ["MAREY_BOMB"],)
@@ -190,7 +190,7 @@ def test_nothing_is_unpickled(server: Server, page: FakePage, tmp_path: Path, mo
             page.do("open", path=name, where="uploads")
     assert not (tmp_path / "burst").exists()
     pickle.loads(bombs["b.npz"])
-    assert (tmp_path / "burst").exists()  # it would have gone off
+    assert (tmp_path / "burst").exists()  # it would have run by now
 
 
 def test_a_file_that_unpacks_to_more_than_the_memory_is_refused(server: Server, page: FakePage) -> None:
@@ -213,7 +213,7 @@ def test_a_file_that_unpacks_to_more_than_the_memory_is_refused(server: Server, 
 
 
 def raw_socket(server: Server) -> socket.socket:
-    """A WebSocket whose bytes are ours, just after its handshake."""
+    """Return a WebSocket, just after its handshake, to which a test writes raw bytes."""
     result = socket.create_connection(("127.0.0.1", server.address.port), timeout=WAIT)
     lines = ["GET /ws HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"]
     lines += ["Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="]
@@ -224,13 +224,13 @@ def raw_socket(server: Server) -> socket.socket:
 
 
 def piece(opcode: int, body: bytes) -> bytes:
-    """A frame with a mask of zeros, as short ones are."""
+    """Return a short frame with a mask of zeros."""
     return struct.pack("!BB4x", opcode, 0x80 | len(body)) + body
 
 
 @pytest.mark.parametrize("hostile", [piece(0x89, b"x" * 125), piece(0x00, b"")], ids=["pings", "empty pieces"])
 def test_endless_input_ends_the_connection(server: Server, hostile: bytes) -> None:
-    """Each ping is answered, and somebody who does not read would pile the answers up; empty pieces pile up too."""
+    """Each ping is answered, and the answers would pile up for a client that does not read; so would empty fragments."""
     result = raw_socket(server)
     result.sendall(piece(0x01, b"{"))
     some = hostile * (2 * MAX_FRAGMENTS)
@@ -254,7 +254,7 @@ def test_frames_are_not_made_for_a_page_that_does_not_read(server: Server, monke
     waiting = [(len(session.outbox._live), time.monotonic())]
 
     def is_stuck() -> bool:
-        """Nothing has gone out for a second."""
+        """Return whether nothing was sent for a second."""
         if len(session.outbox._live) != waiting[0][0]:
             waiting[0] = (len(session.outbox._live), time.monotonic())
         return waiting[0][0] < 4 and time.monotonic() > waiting[0][1] + 1.0
@@ -264,7 +264,7 @@ def test_frames_are_not_made_for_a_page_that_does_not_read(server: Server, monke
         page.send("frames", motion=motion, start=0, stop=121)
     until(lambda: len(session._tasks) >= 50, "the commands")
     time.sleep(0.2)
-    # Eight wait, four are in the making and one is being sent; a few may still have found room in the network.
+    # Eight wait, four are being made and one is being sent; the network may still hold a few more.
     assert len(result) < 50
     page.socket.socket.shutdown(socket.SHUT_RDWR)
     page.socket.close()

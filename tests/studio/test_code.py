@@ -1,4 +1,4 @@
-"""Show as code: the code of a clip, run in its folder, makes the same clip again."""
+"""Show as code: the code of a clip, run in its folder, recreates the clip."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EDITS = [
 
 
 class Studio:
-    """A page with two walks, and the server that it belongs to."""
+    """A page with two walks, and its server."""
 
     def __init__(self, server: Server, page: FakePage) -> None:
         self.server, self.page = server, page

@@ -1,4 +1,4 @@
-"""`marey studio` as a person starts it, and the bench that watches it."""
+"""`marey studio` as a user starts it, and its benchmark."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_bench_watches_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_panels_are_loaded_when_they_are_needed() -> None:
-    """The first motion does not wait for what no page has asked for yet."""
+    """The first motion does not wait for modules that no page needs yet."""
     code = "import sys; from marey.studio.app import Studio; studio = Studio(None)"
     code += "; rest = [f'marey.studio.panels.{name}' for name in ('compare', 'blend')]"
     code += "; assert not set(rest) & set(sys.modules); assert studio._commands.get('open') is not None"
@@ -104,7 +104,7 @@ def test_addresses() -> None:
 
 def test_live_frames_are_sent_at_once() -> None:
     listening = bind(port=0)
-    assert listening.proto == socket.IPPROTO_TCP  # else asyncio would leave them to wait for one another
+    assert listening.proto == socket.IPPROTO_TCP  # otherwise, asyncio would let them wait for each other
     listening.close()
 
 

@@ -1,4 +1,4 @@
-"""Files that the studio makes: whole, with their sidecars, and never over anything."""
+"""Files that the studio writes: complete, with their sidecars, and never over other files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_nothing_is_ever_replaced(places: Places, tmp_path: Path, walk: marey.Mo
     (tmp_path / "Run.marey.json").write_text("mine")
     (tmp_path / "gone.glb").symlink_to(tmp_path / "nowhere")
     before = sorted(os.listdir(tmp_path))
-    for name in ("walk", "WALK", "run", "gone"):  # a sidecar is of all files of a name, and case may not count
+    for name in ("walk", "WALK", "run", "gone"):  # a sidecar applies to all files of a name, perhaps regardless of case
         assert save_in_folder(places, walk, "glb", name) is None
     assert sorted(os.listdir(tmp_path)) == before
     assert (tmp_path / "walk.bvh").read_text() == "mine"
@@ -59,7 +59,7 @@ def test_nothing_is_ever_replaced(places: Places, tmp_path: Path, walk: marey.Mo
 def test_of_two_at_once_one_has_the_name(
     places: Places, tmp_path: Path, walk: marey.Motion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both find the name free; what the other has written stays whole."""
+    """Both find the name free; the file written first stays complete."""
     monkeypatch.setattr(exporting, "_is_taken", lambda folder, name: False)
     other = replace(walk[:20], contacts=None)
     together, names = threading.Barrier(2), list[str | None]()

@@ -1,4 +1,4 @@
-"""The opened folder: listed without loading, and paths cannot leave it."""
+"""The open folder: listed without loading, and paths cannot leave it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from marey.studio.places import MAX_OFFERS, UPLOAD_BYTES, Places, fit_name
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A folder next to the opened one."""
+    """A folder next to the open one."""
     place = tmp_path / "outside"
     place.mkdir()
     (place / "secret.bvh").write_text("HIERARCHY")
@@ -67,7 +67,7 @@ def test_five_hundred_clips_are_listed_without_opening_one(tmp_path: Path, monke
 def test_what_was_made_of_motions_is_not_listed_among_them(tmp_path: Path) -> None:
     walk = sample("walk", seconds=1.0, fps=30.0).motion
     (tmp_path / "mine.json").write_text("{}")
-    marey.save(walk, tmp_path / "mine.take.npz")  # a motion, whatever it is called
+    marey.save(walk, tmp_path / "mine.take.npz")  # a motion, whatever its name
     for name, form in (("mine.walk.npz", "marey.gait_space"), ("moves.npz", "marey.graph"), ("web.npz", "marey.web")):
         (tmp_path / name).write_bytes(pack(form, 1, {"distances": np.zeros(3)}))
     np.savez(tmp_path / "theirs.npz", poses=np.zeros(3))
@@ -158,7 +158,7 @@ def test_uploads_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         places.accept_upload(name, part)
     with pytest.raises(LimitExceeded, match="exceeds the upload limit of this session"):
         places.check_upload("c.bvh", 10)
-    places.check_upload("b.bvh", 12)  # in place of the one before
+    places.check_upload("b.bvh", 12)  # in place of the previous one
     assert places.find("a.bvh", "uploads").read_bytes() == b"x" * 10
     with pytest.raises(InvalidValue, match="no folder is open"):
         places.find("a.bvh", "folder")

@@ -65,7 +65,7 @@ def test_index_is_not_written_to_the_folder(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     root = Folder(tmp_path).root
     assert choose_cache(root) == tmp_path / "home" / "marey" / "library"
-    (root / ".marey-cache").mkdir()  # that of `marey library`
+    (root / ".marey-cache").mkdir()  # the cache of `marey library`
     assert choose_cache(root) == root / ".marey-cache"
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))

@@ -1,4 +1,4 @@
-"""Look and Compare: what the page asks for, over a real socket."""
+"""The View and Compare panels: their commands, over a real socket."""
 
 from __future__ import annotations
 

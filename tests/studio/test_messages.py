@@ -1,4 +1,4 @@
-"""Messages: the page's types are in step, and what does not fit is refused by name."""
+"""Messages: the page's types match, and invalid messages are refused by name."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.parametric.takes import space
 from tests.studio.client import Failed, FakePage, Server
 
 PATH = [[0.0, 0.0], [0.3, 2.0], [1.0, 5.0]]
-# Settings with which operations whose defaults do nothing, need a choice or take long do something small.
+# Settings that make operations do something small if their defaults do nothing, need a choice or take long.
 SETTINGS: dict[str, dict[str, Any]] = {
     "timewarp": {"keys": "0.5=0.7, 1.0=1.3"},
     "move": {"part": "left_hand", "up": 0.1},
@@ -194,7 +194,7 @@ def test_different_skeletons_are_refused_with_one_remedy(session: tuple[FakePage
         run(session, "splice", other=None, file="tall.bvh")
     assert found.value.type == "DifferentSkeletons"  # the page then offers to turn on the option
     assert found.value.text.lower().count("retarget") == 1
-    with pytest.raises(Failed, match="; retarget one first: Edit panel, Pose, Retarget$"):  # no such option there
+    with pytest.raises(Failed, match="; retarget one first: Edit panel, Pose, Retarget$"):  # it has no such option
         run(session, "connect", other=None, file="tall.bvh")
 
 

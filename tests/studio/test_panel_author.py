@@ -1,4 +1,4 @@
-"""Author: characters and gaze maps made over a real socket, saved, loaded, and refused where they do not fit."""
+"""The Characters panel: characters and gaze maps made over a real socket, saved, loaded, and refused if invalid."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def takes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def author(takes: Path, built: Path) -> Iterator[FakePage]:
-    """A page with the walks open and a node made of them; the tests below change nothing of that."""
+    """A page with the walks open and a node made of them; the tests below do not change these."""
     server = Server(takes, built)
     with FakePage(server) as page:
         motions = [page.do("open", path=f"walk{k}.bvh")["motion"] for k in range(3)]

@@ -1,4 +1,4 @@
-"""Blends, transitions and grids as the page asks for them."""
+"""Blends, transitions and grids, requested as by the page."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def test_result_is_what_the_library_makes(page: FakePage, pair: list[str], folde
     same = marey.blend([a, b], [0.25, 0.75])
     assert result["n_frames"] == len(same)
     _, positions, _ = page.frames(result["motion"], 0, len(same))
-    # Not to the last digit: generated walks have ties, which the rounding of whatever loaded the file decides.
+    # Only approximately: generated walks have ties, which are decided by the rounding of the loaded file.
     assert np.abs(positions - same.world().positions).max() < 0.01
     again = page.do("blend", motions=pair, weights=[0.75, 0.25], result=result["motion"])["motion"]
     assert again["motion"] == result["motion"]
     assert again["revision"] != result["revision"]
     assert again["undo"] == 1
-    # One move of a slider is one step, however many blends it takes.
+    # One drag of a slider is one step, however many blends it makes.
     for weights in ([0.7, 0.3], [0.6, 0.4]):
         again = page.do("blend", motions=pair, weights=weights, result=result["motion"], merge_undo=True)["motion"]
     assert again["undo"] == 1

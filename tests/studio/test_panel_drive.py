@@ -1,4 +1,4 @@
-"""Drive: what is streamed in each way, how ways are changed while it plays, and what counts as an answer."""
+"""The Drive panel: the streams of each controller, changes of the controller during playback, and response times."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_new_controller_starts_at_the_position_of_the_character(
 
 
 def test_frames_are_the_streams_own_moved_as_one(drivers: dict[str, Callable[[], Driver]]) -> None:
-    """Once the pose before has died away, what is shown is what the stream gives, carried by one move."""
+    """After the previous pose has faded, the poses shown are those of the stream, moved by one transform."""
     before = DriveSource(drivers["tree"](), Record())
     for _ in range(40):
         before.frame()
@@ -209,7 +209,7 @@ def test_answers_are_timed_as_they_are_defined() -> None:
     record = Record()
     clock = ResponseClock(100.0, record)
     clock.request(1.0, 0.0)
-    for k in range(100):  # it faces there from the 60th frame on
+    for k in range(100):  # it faces that direction from frame 60 on
         clock.step(0.0 if k < 59 else 1.0 + math.radians(14.0))
     assert record.answers == [pytest.approx(0.59)]
     clock.request(1.05, 1.0)
@@ -228,7 +228,7 @@ def test_answers_are_timed_as_they_are_defined() -> None:
 
 
 def _sweep(clock: ResponseClock, *directions: float, frames: int) -> None:
-    """Requests one after another, each for some frames of a character that faces 0."""
+    """Make requests, each for some frames, to a character that faces 0."""
     for direction in directions:
         clock.request(direction, 0.0)
         for _ in range(frames):
@@ -518,7 +518,7 @@ def page(tmp_path_factory: pytest.TempPathFactory, built: Path, character: Param
 
 
 def _live(page: FakePage, stream: int, n: int) -> list[tuple[Any, dict[str, Any]]]:
-    """The next n frames of a stream and their info."""
+    """Return the next n frames of a stream and their info."""
     out: list[tuple[Any, dict[str, Any]]] = []
     while len(out) < n:
         while not page.binary:
@@ -530,7 +530,7 @@ def _live(page: FakePage, stream: int, n: int) -> list[tuple[Any, dict[str, Any]
 
 
 def _read(data: bytes) -> tuple[int, Any, dict[str, Any]]:
-    """Stream, positions (J, 3) and info of a live frame; 0 for a frame of another kind."""
+    """Return stream, positions (J, 3) and info of a live frame; 0 for a frame of another kind."""
     header, positions, rotations = unpack(data)
     if header[1] != 2:
         return 0, positions[0], {}
@@ -562,7 +562,8 @@ def test_a_saved_character_is_driven_and_another_controller_continues(page: Fake
     ways = {each["way"]: each for each in page.do("drive_statistics")["ways"]}
     assert set(ways) == {"character", "tree"}
     assert page.do("drive_keep", seconds=0.5)["motion"]["name"] == "driven"
-    # Another one starts beside it. Each obeys its own requests, and one can be replaced while the other goes on.
+    # Another character starts beside it. Each follows its own requests, and one can be replaced while the other
+    # continues.
     first = other["started"]["stream"]
     second = page.do("drive_start", way="tree", beside=True)["started"]["stream"]
     page.do("drive_request", stream=first, direction=0.0)
@@ -577,7 +578,7 @@ def test_a_saved_character_is_driven_and_another_controller_continues(page: Fake
     page.do("live_stop", stream=third)
     other = page.do("drive_start", way="tree")
     page.do("live_stop", stream=started["started"]["stream"])
-    _live(page, other["started"]["stream"], 3)  # what came after it goes on
+    _live(page, other["started"]["stream"], 3)  # the later one continues
     page.do("live_stop", stream=other["started"]["stream"])
 
 

@@ -1,4 +1,4 @@
-"""Find and aim: webs, thresholds, matches, spaces and targets, over a real socket."""
+"""The Find panel: webs, thresholds, matches, spaces and targets, over a real socket."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FEATURE = "position:right_ball@farthest"
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory, built: Path) -> Iterator[tuple[FakePage, dict[str, Any]]]:
-    """A page of a folder with both takes, a file of another character and one that is broken, and all kicks found."""
+    """A page of a folder with both takes, a file of another character and a damaged one; all kicks are found."""
     folder = tmp_path_factory.mktemp("takes")
     (folder / "deep").mkdir()
     marey.save(takes()[0], folder / "take0.npz")
@@ -136,13 +136,13 @@ def test_what_was_compared_at_a_lower_rate_is_opened_and_aimed_at_its_own(
         np.testing.assert_allclose(positions, truth[first : round(30.0 * tiles[1]["stop"]) - 1], atol=1e-5)
         space = page.do("aim_make", search=search, feature=FEATURE, settings={"samples": 50})
         assert space["first"]["motion"]["fps"] == 30.0
-        # What has changed is there as it was compared, and that is said.
+        # A changed clip is opened as it was indexed, with a note.
         page.operate("clean", motion)
         info, note, _ = opened(1)
         assert info["fps"] == 15.0
         assert note == "take0 is missing or has changed since it was indexed; the indexed version at 15 Hz is used."
         assert page.do("aim_make", search=search, feature=FEATURE, settings={"samples": 50})["notes"][0] == note
-        # Another web leaves what is aimed alone.
+        # Another web does not change the current target control.
         page.do("find_build", like=motion, motions=[motion], rate=15.0)
         stands = page.do("find_now")
         assert (stands["found"], stands["space"]["names"]) == (None, space["names"])
@@ -160,7 +160,7 @@ def test_a_space_is_aimed_by_numbers_and_by_places(found: tuple[FakePage, dict[s
     solved = page.do("aim", target=target, refine=True)
     assert solved["motion"]["motion"] == name
     assert (solved["motion"]["undo"], solved["motion"]["revision"] > first["motion"]["revision"]) == (0, True)
-    # By the point in the world where that target was drawn, it is the same motion again.
+    # With the world position at which that target was drawn, it is the same motion again.
     again = page.do("aim", point=solved["point"], refine=True)
     assert again["target"] == pytest.approx(target, abs=1e-9)
     assert again["reached"] == pytest.approx(solved["reached"], abs=1e-9)
@@ -189,7 +189,7 @@ def test_targets_out_of_reach_are_reported_and_added_results_stay(found: tuple[F
     assert saved["motion"] != far["motion"]["motion"]
     moved = page.do("aim", target=far["aimed"])
     assert page.do("motion", motion=saved["motion"]) == saved
-    # One that was closed comes back as a new one.
+    # A closed motion is returned as a new one.
     page.do("close", motion=moved["motion"]["motion"])
     assert page.do("aim", target=far["aimed"])["motion"]["motion"] != moved["motion"]["motion"]
 
@@ -325,7 +325,7 @@ def test_an_aimable_motion_is_saved_and_aimed_by_another(found: tuple[FakePage, 
         truth = space(target).world().positions
         _, positions, _ = other.frames(solved["motion"]["motion"], 0, len(truth))
         np.testing.assert_allclose(positions, truth, atol=1e-5)
-        # On the origin, a place that is asked for is that place in the world.
+        # With the character at the origin, a requested position is that position in the world.
         assert solved["point"] == pytest.approx(target, abs=1e-9)
         assert other.do("find_now")["space"]["first"] == solved
 

@@ -1,4 +1,4 @@
-"""Graphs as the page asks for them: thresholds, walks, paths and steering."""
+"""Graphs as requested by the page: thresholds, walks, paths and steering."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_folder_of_several_skeletons_uses_the_most_frequent_one(running: Serve
 
 
 def test_links_are_those_of_the_graph(page: FakePage, graph: dict[str, Any], folder: Path) -> None:
-    """Quick statistics are what a graph that is really built has."""
+    """The quick statistics are those of a graph that is actually built."""
     clips = [marey.load(folder / f"{name}.bvh") for name in ("straight", "left", "right", "run")]
     limits = {("walk", "run"): 0.2, ("run", "walk"): 0.0}
     pairs = [{"before": a, "after": b, "meters": m} for (a, b), m in limits.items()]
@@ -151,7 +151,7 @@ def test_path_is_followed(page: FakePage, graph: dict[str, Any]) -> None:
     assert np.allclose(np.array(done["path"])[[0, -1]], line[[0, -1]], atol=1e-3)
     corner = [{"points": [[0, 0], [0, 2.5], [2.5, 2.5]], "label": None}]
     why = page.do("graph_follow", threshold=graph["suggested"], stretches=corner, clean=False)["why"]
-    # The walks turn by 0.7 rad/s at 1.3 m/s or so.
+    # The walks turn by about 0.7 rad/s at 1.3 m/s.
     assert re.search(r"The path turns by 90° within 1 m at 2\.\d m; the clips turn by 3\d° at most", why)
     with pytest.raises(Failed, match="choose a style for every segment"):
         page.do("graph_follow", threshold=0.1, stretches=[*stretches, {"points": [[9, 9]], "label": None}])
@@ -198,7 +198,7 @@ def test_graph_is_saved_whole(page: FakePage, running: Server, graph: dict[str, 
     (tmp_path / "graph.npz").write_bytes(body)
     loaded = MotionGraph.load(tmp_path / "graph.npz")
     assert loaded.n_transitions == graph["links"]["transitions"]
-    # Most of it is walking, and there steering begins.
+    # Most of it is walking, and steering begins there.
     start = start_node(loaded)
     assert start is None or loaded.clips[loaded.nodes[start, 0]].name in WALKS
 

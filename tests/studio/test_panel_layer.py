@@ -1,4 +1,4 @@
-"""Layer: splices, transplanted limbs and looks, over a real socket."""
+"""The Layers panel: splices, transplanted limbs and looks, over a real socket."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_a_project_reopens_clips_and_state(project_server: Server, folder: Path)
         assert not any(each["edited"] for each in saved["motions"])
         assert set(os.listdir(folder)) > {*before, saved["file"], "run.glb"}
         assert page.do("project_list") == {"files": [saved["file"]], "open": saved["file"]}
-        # Saved again, it replaces itself and nothing else.
+        # Saved again, it replaces only itself.
         page.do("project_save", name=saved["file"], state={**state, "frame": 8})
         assert read_project(folder / saved["file"]).state["frame"] == 8
         assert [each.id for each in read_project(folder / saved["file"]).clips] == [first, edited, sampled]
@@ -62,7 +62,7 @@ def test_a_project_reopens_clips_and_state(project_server: Server, folder: Path)
         assert opened["state"] == {**state, "frame": 8}
         # The clip that was open is closed.
         assert [each["motion"] for each in opened["motions"]] == ["m2", "m3", "m4"]
-        # A clip that is gone is named, and the others are opened.
+        # A missing clip is named, and the others are opened.
         os.rename(folder / "run.glb", folder / "gone.glb")
         again = page.do("project_open", path=f"two walks{SUFFIX}")
         assert len(again["motions"]) == 2

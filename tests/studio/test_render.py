@@ -1,4 +1,4 @@
-"""Moving pictures: the camera sees everything, files have the right length, and wrong uses are refused."""
+"""Rendered animations: the camera sees everything, files have the right length, and invalid input is refused."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def project(points: np.ndarray, eye: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Coordinates in the picture in units of its half height, as any camera with this field of view has them."""
+    """Return coordinates in the image in units of its half height, for a camera with this field of view."""
     right, up, away = view_axes(eye, target)
     seen = points - eye
     return np.stack([seen @ right, seen @ up], -1) / -(seen @ away)[..., None] / np.tan(FIELD_OF_VIEW / 2)
@@ -85,7 +85,7 @@ def open_image(path: Path):
 
 
 def durations(path: Path) -> list[float]:
-    """Seconds that each picture of an animation is shown."""
+    """Return the seconds for which each frame of an animation is shown."""
     image, out = open_image(path), []
     for k in range(image.n_frames):
         image.seek(k)
@@ -134,7 +134,7 @@ def test_side_by_side_and_themes_change_the_picture(tmp_path):
 
 
 def test_a_video_goes_through_ffmpeg(tmp_path, monkeypatch):
-    """A stand-in for ffmpeg writes how many bytes it was given."""
+    """A stand-in for ffmpeg that writes the number of bytes it was given."""
     tool = tmp_path / "ffmpeg"
     tool.write_text(
         f"#!{sys.executable}\nimport sys\nn = len(sys.stdin.buffer.read())\nopen(sys.argv[-1], 'w').write(str(n))\n"
@@ -226,7 +226,7 @@ def test_the_command_draws_as_many_pictures_per_second_as_requested(tmp_path, mo
 
 @pytest.mark.slow("starts a browser")
 def test_a_browser_draws_the_same_scene(tmp_path, monkeypatch):
-    """Solid bodies and line drawings cover the same part of the picture."""
+    """Solid bodies and line drawings cover the same part of the image."""
     masks = {}
     for drawing in ("plot", "browser"):
         if drawing == "browser":
@@ -247,7 +247,7 @@ def test_a_browser_draws_the_mesh_of_a_file(tmp_path, monkeypatch, data_folder):
     for skin in (True, False):
         render(motion, tmp_path / "a.png", frame=5, size="160x120", skin=skin)
         pictures.append(np.asarray(open_image(tmp_path / "a.png")).astype(int))
-    colorful = [(np.ptp(pixels, axis=2) > 24).sum() for pixels in pictures]  # its mesh is gray, our body is blue
+    colorful = [(np.ptp(pixels, axis=2) > 24).sum() for pixels in pictures]  # its mesh is gray, marey's body is blue
     assert colorful[0] < 20 < colorful[1]
 
 

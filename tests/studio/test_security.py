@@ -1,4 +1,4 @@
-"""Attacks: each is turned away, and says nothing but why."""
+"""Attacks: each is rejected, without any information but the reason."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_tokens_differ_from_start_to_start(clips: Path, built: Path, server: Ser
 )
 @pytest.mark.parametrize("path", ["/", "/?token={token}", "/ws"])
 def test_other_host_names_are_turned_away(server: Server, host: str, path: str) -> None:
-    """A name of somebody else's that is pointed at this machine would make their page one of the same origin."""
+    """With a foreign name that resolves to this machine, a foreign page would have the same origin."""
     headers = server.own() | {"Host": host.format(port=server.address.port)}
     status, answered, _ = server.request("GET", path.format(token=server.address.token), without(headers, "Origin"))
     assert status == 403

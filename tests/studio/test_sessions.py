@@ -1,4 +1,4 @@
-"""Sessions: they outlive a lost connection, end with the page, and have limited memory."""
+"""Sessions: they survive a lost connection, end with the page, and have limited memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def session_of(server: Server, page: FakePage) -> Session:
 
 
 def lose(page: FakePage) -> None:
-    """End a connection as a lost network does: no goodbye."""
+    """End a connection like a lost network: without a close frame."""
     page.socket.socket.shutdown(sockets.SHUT_RDWR)
     page.socket.close()
 
@@ -274,7 +274,7 @@ def test_a_page_that_asks_and_does_not_read_cannot_fill_the_memory(server: Serve
     assert len(session._tasks) <= MAX_WAITING
     assert len(session.outbox._blocks) <= BLOCKS
     assert len(session.outbox._texts) <= boxes.KEPT
-    with FakePage(server) as other:  # others do not notice
+    with FakePage(server) as other:  # other clients do not notice
         assert other.do("list")["files"]
     lose(page)
     until(lambda: not session._tasks, "an end to it")
@@ -295,7 +295,7 @@ def test_eight_pages_at_once_get_their_streams(server: Server) -> None:
     pages = [FakePage(server) for _ in range(8)]
     for page in pages:
         motion = page.do("open", path="walk.bvh")["motion"]
-        page.do("live_start", motion=motion, rate=20.0)  # what waits to be read fits into buffers
+        page.do("live_start", motion=motion, rate=20.0)  # pending messages fit into buffers
     for page in pages:
         while len(page.binary) < 20:
             page.receive()
@@ -312,14 +312,14 @@ def test_there_is_an_end_to_sessions(clips: Path, built: Path, monkeypatch: pyte
     session = session_of(server, page)
     page.close()
     until(lambda: not session.outbox.is_attached, "the page's end")
-    with FakePage(server) as other:  # one whose page has gone makes room
+    with FakePage(server) as other:  # a session whose page has gone makes room
         assert other.do("list")["files"]
         assert len(server.studio.sessions) == 1
     server.stop()
 
 
 def test_panel_state_is_created_once() -> None:
-    """Two commands that come at the same time must not each begin a draft of their own."""
+    """Two simultaneous commands must not each start a draft of their own."""
     state, begun = PanelState(), threading.Barrier(4)
 
     def begin() -> object:

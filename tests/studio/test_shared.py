@@ -1,4 +1,4 @@
-"""What the sessions of a server share, and the temporary folders of servers: made once, removed in the end."""
+"""Files shared by the sessions of a server, and temporary folders of servers: made once, and removed at the end."""
 
 from __future__ import annotations
 

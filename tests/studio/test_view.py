@@ -1,4 +1,4 @@
-"""`marey view`: one page with everything inside, in which names stay names."""
+"""`marey view`: one page that contains everything, in which names cannot inject anything."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOSTILE = "</script><script>alert(1)</script><!--<script>"
 
 
 class Parts(HTMLParser):
-    """The elements of a page and the texts in them, as a browser finds them."""
+    """Collect the elements of a page and their texts, as a browser finds them."""
 
     def __init__(self, page: bytes) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ def player(tmp_path: Path) -> Path:
 
 
 def decoded(motion: dict[str, object]) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and rotations, as the page has them."""
+    """Return positions and rotations, as the page decodes them."""
     info = motion["info"]
     shape = (info["n_frames"], len(info["joints"]))  # type: ignore[index]
     whole = np.frombuffer(base64.b64decode(str(motion["positions"])), "<i2").reshape(*shape, 3).astype(float)

@@ -21,7 +21,7 @@ class Node:
 
 @dataclass
 class Evaluated:
-    """nodes in the file's order; rows of numbers; frame_time as spelled; positions (F, N, 3) in the file's unit."""
+    """Nodes in the file's order; rows of numbers; frame_time as spelled; positions (F, N, 3) in the file's unit."""
 
     nodes: list[Node]
     rows: list[list[float]]
@@ -61,7 +61,7 @@ def _nodes(lines: list[str]) -> list[Node]:
 
 
 def _poses(nodes: list[Node], table: np.ndarray) -> np.ndarray:
-    """(F, N, 3) from (F, C); all frames at once."""
+    """Compute (F, N, 3) from (F, C), all frames at once."""
     n_frames, n_channels = table.shape
     columns = iter(table.T)
     matrices: dict[int, np.ndarray] = {}

@@ -1,4 +1,4 @@
-"""Slow, obvious forms of what the cleanup's kernels do."""
+"""Slow twins of the cleanup's kernels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 
 def nearest_in_balls(balls: np.ndarray) -> np.ndarray:
-    """The point nearest to the origin in all balls (n, 4), by a general solver from several starts."""
+    """Return the point nearest to the origin in all balls (n, 4), by a general solver with several starts."""
     cons = [{"type": "ineq", "fun": lambda x, b=b: b[3] ** 2 - np.sum((x - b[:3]) ** 2)} for b in balls]
     best, least = None, np.inf
     for start in (np.zeros(3), balls[:, :3].mean(axis=0), *balls[:, :3]):
@@ -24,7 +24,7 @@ def nearest_in_balls(balls: np.ndarray) -> np.ndarray:
 
 
 def closed(mask: np.ndarray, gap: int) -> np.ndarray:
-    """Flags (F,) with every gap of up to `gap` frames between two runs filled."""
+    """Return flags (F,) with every gap of up to `gap` frames between two runs filled."""
     out = mask.copy()
     on = np.flatnonzero(mask)
     for a, b in pairwise(on):
@@ -34,18 +34,18 @@ def closed(mask: np.ndarray, gap: int) -> np.ndarray:
 
 
 def ease(u: float) -> float:
-    """1 at 0, 0 from 1 on, slope and curvature 0 at both: the quintic through these six conditions."""
+    """Evaluate the quintic that is 1 at 0 and 0 from 1 on, with slope and curvature 0 at both."""
     u = min(u, 1.0)
     return 1.0 - 10.0 * u**3 + 15.0 * u**4 - 6.0 * u**5
 
 
 def line(u: float) -> float:
-    """0 at 0 with slope 1 and curvature 0; 0 with slope and curvature 0 from 1 on."""
+    """Evaluate the quintic that is 0 at 0 with slope 1 and curvature 0; and 0 with slope and curvature 0 from 1 on."""
     return u - 6.0 * u**3 + 8.0 * u**4 - 3.0 * u**5 if u < 1.0 else 0.0
 
 
 def tail(values: np.ndarray, kinds: np.ndarray, t: int, window: int, shortest: int) -> np.ndarray:
-    """The adjustment of free frame t from those of the settled frames before and after."""
+    """Compute the adjustment of free frame t from those of the constrained frames before and after."""
     back = next((n for n in range(1, window + 1) if t - n >= 0 and kinds[t - n]), None)
     ahead = next((n for n in range(1, window + 1) if t + n < len(kinds) and kinds[t + n]), None)
     gap = back + ahead if back and ahead else np.inf

@@ -1,4 +1,4 @@
-"""Slow, obvious distances between frames: Kovar 4.1 as it is written, minimized by search, and minima cell by cell."""
+"""Slow twins of frame distances: Kovar 4.1 as printed, minimized by search, and minima cell by cell."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 
 def window(n_a, i, n_b, j, weights):
-    """(r, weight) of the frames of the window that both clips have, weights scaled to sum 1."""
+    """Return (r, weight) of the frames of the window that both clips have, with weights scaled to sum 1."""
     half = len(weights) // 2
     inside = [(r, float(weights[half + r])) for r in range(-half, half + 1) if 0 <= i + r < n_a and 0 <= j + r < n_b]
     total = sum(w for _, w in inside)
@@ -17,7 +17,7 @@ def window(n_a, i, n_b, j, weights):
 
 
 def clouds_at(a, i, b, j, marker_weights, frame_weights):
-    """Points p, p' (N, 3) and weights (N,) of two windows."""
+    """Return points p, p' (N, 3) and weights (N,) of two windows."""
     p, q, w = [], [], []
     for r, fraction in window(len(a), i, len(b), j, frame_weights):
         for m, own in enumerate(marker_weights):
@@ -28,7 +28,7 @@ def clouds_at(a, i, b, j, marker_weights, frame_weights):
 
 
 def moved(points, theta, x0, z0):
-    """Turn about the vertical, then shift."""
+    """Rotate about the vertical, then shift."""
     x, y, z = points.T
     return np.stack(
         [x * math.cos(theta) + z * math.sin(theta) + x0, y, -x * math.sin(theta) + z * math.cos(theta) + z0], axis=1
@@ -36,13 +36,13 @@ def moved(points, theta, x0, z0):
 
 
 def objective(move, p, q, w):
-    """The sum of Kovar 4.1."""
+    """Compute the sum of Kovar 4.1."""
     return float((w * ((p - moved(q, *move)) ** 2).sum(axis=1)).sum())
 
 
 def searched(p, q, w):
-    """The smallest value of the objective, by search from several turns, and where it is."""
-    # Far from the origin a search has to step across kilometers for each turn; about the middles it has not.
+    """Return the smallest value of the objective, by search from several angles, and its transform."""
+    # Far from the origin, a search would step across kilometers for each rotation; about the means, it does not.
     shift_p, shift_q = (np.array([1.0, 0.0, 1.0]) * (w[:, None] * points).sum(axis=0) for points in (p, q))
     best = None
     for start in np.linspace(-np.pi, np.pi, 7)[1:]:
@@ -57,13 +57,13 @@ def searched(p, q, w):
 
 
 def spread(points, w):
-    """The cloud's variance."""
+    """Return the cloud's variance."""
     middle = (w[:, None] * points).sum(axis=0)
     return float((w * ((points - middle) ** 2).sum(axis=1)).sum())
 
 
 def solved(p, q, w):
-    """The smallest value in long double, by the closed form: an oracle for digits that a search does not reach."""
+    """Return the smallest value in long double, in closed form: a reference for digits that a search does not reach."""
     p, q, w = (np.asarray(values, dtype=np.longdouble) for values in (p, q, w))
     pc, qc = (points - (w[:, None] * points).sum(axis=0) for points in (p, q))
     a = (w * (pc[:, 0] * qc[:, 0] + pc[:, 2] * qc[:, 2])).sum()
@@ -76,7 +76,7 @@ def solved(p, q, w):
 
 
 def grid(a, b, marker_weights, frame_weights, align=True):
-    """(Fa, Fb), one cell after the other."""
+    """Compute the grid (Fa, Fb), one cell after the other."""
     out = np.empty((len(a), len(b)))
     for i in range(len(a)):
         for j in range(len(b)):
@@ -86,7 +86,7 @@ def grid(a, b, marker_weights, frame_weights, align=True):
 
 
 def minima(values, limit=math.inf, min_lag=0):
-    """Cells without a smaller neighbor; of equal neighbors the first counts as smaller."""
+    """Return the cells without a smaller neighbor; of equal neighbors, the first counts as smaller."""
     found = []
     n_rows, n_columns = values.shape
     for i in range(n_rows):

@@ -1,4 +1,4 @@
-"""Slow, obvious contacts: one frame after the other, lists instead of arrays."""
+"""Slow twins of contact detection: frame by frame, with lists instead of arrays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def runs_of(flags):
-    """Half-open (start, stop) of each stretch of true flags."""
+    """Return half-open (start, stop) of each run of true flags."""
     runs, start = [], None
     for f, flag in enumerate([*flags, False]):
         if flag and start is None:
@@ -18,7 +18,7 @@ def runs_of(flags):
 
 
 def close_gaps(runs, gap):
-    """Stretches that lie at most `gap` frames apart become one."""
+    """Join runs that are at most `gap` frames apart."""
     out = []
     for start, stop in runs:
         if out and start - out[-1][1] <= gap:
@@ -29,7 +29,7 @@ def close_gaps(runs, gap):
 
 
 def calm_down(speed, start, stop, average, frames, share, longest):
-    """Take frames off the faster end until the average is low, or few are left; an end of the clip stays."""
+    """Remove frames at the faster end until the average is low, or few are left; an end of the clip stays."""
     n_frames = len(speed)
     if stop - start > longest or (start, stop) == (0, n_frames):
         return start, stop
@@ -53,7 +53,7 @@ def grow(speed, clearance, keep, start, stop, frames, times, height):
 
 
 def plants(speed, clearance, pace, limits, each, own, calm, gap, shortest):
-    """The contacts of one point as half-open intervals."""
+    """Return the contacts of one point as half-open intervals."""
     enter_speed, keep_speed, enter_height, keep_height = limits
     height, times = each
     base, factor, noise, cut = own
@@ -98,7 +98,8 @@ def plants(speed, clearance, pace, limits, each, own, calm, gap, shortest):
 
 
 def lowest_level(heights, width, needed):
-    """Try every window; of those that start within `width` of the first that holds enough, the fullest's median."""
+    """Try every window; of those that start within `width` of the first that holds enough, return the median of the
+    fullest."""
     heights = sorted(heights)
     windows = [[h for h in heights if low <= h <= low + width] for low in heights]
     full = [low for low, window in zip(heights, windows, strict=True) if len(window) >= needed]
@@ -109,7 +110,8 @@ def lowest_level(heights, width, needed):
 
 
 def level_shares(heights, low, high, width, needed):
-    """10th, 25th percentile and median of the heights near the lowest level of those from `low` to under `high`."""
+    """Return the 10th and 25th percentile and the median of the heights near the lowest level, from `low` to below
+    `high`."""
     near = sorted(h for h in heights if low <= h < high)
     level = lowest_level(near, width, needed)
     if level is None:
@@ -119,7 +121,7 @@ def level_shares(heights, low, high, width, needed):
 
 
 def raised_in_air(still, paths, mains, feet, raised, slope):
-    """Which points stand, without those of a foot in the air while the other one stands."""
+    """Return which points stand, without those of a foot in the air while the other one stands."""
     still = still.copy()
     for side, (k, other) in enumerate((mains, mains[::-1])):
         above = paths[:, k, 1] - paths[:, other, 1]
@@ -130,7 +132,7 @@ def raised_in_air(still, paths, mains, feet, raised, slope):
 
 
 def robust_weights(terms, heights, outlier, rounds, converged):
-    """Weights of a robust fit: least absolute values, then Tukey; None if nothing is left."""
+    """Return the weights of a robust fit: least absolute values, then Tukey; None if nothing is left."""
     weights = np.ones(len(heights))
     for i in range(2 * rounds):
         square = terms.T @ np.diag(weights) @ terms
@@ -147,7 +149,7 @@ def robust_weights(terms, heights, outlier, rounds, converged):
 
 
 def fitted(terms, heights, weights, noise, prior):
-    """Coefficients, their covariance and the residue; terms without any weight are 0."""
+    """Return coefficients, their covariance and the residual; terms without any weight are 0."""
     scatter = noise
     for _ in range(2):
         inverse = np.linalg.pinv(terms.T @ np.diag(weights) @ terms / scatter**2 + np.diag(prior))

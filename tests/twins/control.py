@@ -1,4 +1,4 @@
-"""Slow and obvious twins of what plays live."""
+"""Slow twins of live players."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def wished_path(pace, turn_rate, speed, turn, ahead, springs, limits):
-    """(4 T,) places, then facing, of a character whose speed and yaw are pulled by springs, in many small steps."""
+    """Simulate in small steps a character whose speed and yaw are pulled by springs: positions, then facing, (4 T,)."""
     push, place = 0.0, np.zeros(2)
     yaw, rate = 0.0, turn_rate
     dt = 1e-4

@@ -1,4 +1,4 @@
-"""Slow, obvious twin of a look on a character that stands still and faces +Z."""
+"""Slow twin of a look by a character that stands still and faces +Z."""
 
 import numpy as np
 
@@ -6,7 +6,8 @@ from marey.maths import quat
 
 
 def turned_joints(motion, shift, begin, spine, neck):
-    """Local rotations (F, J, 4) after one look (Heck 5.2.3): a spine joint for each part, the neck's over the rest."""
+    """Return local rotations (F, J, 4) after one look (Heck 5.2.3): a spine joint for each part, the neck's over the
+    rest."""
     world = motion.world().rotations
     out = motion.rotations.copy()
     for frame in range(len(motion)):
@@ -25,7 +26,7 @@ def turned_joints(motion, shift, begin, spine, neck):
 
 
 def looking(shift, seconds):
-    """Where the eyes point at a time from a look's beginning, as a unit vector."""
+    """Return the direction of the eyes at a time from the start of a look, as a unit vector."""
     toward = np.array([0.0, 0.0, 1.0])
     for turn in shift.rotations_at([seconds])[0][::-1]:
         toward = quat.rotate(turn, toward)

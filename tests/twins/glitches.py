@@ -1,4 +1,4 @@
-"""Slow, obvious forms of the kernels that look for glitches and strides."""
+"""Slow twins of the kernels that find glitches and strides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from marey.maths import quat
 
 
 def moving_joints(positions, joints, distance):
-    """Which joints change their velocity by more than `distance` both before and after a step."""
+    """Return the joints whose velocity changes by more than `distance` both before and after a step."""
     change = np.linalg.norm(np.diff(positions[:, joints], n=2, axis=0), axis=2)
     jump = np.concatenate([change[:1], np.minimum(change[:-1], change[1:]), change[-1:]])
     return (jump > distance).any(axis=0)
@@ -22,7 +22,7 @@ def flipping_joints(rotations, joints, cosine):
 
 
 def twist(rotations, joint, axis):
-    """The range of the angle by which a joint rotates about an axis, summed over the frames."""
+    """Return the range of the angle by which a joint rotates about an axis, summed over the frames."""
     steps = quat.log(quat.inv_mul(rotations[:-1, joint], rotations[1:, joint]))
     return np.ptp(np.cumsum([0.0, *(steps @ axis)]))
 
@@ -40,7 +40,7 @@ def second_gradient(path):
 
 
 def gait_axis(hips, across):
-    """The unit vectors that the hips face, and whether the body travels sideways."""
+    """Return the unit vectors that the hips face, and whether the body travels sideways."""
     left = across / np.linalg.norm(across, axis=1, keepdims=True)
     facing = np.stack([-left[:, 1], left[:, 0]], axis=1)
     steps = np.diff(hips, axis=0)
@@ -49,7 +49,7 @@ def gait_axis(hips, across):
 
 
 def passes(values, frames, swing):
-    """Where a signal crosses 0, or the middle of a swing on one side of 0, between its extremes."""
+    """Return where a signal crosses 0, or the middle of a swing on one side of 0, between its extremes."""
     found = []
     for i, (a, b) in enumerate(itertools.pairwise(frames)):
         low, high = sorted((values[a], values[b]))
@@ -64,13 +64,13 @@ def passes(values, frames, swing):
 
 
 def distance_outside(points, tops, point, directions):
-    """How far a point on the floor is outside the area between those points that are below their tops."""
+    """Return how far a point on the floor is outside the area between those points that are below their limits."""
     supports = points[points[:, 1] < tops][:, [0, 2]]
     return (point @ directions - (supports @ directions).max(axis=0)).max()
 
 
 def extremes(values, swing):
-    """Frames of alternating maxima and minima, with neighbors at least `swing` apart."""
+    """Return the frames of alternating maxima and minima, with neighbors at least `swing` apart."""
     found, low, high, rising = [], 0, 0, 0
     for i, value in enumerate(values):
         high, low = (i if value > values[high] else high), (i if value < values[low] else low)
@@ -84,7 +84,7 @@ def extremes(values, swing):
 
 
 def stride(soles, hips, a, b, still, low):
-    """The smaller and larger movement of an ankle, the length, and the duty factor of a stride in frames a to b."""
+    """Return the smaller and larger movement of an ankle, the length, and the duty factor of a stride in frames a to b."""
     floor = soles[:, :, [0, 2]]
     moves = np.linalg.norm(np.ptp(floor[a : b + 1, :2], axis=0), axis=1)
     length = np.linalg.norm((hips[b] - hips[a])[[0, 2]])

@@ -1,4 +1,4 @@
-"""Slow, obvious kinematics: one joint of one frame at a time, by matrices and by trying."""
+"""Slow kinematics: one joint of one frame at a time, by matrices and by search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def matrix(quaternion):
-    """(3, 3) rotation matrix of a unit quaternion wxyz, as the textbooks print it."""
+    """Return the rotation matrix (3, 3) of a unit quaternion wxyz by the textbook formula."""
     w, x, y, z = quaternion
     return np.array(
         [
@@ -20,7 +20,7 @@ def matrix(quaternion):
 
 
 def transform(quaternion, position):
-    """(4, 4) parent-from-child."""
+    """Return the matrix (4, 4), parent from child."""
     out = np.eye(4)
     out[:3, :3] = matrix(quaternion)
     out[:3, 3] = position
@@ -28,7 +28,7 @@ def transform(quaternion, position):
 
 
 def world_matrices(parents, offsets, root_position, rotations):
-    """(J, 4, 4) world-from-joint of one frame."""
+    """Return the matrices (J, 4, 4), world from joint, of one frame."""
     out = []
     for j, parent in enumerate(parents):
         if parent < 0:
@@ -39,7 +39,7 @@ def world_matrices(parents, offsets, root_position, rotations):
 
 
 def motion_matrices(motion):
-    """(F, J, 4, 4) world-from-joint of every frame."""
+    """Return the matrices (F, J, 4, 4), world from joint, of every frame."""
     skeleton = motion.skeleton
     frames = []
     for f in range(len(motion)):
@@ -49,16 +49,15 @@ def motion_matrices(motion):
 
 
 def turn(axis, angle):
-    """(3, 3) right-handed rotation about an axis, by the series of Rodrigues."""
+    """Return the right-handed rotation matrix (3, 3) about an axis, by the series of Rodrigues."""
     x, y, z = np.asarray(axis) / np.linalg.norm(axis)
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
 
 
 def nearest_length(upper, lower, knee, hinge, distance, steps=720):
-    """The limb length nearest to `distance` that a turn of the knee about its hinge can give, and the turn.
-
-    By trying turns all around, then ever finer about the best.
+    """Return the limb length nearest to `distance` that rotating the knee about its hinge can give, and the rotation.
+    Searches all angles, then ever finer around the best.
     """
     down = matrix(knee) @ lower
 

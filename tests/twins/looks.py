@@ -1,4 +1,4 @@
-"""Looks on poses, worked out in the world and with whole arrays."""
+"""Looks of poses, computed in the world with whole arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from marey.maths import quat
 
 
 def with_look(skeleton, rotations, heading, turns):
-    """As `marey.layer.gaze_rotations.rotate_to_look`."""
+    """Do the same as `marey.layer.gaze_rotations.rotate_to_look`."""
     body = GazeBody.from_skeleton(skeleton)
     world = forward_kinematics(skeleton, np.zeros((len(rotations), 3)), rotations).rotations
     turned = quat.from_axis_angle([0.0, 1.0, 0.0], np.asarray(heading))[:, None]
@@ -29,7 +29,7 @@ def with_look(skeleton, rotations, heading, turns):
 
 
 def angles_to(skeleton, positions, rotations, heading, goal):
-    """As `marey.layer.gaze_rotations.find_look_angles`."""
+    """Do the same as `marey.layer.gaze_rotations.find_look_angles`."""
     body = GazeBody.from_skeleton(skeleton)
     eyes = positions[body.head] + quat.rotate(rotations[body.head], body.eyes)
     return direction_to_angles(quat.inv_rotate(quat.from_axis_angle([0.0, 1.0, 0.0], heading), goal - eyes))

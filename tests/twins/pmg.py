@@ -1,4 +1,4 @@
-"""Slow, obvious forms of what `marey.pmg` compiles or does by matrix products."""
+"""Slow twins of the kernels and matrix products of `marey.pmg`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from marey.pmg.costs import half_window, seam_range, sole_points
 
 
 def tilted_weights(off, heat):
-    """Weights ~ exp(heat + off . t) whose mean of off is 0, by a general solver on the dual."""
+    """Return weights ~ exp(heat + off . t) whose mean of off is 0, by a general solver on the dual."""
     from scipy.optimize import minimize
 
     def dual(t):
@@ -27,7 +27,7 @@ def tilted_weights(off, heat):
 
 
 def catmull_rom(values, rows):
-    """Values between rows, one by one, by the cubic whose slopes are those of the neighbors."""
+    """Interpolate between rows, one by one, by the cubic with slopes from the neighbors."""
     out = []
     last = len(values) - 1
     for row in rows:
@@ -41,7 +41,7 @@ def catmull_rom(values, rows):
 
 
 def best_pair(a, b, seams):
-    """Cost and moments of the best transition, every cell on its own; at 30 Hz or less windows have no strides."""
+    """Return cost and moments of the best transition, cell by cell; at 30 Hz or less, windows use every frame."""
     half = half_window(seams, a.fps)
     weights = frame_weights(2.0 * half / a.fps, a.fps)
     clouds = point_clouds(a, seams.markers), point_clouds(b, seams.markers)

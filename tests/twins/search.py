@@ -92,7 +92,7 @@ def best_ends(values: Floats, straight: float = STRAIGHT) -> tuple[Floats, Ints,
     many, begun = np.zeros((n_rows, n_columns), dtype=np.int64), np.zeros((n_rows, n_columns), dtype=np.int64)
     best[0], many[0], begun[0] = values[0], 1, np.arange(n_columns)
     for i in range(1, n_rows):
-        # Rows and columns back, cells gone, and what is paid on the way.
+        # Rows and columns back, cells passed, and their extra cost.
         ways = [(1, 1, 1, np.zeros(n_columns))]
         if i > 1:
             ways.append((2, 1, 2, values[i - 1] + straight))

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of what `marey.layer` computes."""
+"""Slow twins of the kernels of `marey.layer`."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -7,12 +7,12 @@ from marey.layer.halves import split_body
 
 
 def rotation(q):
-    """A quaternion wxyz as SciPy's."""
+    """Return a quaternion wxyz as SciPy's rotation."""
     return Rotation.from_quat(np.roll(q, -1))
 
 
 def best_rotation(source, target):
-    """The rotation about the origin that carries points nearest to targets, by the singular values of Kabsch."""
+    """Return the rotation about the origin that moves points nearest to targets, by Kabsch's singular values."""
     u, _, vt = np.linalg.svd(source.T @ target)
     sign = np.sign(np.linalg.det(vt.T @ u.T))
     return Rotation.from_matrix(vt.T @ np.diag([1.0, 1.0, sign]) @ u.T)
@@ -48,7 +48,7 @@ def trunk(lower, upper):
 
 
 def best_path(values, n_starts, limit, stray, held):
-    """The cost of the cheapest path, by trying everything from the last row backward."""
+    """Return the cost of the cheapest path, by trying all paths from the last row backward."""
     from functools import cache
 
     n_rows, n_columns = values.shape

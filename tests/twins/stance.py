@@ -1,4 +1,4 @@
-"""Feet that carry a character, the slow way: one frame and one point at a time, with matrices and least squares."""
+"""Slow twin of characters that follow planted feet: one frame and one point at a time, by matrices and least squares."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from marey.maths import quat
 
 
 def yaw(angle):
-    """(2, 2) that turns x, z by an angle about the vertical."""
+    """Return the matrix (2, 2) that rotates x, z by an angle about the vertical."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, s], [-s, c]])
 
@@ -27,7 +27,7 @@ def points_from_root(skeleton, points, rotations):
 
 
 def steps_of(points, moves):
-    """By way of the world: the character is laid along its moves, and each step is turned back to halfway."""
+    """Compute in the world: the character is moved along its path, and each step is rotated back to halfway."""
     out = np.zeros((len(points) - 1, points.shape[1], 2))
     for f, (turn, left, ahead) in enumerate(moves[:, :3]):
         for k in range(points.shape[1]):
@@ -38,7 +38,7 @@ def steps_of(points, moves):
 
 
 def counts(levels):
-    """(F - 1, K) what a point counts from frame to frame."""
+    """Return the weight of each point from frame to frame, (F - 1, K)."""
     return np.clip(2.0 * np.minimum(levels[1:], levels[:-1]) - 1.0, 0.0, None)
 
 
@@ -49,7 +49,7 @@ def corrections(steps, wanted, levels):
 
 
 def carry(points, wanted, levels, give):
-    """Frame by frame, the turn and shift that weighted least squares ask for, one after another."""
+    """Return the rotation and shift of weighted least squares, frame by frame."""
     weights = counts(levels)
     place, heading = np.zeros(2), 0.0
     out = [np.zeros(3)]
@@ -61,7 +61,7 @@ def carry(points, wanted, levels, give):
             middle = np.average(gone, axis=0, weights=w)
             mean = np.average(missing, axis=0, weights=w)
             around = gone - middle
-            along = np.stack([around[:, 1], -around[:, 0]], axis=1)  # which way a small turn to the left moves each
+            along = np.stack([around[:, 1], -around[:, 0]], axis=1)  # effect of a small turn to the left
             turn = (w * ((missing - mean) * along).sum(axis=1)).sum()
             turn /= (w * (along**2).sum(axis=1)).sum() + give * w.sum()
             turn *= min(w.sum(), 1.0)

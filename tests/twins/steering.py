@@ -1,4 +1,4 @@
-"""Slow and obvious twins of what looks ahead."""
+"""Slow twins of the planner."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from marey.maths import rigid2d
 
 
 def mixed(axes, table, parameters):
-    """A table between its grid points, by SciPy."""
+    """Interpolate a table between its grid points, by SciPy."""
     from scipy.interpolate import RegularGridInterpolator
 
     values = [first + step * np.arange(int(n)) for first, step, n in axes]
@@ -17,7 +17,7 @@ def mixed(axes, table, parameters):
 
 
 def laid(axes, paths, leave, clips, n_points):
-    """(N, n_points, 3) ways of clips, one by one."""
+    """Return the paths of clips, (N, n_points, 3), one by one."""
     out = []
     for parameter, start, place, until, _ in zip(*clips, strict=True):
         path = mixed(axes, paths, parameter[None])[0]
@@ -31,7 +31,7 @@ def laid(axes, paths, leave, clips, n_points):
 
 
 def cheapest_pass(way, goal, limits, seconds):
-    """Least of seconds along a way and what is missed, at very many places of it."""
+    """Return the lowest cost of time along a path plus remaining distance, at very many points of the path."""
     fine = np.linspace(0.0, len(way) - 1.0, 2000 * (len(way) - 1) + 1)
     dense = np.stack([np.interp(fine, np.arange(len(way)), way[:, k]) for k in range(3)], axis=1)
     gone = seconds * fine / (len(way) - 1.0)
@@ -39,7 +39,7 @@ def cheapest_pass(way, goal, limits, seconds):
     off = np.zeros(len(dense)) if np.isnan(goal[0]) else np.abs(rigid2d.wrap_angle(dense[:, 0] - goal[0]))
     best = np.inf
     for k in range(len(way) - 1):
-        # Of each piece only the place nearest to the goal counts.
+        # Of each piece, only the point nearest to the goal counts.
         part = slice(2000 * k, 2000 * (k + 1) + 1)
         near = part.start + int(np.argmin(apart[part]))
         if apart[near] < limits[0] and off[near] < limits[2]:
@@ -48,7 +48,7 @@ def cheapest_pass(way, goal, limits, seconds):
 
 
 def read_goal(grid, row, place, goal):
-    """A value of a goal (3,) as seen from a place (3,), by SciPy, on a grid that is continued all around."""
+    """Return the value of a goal (3,) seen from a place (3,), by SciPy, on a grid that is continued cyclically."""
     from scipy.interpolate import RegularGridInterpolator
 
     nb, nh = grid.n_bearings, grid.n_headings

@@ -1,4 +1,4 @@
-"""How far a stretch is from standing still, by the whole grid of the stretch cut out of its clip."""
+"""The distance of an interval from standing still, by the whole grid of the interval, cut out of its clip."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from marey.find.build import web_clouds
 
 
 def stillness(web, motion, start, stop):
-    """Meters between frames start .. stop and the first of them, or the last, whichever is less."""
+    """Return the distance in meters between frames start .. stop and the first of them, or the last, whichever is
+    smaller."""
     weights = frame_weights(web.options.window, web.fps, "triangle")
     half = len(weights) // 2
     begin, end = max(start - half, 0), min(stop + half, len(motion))

@@ -1,4 +1,4 @@
-"""Slow, obvious timewarping: every path there is, one after the other."""
+"""Slow timewarping: all paths, one after the other."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def _onward(path, run, left, shape, limit):
 
 
 def best_path(values, start, end, limit, mask=None):
-    """The path of smallest sum to the cell `end`, or None: (sum, path)."""
+    """Return the path with the smallest sum to the cell `end`, as (sum, path), or None."""
     return best_paths(values, start, limit, mask).get(tuple(end))
 
 
 def best_paths(values, start, limit, mask=None):
-    """For every cell that can be reached, (sum, path) of its best path."""
+    """Return (sum, path) of the best path to every cell that can be reached."""
     found = {}
     for path in paths_from(tuple(start), values.shape, limit):
         if mask is not None and not all(mask[cell] for cell in path):
@@ -46,7 +46,7 @@ def best_paths(values, start, limit, mask=None):
 
 
 def best_to_border(values, start, limit, mask=None):
-    """Of the best paths to the cells of the last row and column, the one with the smallest mean, or None."""
+    """Return the path with the smallest mean among the best paths to the last row and column, or None."""
     rows, columns = values.shape
     at_border = [
         (total / len(path), path)
@@ -57,7 +57,7 @@ def best_to_border(values, start, limit, mask=None):
 
 
 def best_around(values, limit):
-    """The sum and path of the best way once around two loops."""
+    """Return the sum and path of the best path once around two loops."""
     rows, columns = values.shape
     tiled = np.tile(values, (2, 2))[: rows + 1]
     found = []
@@ -71,7 +71,7 @@ def best_around(values, limit):
 
 
 def increasing_fit(basis, samples, least):
-    """Control points of the spline nearest to samples (N,) whose steps are at least `least`, by SciPy."""
+    """Return the control points of the best spline for samples (N,) whose steps are at least `least`, by SciPy."""
     from scipy.optimize import lsq_linear
 
     n = basis.shape[1]

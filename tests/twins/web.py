@@ -1,4 +1,4 @@
-"""Which cells a match web keeps, cell by cell and path by path, as the rules say it."""
+"""The cells that a match web keeps, cell by cell and path by path, following the rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ STRAIGHT = ((0, 1), (1, 0))
 
 
 def minima(values, cap):
-    """Two (R, C): no neighbor to left and right is less; none above and below."""
+    """Return two masks (R, C): no neighbor to the left and right is smaller; none above and below."""
     n_rows, n_columns = values.shape
     out = np.zeros((2, n_rows, n_columns), dtype=bool)
     for i in range(n_rows):
@@ -21,7 +21,8 @@ def minima(values, cap):
 
 
 def valid(values, cap, ratio, reach):
-    """(R, C) minima, and cells along their directions until one is less, or too much more, or too far away."""
+    """Return minima (R, C), and the cells along their directions until one is smaller, or too much larger, or too far
+    away."""
     n_rows, n_columns = values.shape
     out = np.zeros(values.shape, dtype=bool)
     for k, found in enumerate(minima(values, cap)):
@@ -40,7 +41,8 @@ def valid(values, cap, ratio, reach):
 
 
 def longest(cells, cell, way, after_straight, known):
-    """Manhattan length of the longest path from a cell through `cells`, forward or back, no two steps straight."""
+    """Return the Manhattan length of the longest path from a cell through `cells`, forward or back, without two
+    straight steps in a row."""
     key = (cell, way, after_straight)
     if key not in known:
         i, j = cell
@@ -54,7 +56,7 @@ def longest(cells, cell, way, after_straight, known):
 
 
 def on_paths(found, least):
-    """(R, C) cells of `found` (R, C) through which a path of such cells of at least that Manhattan length goes."""
+    """Return the cells (R, C) of `found` (R, C) on a path of such cells of at least that Manhattan length."""
     cells = {(int(i), int(j)) for i, j in np.argwhere(found)}
     known = {}
     out = np.zeros(found.shape, dtype=bool)
@@ -66,13 +68,13 @@ def on_paths(found, least):
 
 
 def on_chains(values, cap, near, least):
-    """(R, C) minima below `near` through which a path of such minima of at least that Manhattan length goes."""
+    """Return the minima (R, C) below `near` on a path of such minima of at least that Manhattan length."""
     return on_paths(minima(values, cap).any(axis=0) & (values < near), least)
 
 
 def stored(values, rules):
-    """(R, C) valid cells to which a path of few steps inside the valid region leads from a chain, or the other way, and
-    those on long paths below `near`."""
+    """Return the valid cells (R, C) that a path of few steps inside the valid region connects to a chain, in either
+    direction, and those on long paths below `near`."""
     region = valid(values, rules.cap, rules.ratio, rules.reach)
     chains = on_chains(values, rules.cap, rules.near, rules.chain)
     out = on_paths(region & (values < rules.near), rules.level)

@@ -1,4 +1,4 @@
-"""Small grids and paths, and the slow twin of the path finders."""
+"""Small grids and paths, and a slow twin of the path finders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STEPS = {"r": (0, 1), "d": (1, 0), "x": (1, 1)}
 
 
 def walked(directions: str, start: tuple[int, int] = (0, 0)) -> list[tuple[int, int]]:
-    """The cells of a path given by its letters."""
+    """Return the cells of a path given by its letters."""
     cells = [start]
     for letter in directions:
         step = STEPS[letter]
@@ -19,13 +19,13 @@ def walked(directions: str, start: tuple[int, int] = (0, 0)) -> list[tuple[int, 
 
 
 def longest_run(directions: str) -> int:
-    """The most straight steps in a row that go the same way."""
+    """Return the length of the longest run of straight steps in the same direction."""
     runs = [(letter, len(list(group))) for letter, group in itertools.groupby(directions)]
     return max((n for letter, n in runs if letter != "x"), default=0)
 
 
 def all_paths(shape: tuple[int, int], start: tuple[int, int], end: str, run: int) -> list[list[tuple[int, int]]]:
-    """Every path that keeps the rules, by plain recursion."""
+    """Yield every path that follows the rules, by plain recursion."""
     last = (shape[0] - 1, shape[1] - 1)
     found = []
 
@@ -43,13 +43,13 @@ def all_paths(shape: tuple[int, int], start: tuple[int, int], end: str, run: int
 
 
 def cheapest(values: np.ndarray, start: tuple[int, int], end: str, run: int) -> float:
-    """The least cost of all paths; infinite where there is none."""
+    """Return the lowest cost of all paths; infinite if there is none."""
     costs = [sum(values[cell] for cell in path) for path in all_paths(values.shape, start, end, run)]
     return min(costs, default=np.inf)
 
 
 def optimum(values: np.ndarray, run: int = 2) -> float:
-    """The least cost from corner to corner, by dynamic programming over cells and runs, for larger grids."""
+    """Return the lowest cost from corner to corner, by dynamic programming over cells and runs, for larger grids."""
     best: dict[tuple[int, int, str, int], float] = {(0, 0, "x", 0): float(values[0, 0])}
     rows, columns = values.shape
     for i, j in itertools.product(range(rows), range(columns)):
@@ -66,7 +66,7 @@ def optimum(values: np.ndarray, run: int = 2) -> float:
 
 
 def gait_grid(rows: int, columns: int, cycles: float = 2.0, seed: int = 0) -> np.ndarray:
-    """A grid as two gaits give it: valleys along the diagonals, a little noise."""
+    """Make a grid like that of two gaits: valleys along the diagonals, with a little noise."""
     i, j = np.arange(rows)[:, None] / rows, np.arange(columns)[None] / columns
     apart = 1.0 - np.cos(2.0 * np.pi * cycles * (i - j) + 0.4 * np.sin(2.0 * np.pi * cycles * i))
     return np.asarray(0.01 + 0.1 * apart + 0.01 * np.random.default_rng(seed).random((rows, columns)))

@@ -1,4 +1,4 @@
-"""The tables: rows for every method, costs and accuracies that fit together, and failures reported in their row."""
+"""The tables: rows for every method, costs that agree with accuracies, and failures reported in their row."""
 
 import json
 from dataclasses import replace
@@ -47,7 +47,7 @@ def test_every_finder_has_its_row(tables: Comparison) -> None:
     by_name = {row.method: row for row in tables.paths}
     assert by_name["brute force"].accuracy == pytest.approx(100.0)
     assert by_name["recursion below 60 %"].accuracy == pytest.approx(100.0)
-    assert by_name[OURS].accuracy > 50.0  # its first step takes both, else it would be 100
+    assert by_name[OURS].accuracy > 50.0  # its first step advances both motions; otherwise this would be 100
 
 
 def test_every_blend_has_its_row(tables: Comparison) -> None:
@@ -66,7 +66,7 @@ def test_every_blend_has_its_row(tables: Comparison) -> None:
     best = min((row.path for row in tables.paths), key=lambda path: path.cost)
     again = discrete_blend(*(row.motion for row in tables.inputs), path=best)
     np.testing.assert_allclose(discrete.motion.root_positions, again.root_positions)
-    # Out of step, the mean of two walks slides; in step it does not.
+    # Without synchronization, the mean of two walks slides.
     slide = {row.method: row.metrics["slide_weighted_speed"] for row in tables.blends}
     assert slide[OUR_BLEND] < 0.5 * slide["linear, quaternions"]
     assert tables.units["path_length"] == "m"

@@ -57,7 +57,7 @@ def test_the_length_is_the_weighted_mean_by_default() -> None:
 def test_blending_a_motion_with_its_slowed_copy_gives_the_first() -> None:
     slow = timewarp(WALK, [(0.0, 0.0), (1.0, 1.3), (2.0, 2.4)]).moved([1.0, 3.0, -2.0])
     result = cubic_blend(WALK, slow, (1.0, 1.0), n_frames=400)
-    # The same poses at other times: each lies on the first motion's.
+    # The same poses at other times: each is a pose of the first motion.
     truth = WALK.at(np.linspace(0.0, WALK.duration, 1000)).world().positions
     ours = result.world().positions
     apart = np.sqrt(((ours[:, None, ::4] - truth[None, :, ::4]) ** 2).sum(axis=-1).mean(axis=-1).min(axis=1))

@@ -1,4 +1,4 @@
-"""The discrete timewarp: S's rules as printed, and what must hold whatever the path."""
+"""The discrete timewarp: Sako's rules as printed, and what must hold for every path."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_every_path_gives_each_frame_of_the_first_motion_one_time_in_the_second(
         for cells in all_paths(shape, (0, 0), "corner", 2):
             found = match_frames(cells)
             assert found.frames.tolist() == list(range(shape[0]))
-            assert (np.diff(found.at) >= -1e-12).all()  # time never runs back
+            assert (np.diff(found.at) >= -1e-12).all()  # time never runs backward
             assert found.low.min() >= 0
             assert found.high.max() <= shape[1] - 1
             assert ((found.fraction >= 0.0) & (found.fraction < 1.0)).all()

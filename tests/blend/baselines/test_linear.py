@@ -1,4 +1,4 @@
-"""Linear blending does what it says, and shows what it is known for; the transition of Heck 3.3."""
+"""Linear blending: its definition, its known faults, and the transition of Heck 3.3."""
 
 from dataclasses import replace
 
@@ -90,12 +90,12 @@ def test_velocities_differ_from_positions_only_where_weights_change() -> None:
 
     by_place = linear_blend([WALK, far], fade, root="positions", **options)  # type: ignore[arg-type]
     by_step = linear_blend([WALK, far], fade, root="velocities", **options)  # type: ignore[arg-type]
-    # Positions are carried 5 m over to the other motion; steps never exceed those of the inputs.
+    # Positions blend over 5 m toward the other motion; steps never exceed those of the inputs.
     assert by_place.travel[-1, 2] - by_step.travel[-1, 2] > 4.0
     step = np.abs(np.diff(by_step.travel[:, 2])).max()
     assert step <= max(np.abs(np.diff(clip.travel[:, 2])).max() for clip in (WALK, far)) + 1e-9
     np.testing.assert_allclose(by_step.root_positions[:, 1], by_place.root_positions[:, 1])
-    # Step by step, with the weights of the moment halfway.
+    # Frame by frame, with the weights halfway between two frames.
     place = by_place.root_positions[0, 2]
     for f in range(1, len(by_step)):
         weights = fade((f - 0.5) / 30.0)
@@ -115,7 +115,7 @@ def test_opposite_curves_collapse() -> None:
 
     assert walked(result) < 0.75 * min(walked(left), walked(right))  # the root's path collapses (Kovar figure 5.4)
     hips = result.world().rotations[:, result.skeleton.roles["hips"]]
-    assert np.degrees(quat.angle_between(hips[1:], hips[:-1]).max()) > 90.0  # and the character flips round
+    assert np.degrees(quat.angle_between(hips[1:], hips[:-1]).max()) > 90.0  # and the character flips around
 
 
 def test_aligned_motions_start_together() -> None:
@@ -171,7 +171,7 @@ def test_a_transition_is_the_first_motion_then_the_second() -> None:
     np.testing.assert_allclose(places(result)[:before], places(WALK)[:before], atol=1e-9)
     assert result.duration == pytest.approx(1.2 + OTHER.duration - 1.0)
     after = int(np.ceil((1.2 + 0.3) * 30.0))
-    # The rest is the second motion, carried to where the first one was: the same steps, relative to the body.
+    # The rest is the second motion, moved to where the first one was: the same steps, relative to the body.
     rest = places(result)[after:]
     own = places(OTHER)[after - 6 :]
     np.testing.assert_allclose(

@@ -1,4 +1,4 @@
-"""Path finders: optimal where they claim to be, within the rules always, and clear about what they could not do."""
+"""Path finders: optimal if they claim to be, always within the rules, and clear about what they did not find."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def grids(count: int, most: int = 6):  # type: ignore[no-untyped-def]
     for k in range(count):
         shape = tuple(rng.integers(1, most, 2))
         values = rng.random(shape)
-        yield np.round(4.0 * values) if k % 2 else values  # whole costs make ties and zeros
+        yield np.round(4.0 * values) if k % 2 else values  # integer costs produce ties and zeros
 
 
 @pytest.mark.parametrize("end", ["corner", "border"])
@@ -74,7 +74,7 @@ def test_searches_agree_on_larger_grids(shape: tuple[int, int]) -> None:
     assert brute_force(values, time_limit=None).cost == pytest.approx(best, rel=1e-12)
     assert threshold_search(values, threshold=0.6).cost == pytest.approx(best, rel=1e-12)
     assert greedy(values).cost >= best * (1.0 - 1e-12)
-    assert best * (1.0 - 1e-12) <= dynamic(values).cost <= 1.05 * best  # its first step takes both
+    assert best * (1.0 - 1e-12) <= dynamic(values).cost <= 1.05 * best  # its first step advances both motions
 
 
 @pytest.mark.parametrize("finder", FINDERS)
@@ -108,12 +108,12 @@ def test_the_border_is_left_alone_once_met() -> None:
 def test_greedy_takes_the_cheapest_next_cell() -> None:
     values = np.array([[1.0, 1.0, 9.0, 9.0], [9.0, 5.0, 1.0, 9.0], [9.0, 2.0, 9.0, 1.0], [9.0, 9.0, 9.0, 1.0]])
     assert greedy(values).directions == "rxxd"
-    assert greedy(np.ones((4, 4))).directions == "xxx"  # of equals the one that takes both
+    assert greedy(np.ones((4, 4))).directions == "xxx"  # of equal paths, the one whose step advances both motions
 
 
 def test_greedy_reaches_the_corner_from_anywhere() -> None:
     rng = np.random.default_rng(3)
-    for shape in ((5, 15), (15, 5), (7, 20), (12, 12), (2, 6), (3, 8), (8, 3)):  # some just within the limit
+    for shape in ((5, 15), (15, 5), (7, 20), (12, 12), (2, 6), (3, 8), (8, 3)):  # some paths are just within the limit
         for _ in range(40):
             path = greedy(rng.random(shape))
             assert tuple(path.cells[-1]) == (shape[0] - 1, shape[1] - 1)

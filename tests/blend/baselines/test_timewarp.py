@@ -59,7 +59,8 @@ def test_a_transition_is_the_first_motion_then_the_second(method):
     assert quat.angle_between(made.rotations[:start], WALK.rotations[:start]).max() < 1e-7
     rest = len(made) - stop
     assert rest > 10
-    # The second motion goes on where the path ends, moved on the floor as a whole: joints other than the root agree.
+    # The second motion continues where the path ends and is moved on the floor as a whole: joints except the root
+    # agree.
     assert quat.angle_between(made.rotations[stop:, 1:], SLOW.rotations[-rest:, 1:]).max() < 1e-6
     steps = np.linalg.norm(np.diff(made.world().positions, axis=0), axis=-1).max()
     assert steps < 1.6 * np.linalg.norm(np.diff(WALK.world().positions, axis=0), axis=-1).max()

@@ -1,4 +1,4 @@
-"""A real browser and a real server, one of each for all tests of the page."""
+"""A real browser and a real server, shared by all tests of the page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FLAGS = [
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
-    # Without a graphics card, WebGL alone goes through its emulation: the rest of the page is drawn faster without.
+    # Without a graphics card, WebGL alone uses its emulation: the rest of the page is drawn faster without it.
     "--disable-gpu-compositing",
     "--disable-gpu-rasterization",
     "--disable-quic",
@@ -34,32 +34,32 @@ FLAGS = [
     "--disable-sync",
 ]
 PAGE = Path(marey.__file__).parent / "studio" / "page"
-# Drawing takes most of the processor's time: a dozen pictures a second are enough to look at.
+# Drawing takes most of the processor's time: a dozen frames a second are enough for tests.
 FEWER_PICTURES = """(() => {
   const draw = window.requestAnimationFrame.bind(window);
   window.requestAnimationFrame = (callback) => setTimeout(() => draw(callback), 60);
   window.cancelAnimationFrame = clearTimeout;
 })()"""
 HOSTILE = "<img src=x onerror='window.hacked=1'>"
-PATIENCE = 120.0  # seconds: a slow machine that runs other tests at the same time takes long
+PATIENCE = 120.0  # seconds: a slow machine that also runs other tests takes long
 
 
 @dataclass
 class Tab:
-    """A page of the browser, with what it has complained of."""
+    """A page of the browser, with the errors that it reported."""
 
     page: Any
     complaints: list[str] = field(default_factory=list)
 
     def until(self, expression: str) -> None:
-        """Wait until a JavaScript function gives something true: the page's policy forbids playwright's own way."""
+        """Wait until a JavaScript function returns a true value: the page's policy forbids playwright's own way."""
         end = time.monotonic() + PATIENCE
         pause = 0.02
         while not self._is_true(expression):
             if time.monotonic() > end:
                 pytest.fail(f"waited {PATIENCE:g} s in vain for {expression}; complaints: {self.complaints}")
             time.sleep(pause)
-            pause = min(1.2 * pause, 0.2)  # to ask takes time from what is waited for
+            pause = min(1.2 * pause, 0.2)  # polling takes time from what is waited for
 
     def _is_true(self, expression: str) -> bool:
         from playwright.sync_api import Error
@@ -82,7 +82,7 @@ class Tab:
         self.until(f"() => marey.selected?.info.name === {name!r} && !!marey.selected.character.pose")
 
 
-# For the package, not the session: while playwright runs, no other test of this process can use asyncio.
+# Per package, not per session: while playwright runs, no other test of this process can use asyncio.
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     chromium = shutil.which("chromium")
@@ -130,13 +130,13 @@ def address(folder: Path) -> Iterator[str]:
 
 
 def draw_coarsely(tab: Tab) -> None:
-    """Fewer pixels in the scene, as the processor draws them; nothing else changes."""
+    """Fewer pixels in the scene, because the processor draws them; nothing else changes."""
     tab.page.evaluate("() => { marey.stage.ratio = 0.3; marey.stage.resize(); }")
 
 
 def new_tab(browser: Any, **options: Any) -> Tab:
     """A page in its own profile that records errors."""
-    # Small, as pictures are drawn without a graphics card here; one test looks at the sizes that people have.
+    # A small window, because frames are drawn without a graphics card here; one test checks real sizes.
     options.setdefault("viewport", {"width": 960, "height": 600})
     page = browser.new_context(**options).new_page()
     page.set_default_timeout(1000.0 * PATIENCE)
@@ -160,7 +160,7 @@ def shared(browser: Any, address: str) -> Iterator[Tab]:
 
 @pytest.fixture
 def tab(shared: Tab) -> Iterator[Tab]:
-    """The page that all tests share; none may leave an error behind."""
+    """The page that all tests share; no test may leave an error behind."""
     shared.complaints.clear()
     yield shared
     assert shared.complaints == []

@@ -1,4 +1,4 @@
-"""A small GLB file with a skin whose rest pose is turned and scaled, and where its vertices ought to be."""
+"""A small GLB file with a skin whose rest pose is rotated and scaled, and the true positions of its vertices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 FPS, N_FRAMES = 20.0, 21
 _HALF = np.sqrt(0.5)
-# Name, translation, rotation (xyzw), scale, children; in centimeters, Z up, as many exporters leave characters.
+# Name, translation, rotation (xyzw), scale, children; in centimeters, Z up, as many exporters write characters.
 NODES = [
     ("Armature", [0.5, 0.0, -0.25], [-_HALF, 0.0, 0.0, _HALF], 0.01, [1]),
     ("Hips", [0.0, 0.0, 95.0], [0.0, _HALF, 0.0, _HALF], 1.0, [2]),
@@ -25,7 +25,7 @@ WEIGHTS = np.array([[0.5, 0.5, 0, 0], [1, 0, 0, 0], [0.25, 0.75, 0, 0], [1, 0, 0
 
 
 def matrix(translation: list[float] | Array, rotation: list[float] | Array, scale: float) -> Array:
-    """(4, 4) of translation, rotation (xyzw) and scale, as glTF has it."""
+    """Return the matrix (4, 4) of translation, rotation (xyzw) and scale, as defined by glTF."""
     x, y, z, w = np.asarray(rotation) / np.linalg.norm(rotation)
     result = np.eye(4)
     result[:3, :3] = scale * np.array(
@@ -40,7 +40,7 @@ def matrix(translation: list[float] | Array, rotation: list[float] | Array, scal
 
 
 def moved(frame: int) -> dict[int, tuple[Array, Array]]:
-    """Translation and rotation of the joints that move, by node."""
+    """Return translation and rotation of the joints that move, by node."""
     angle = 0.06 * frame
     hips = np.array([0.0, -2.0 * frame, 95.0 + 0.5 * frame]), np.array([0.0, np.sin(0.8), 0.0, np.cos(0.8)])
     leg = np.array([12.0, 3.0, 0.0]), np.array([np.sin(angle), 0.0, 0.2, np.cos(angle)])
@@ -48,7 +48,7 @@ def moved(frame: int) -> dict[int, tuple[Array, Array]]:
 
 
 def globals_at(frame: int | None) -> list[Array]:
-    """World matrices of all nodes: parents come first."""
+    """Return world matrices of all nodes; parents come first."""
     found = [np.eye(4)] * len(NODES)
     above = [np.eye(4)] * len(NODES)
     for i, (_, translation, rotation, scale, children) in enumerate(NODES):
@@ -60,7 +60,7 @@ def globals_at(frame: int | None) -> list[Array]:
 
 
 def vertices_at(frame: int) -> Array:
-    """Where the skin is, by the formula of the glTF specification."""
+    """Return the vertices of the skin by the formula of the glTF specification."""
     rest, now = globals_at(None), globals_at(frame)
     turns = np.array([now[j] @ np.linalg.inv(rest[j]) for j in (1, 2, 3)])
     points = np.concatenate([VERTICES, np.ones((len(VERTICES), 1))], axis=1)
@@ -68,7 +68,7 @@ def vertices_at(frame: int) -> Array:
 
 
 def write(path: Path) -> None:
-    """The file."""
+    """Return the bytes of the file."""
     times = np.arange(N_FRAMES) / FPS
     hips, leg = ([moved(f)[node] for f in range(N_FRAMES)] for node in (1, 2))
     inverse = np.array([np.linalg.inv(globals_at(None)[j]).T for j in (1, 2, 3)])

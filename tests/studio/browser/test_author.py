@@ -1,4 +1,4 @@
-"""Author in a real browser: a node from clips, its costs, an edge, a walk, and a file in the folder."""
+"""The Characters panel in a real browser: a node from clips, its costs, an edge, a walk, and a file in the folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.studio.browser.conftest import Tab
 
 pytestmark = pytest.mark.slow("a whole session in Characters; test_panels.py begins one")
 
-# Of each drawing in the panel, how many different values its picture has.
+# For each drawing in the panel, the number of different pixel values.
 COLORS = """[...document.querySelectorAll('.panel canvas')].map((canvas) => {
   if (!canvas.width) return 0;
   return new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size;

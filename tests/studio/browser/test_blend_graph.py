@@ -1,4 +1,4 @@
-"""Blending and graphs as a person does them."""
+"""Blending and graphs as a user does them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def hold_on_while_blends_arrive(tab: Tab) -> None:
-    """A slider stays in the hand, and in focus, however many results come meanwhile; it is undone as one."""
+    """A slider keeps the pointer and the focus while results arrive; its drag is undone as one change."""
     page = tab.page
     slider = page.locator(".panel input[type=range]").first
     slider.scroll_into_view_if_needed()
@@ -105,7 +105,7 @@ def test_transition_and_statistics(tab: Tab) -> None:
     page.locator(".panel").get_by_label("Mode").select_option("transition")
     tab.until("() => marey.selected.info.name === 'slow to fast'")
     assert "Transition from A at" in page.locator(".panel").inner_text()
-    # Which only a grid that was made for transitions says.
+    # Only a grid that was made for transitions shows this.
     tab.until("() => document.querySelector('.panel').textContent.includes('Click to place the transition there')")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="BVH", exact=True).click()
@@ -173,7 +173,7 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     page.get_by_role("button", name="Follow path").click()
     tab.until("() => document.querySelector('.panel').textContent.includes('Distance from the path')")
     assert tab.get("marey.selected.info.name") == "path"
-    # All of the path is in the picture, and the camera stays there.
+    # The whole path is in view, and the camera stays there.
     page.evaluate("() => { window.spot = (at) => marey.stage.camera.position.clone().set(at[0], 0, at[1]); }")
     path = "JSON.parse(sessionStorage['marey.tab']).choices.graph.done.path"
     tab.until(f"() => !marey.following && {path}.every((at) => marey.stage.sees(spot(at)))")
@@ -186,7 +186,7 @@ def test_graph_from_folder_to_walk_path_and_keys(tab: Tab) -> None:
     page.keyboard.down("ArrowLeft")
     tab.until("() => marey.ask('live_statistics', {}).then((report) => report.sent > 15)")
     page.keyboard.up("ArrowLeft")
-    assert tab.get("marey.playback.frame") == frame  # the arrows steer, and do not step
+    assert tab.get("marey.playback.frame") == frame  # the arrows steer and do not step in time
     page.keyboard.press("2")
     tab.until("() => document.querySelector('.panel').textContent.includes('keep going')")
     page.keyboard.press("Escape")

@@ -1,4 +1,4 @@
-"""The page's build: exact versions, types, and an install that goes on where the page cannot be built."""
+"""The page's build: exact versions, types, and an installation that continues if the page cannot be built."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PARSES_HTML = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|
 
 @pytest.fixture(scope="module")
 def hook() -> ModuleType:
-    """web/build.py, loaded as the build hook does: by its path."""
+    """Load web/build.py by its path, as the build hook does."""
     path = ROOT / "web" / "build.py"
     if not path.is_file():
         pytest.skip("not a source tree")
@@ -34,7 +34,7 @@ def hook() -> ModuleType:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A source tree with a page to build and no packages."""
+    """Make a source tree with a page to build and no packages."""
     (tmp_path / "web" / "src").mkdir(parents=True)
     shutil.copy(WEB / "package.json", tmp_path / "web")
     return tmp_path

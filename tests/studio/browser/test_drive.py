@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow("whole sessions in Drive; test_panels.py opens it,
 PLACE = "marey.stage.controls.target"
 # Each shader that is linked gets the next number.
 NEWEST_SHADER = "Math.max(...marey.stage.renderer.info.programs.map(({ id }) => id))"
-# Remembers how far what the camera follows moves from picture to picture, at the most.
+# Records the largest movement of the camera's target from frame to frame.
 WATCH = f"""(() => {{
   let last = {PLACE}.clone();
   window.widest = 0;
@@ -27,7 +27,7 @@ WATCH = f"""(() => {{
 }})()"""
 
 
-# A gamepad whose stick drifts a little; `window.requests` are what is asked for from then on.
+# A gamepad whose stick drifts a little; `window.requests` are the requests from then on.
 PAD = """(() => {
   const buttons = Array.from({ length: 17 }, () => ({ pressed: false, value: 0 }));
   const axes = [0.1, 0.15];
@@ -40,13 +40,13 @@ PAD = """(() => {
     return ask(name, fields, options);
   };
 })()"""
-# x and z of what is to the right in the picture.
+# x and z of the direction to the right in the view.
 ACROSS = "[marey.stage.camera.matrixWorld.elements[0], marey.stage.camera.matrixWorld.elements[2]]"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A walking character, saved, and a walk to open with."""
+    """A saved walking character, and a walk to open with it."""
     import marey
 
     at = tmp_path_factory.mktemp("driven")
@@ -115,7 +115,7 @@ def test_drive_by_keys_and_mouse_and_change_the_controller(tab: Tab) -> None:
     page.get_by_role("button", name="Start").wait_for()
 
 
-# Answers to `drive_start` come when the test lets them, in turn; `window.held` are those that wait.
+# Replies to `drive_start` arrive when the test releases them, in order; `window.held` are those that wait.
 HOLD = """(() => {
   const ask = marey.connection.ask.bind(marey.connection);
   window.held = [];
@@ -157,7 +157,7 @@ def test_a_start_that_is_left_or_overtaken_does_not_take_the_page(tab: Tab) -> N
 
     page.get_by_label("Controller").select_option("character")
     tab.until("() => window.held.length === 1")
-    page.get_by_role("button", name="Stop").click()  # what plays, and what is made ready
+    page.get_by_role("button", name="Stop").click()  # the character that plays, and the one that is being prepared
     tab.get("window.held.shift()()")
     tab.until("() => !document.querySelector('.notice.job')")
     page.get_by_role("button", name="Start").wait_for()

@@ -1,4 +1,4 @@
-"""The exported page in a real browser: it plays the same motion as Python, and obeys keys, clicks and touch."""
+"""The exported page in a real browser: it plays the same motion as Python, and responds to keys, clicks and touch."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def tab(browser: Any, tmp_path: Path) -> Iterator[Tab]:
 
 
 def play_both(tab: Tab, char: SampledCharacter, commands: list[dict[str, Any]]) -> float:
-    """The largest distance in meters between the joints in the page and in Python."""
+    """Return the largest distance in meters between the joints in the page and in Python."""
     shown = np.array(tab.page.evaluate(PLAY, [5, commands]))
     stream = char.stream(rng=5)
     motions = []

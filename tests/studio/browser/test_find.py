@@ -1,4 +1,4 @@
-"""Find and aim in a real browser: mark a kick, find the others, throw one out, and kick where the mouse goes."""
+"""Searching and aiming in a real browser: mark a kick, find the others, exclude one, and kick where the mouse is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow("a whole session in Find; test_panels.py begins on
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two takes with three kicks in each."""
+    """Two takes with three kicks each."""
     at = tmp_path_factory.mktemp("takes")
     for take in takes():
         marey.save(take, at / f"{take.name}.bvh")
@@ -31,7 +31,7 @@ def says(tab: Tab, text: str) -> None:
 
 
 def in_picture(tab: Tab, place: str) -> tuple[float, float]:
-    """Where a point of the scene is on the screen."""
+    """Return the position of a point of the scene on the screen."""
     tab.page.evaluate(f"() => {{ window.place = marey.stage.camera.position.clone().set(...{place}); }}")
     spot = tab.get("marey.stage.project(window.place)")
     box = tab.page.locator("#stage canvas").bounding_box()
@@ -39,10 +39,8 @@ def in_picture(tab: Tab, place: str) -> tuple[float, float]:
 
 
 def wait_for_camera(tab: Tab) -> None:
-    """Wait until three pictures in a row are drawn from the same place.
-
-    To look at the camera twice is not enough: on a busy machine no picture is drawn in between, and only drawing one
-    tells `project` and the pointer where the camera is.
+    """Wait until three frames in a row are drawn from the same place. Reading the camera twice is not enough: on a busy
+    machine no frame is drawn in between, and only drawing one tells `project` and the pointer where the camera is.
     """
     tab.page.evaluate(
         "() => new Promise((done) => { let [before, same] = ['', 0]; const look = () => {"
@@ -63,7 +61,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     says(tab, f"take0, {KICK[0] / 30:.2f} to {KICK[1] / 30:.2f} s")
     press(tab, "Suggest a threshold")
     says(tab, "finds 5 matches")
-    # A threshold is offered, and never taken unasked.
+    # A threshold is suggested, and never applied without a click.
     assert page.get_by_label("Threshold (m)", exact=True).input_value() == ""
     assert page.locator(".panel button", has_text="Search").is_disabled()
     press(tab, "Use ")
@@ -77,7 +75,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     says(tab, "5 matches found, 1 excluded.")
     assert page.locator(".tile").nth(2).get_attribute("aria-pressed") == "false"
 
-    # Every answer is kept, so that the test can see the replies to the page.
+    # Every reply is recorded for the test.
     page.evaluate(
         "() => { window.replies = []; const ask = marey.connection.ask.bind(marey.connection);"
         " marey.connection.ask = (name, fields, options) => { const answer = ask(name, fields, options);"
@@ -87,7 +85,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     press(tab, "Create target control")
     says(tab, "Built from 5 examples at 30 Hz.")
     tab.until("() => marey.selected.info.motion === replies[0].motion.motion && !!marey.selected.character.pose")
-    # While it plays the camera goes along, and the ball would not be where it was looked for.
+    # While the clip plays, the camera follows, and the ball would not be where the test expects it.
     tab.until("() => !marey.playback.playing && marey.playback.frame === replies[0].moment")
     wait_for_camera(tab)
     page.evaluate(
@@ -101,7 +99,7 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
         page.mouse.move(start[0], start[1] - 4 * k)
     tab.until("() => replies.length > 1 && replies.at(-1).point[1] > replies[0].point[1] + 0.02")
     page.mouse.up()
-    tab.until("() => replies.at(-1).errors.m < 0.02")  # what is dropped is refined, after what was shown while it moved
+    tab.until("() => replies.at(-1).errors.m < 0.02")  # a released target is refined, after the preview
     sent = tab.get("sent")
     assert sent.count("frames") < sent.count("aim"), "frames come with the reply"
     last = tab.get("replies.at(-1)")
@@ -122,13 +120,13 @@ def test_a_kick_is_found_and_aimed(tab: Tab) -> None:
     page.locator(".tile").nth(1).dblclick()
     tab.until(f"() => marey.motions.size === {motions} + 2 && marey.selected.info.name.endsWith(' s')")
 
-    # What was thrown out comes back by keys alone.
+    # An excluded match is included again by keyboard alone.
     page.locator(".tile").nth(1).focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     tab.until("() => !document.querySelector('.panel').innerText.includes('excluded')")
 
-    # It is saved, never over another unasked; a page that is loaded again goes on where it was.
+    # It is saved without overwriting another file; a reloaded page continues where it was.
     name = page.get_by_label("Target control name")
     name.fill("")
     name.press("Enter")

@@ -1,4 +1,4 @@
-"""Layer in a real browser: a carried box on a walk, and a look at a point that is dragged."""
+"""The Layers panel in a real browser: a carried box on a walk, and a look at a point that is dragged."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     text = page.locator(".wrong + .missed").inner_text()
     assert "must be from 0 to 4 s, the duration of the base motion, not 9 s" in text
 
-    # Clips of different skeletons are retargeted by one press.
+    # Clips of different skeletons are retargeted with one click.
     page.get_by_label("Start at (s)").fill("0")
     page.get_by_label("Start at (s)").press("Enter")
     page.get_by_label("Other clip").select_option(label="tall.bvh (file)")

@@ -1,4 +1,4 @@
-"""Skins, dropped files, lanes and camera by keys, and the page under fingers, in a real browser."""
+"""Skins, dropped files, lanes and camera by keyboard, and the page on touch screens, in a real browser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.studio.browser.test_page import drag, frame, settle
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clip, a GLB with a skin, one without, and one that asks for files elsewhere."""
+    """A clip, a GLB with a skin, one without, and one that refers to files elsewhere."""
     at = tmp_path_factory.mktemp("looking")
     walk = sample("walk", fps=30.0, seconds=2.0).motion
     marey.save(walk, at / "awalk.bvh")
@@ -256,7 +256,7 @@ def test_a_label_stays_the_selected_one_when_answers_sort_it_elsewhere(tab: Tab)
     old = tab.get("marey.selected.info.labels")
     set_labels(tab, ("late", 40, 50))
     drag(tab, 10, 20, "labels")
-    tab.until("() => marey.selected.info.labels.length === 2")  # the answer is here, and has sorted them
+    tab.until("() => marey.selected.info.labels.length === 2")  # the reply has arrived and sorted them
     tab.page.locator(".rename").fill("early")
     tab.page.keyboard.press("Enter")
     tab.until("() => marey.selected.info.labels.some((l) => l.name === 'early')")
@@ -293,7 +293,7 @@ def test_contacts_and_labels_by_keys(tab: Tab) -> None:
     for _ in range(4):
         press("ArrowDown")
     press("ArrowRight")
-    for _ in range(3):  # faster than the answers come
+    for _ in range(3):  # faster than the replies arrive
         press("Alt+ArrowRight")
     press("Shift+Alt+ArrowLeft")
     tab.until("() => marey.selected.info.labels[0].stop === 52")
@@ -361,7 +361,7 @@ class Fingers:
         self._tools = tab.page.context.new_cdp_session(tab.page)
 
     def drag(self, *paths: tuple[tuple[float, float], tuple[float, float]], steps: int = 5) -> None:
-        """Put a finger down at the start of each path, move all to the ends, and take them off."""
+        """Put a finger down at the start of each path, move all to the ends, and lift them."""
         for k in range(steps + 1):
             points = [
                 {"x": a[0] + (b[0] - a[0]) * k / steps, "y": a[1] + (b[1] - a[1]) * k / steps, "id": i}

@@ -18,13 +18,13 @@ from tests.studio.browser.conftest import HOSTILE, Tab, new_tab
 
 
 def picture(tab: Tab) -> np.ndarray:
-    """The stage as (H, W, 3)."""
+    """Return the stage as (H, W, 3)."""
     shot = tab.page.locator("#stage").screenshot()
     return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), dtype=float)
 
 
 def settle(tab: Tab) -> None:
-    """Wait for two more pictures."""
+    """Wait for two more frames."""
     before = tab.get("(marey.stage.invalidate(), marey.stage.drawn)")
     tab.until(f"() => {{ marey.stage.invalidate(); return marey.stage.drawn > {before} + 1; }}")
 
@@ -107,7 +107,7 @@ def test_camera_keys(tab: Tab) -> None:
     settle(tab)
     path = np.array(tab.get("marey.selected.character.center().toArray()")) - center
     moved = np.array(tab.get("marey.stage.controls.target.toArray()")) - start
-    # The camera goes along, unless one does not want it to.
+    # The camera follows, unless the user turns that off.
     assert np.linalg.norm(moved[[0, 2]] - path[[0, 2]]) < 1e-3 < 0.15 < np.linalg.norm(path)
     tab.page.keyboard.press("c")
     tab.page.keyboard.press("Home")
@@ -133,7 +133,8 @@ def test_loop_region_holds(tab: Tab) -> None:
 
 
 def test_the_timeline_is_arranged(tab: Tab) -> None:
-    """In and out points are dragged, time runs back and forth, clips move in time, and the border is remembered."""
+    """In and out points are dragged, time runs back and forth, clips move in time, and the size of the panel is
+    remembered."""
     tab.open("kick.bvh")
     tab.open("walk.bvh")
     settle(tab)
@@ -144,7 +145,7 @@ def test_the_timeline_is_arranged(tab: Tab) -> None:
     tab.page.mouse.move(x[1] + 3, box["y"] + 19, steps=3)
     tab.page.mouse.up()
     assert abs(tab.get("marey.playback.region[0]") - 20) <= 1
-    # All in one go, as the page plays on between two questions.
+    # Everything in one call, because the page keeps playing between two calls.
     seen = tab.get(
         "(marey.playback.setRegion([10, 16]), marey.playback.seek(10), marey.playback.setPingPong(true), "
         "marey.playback.playing = true, "
@@ -200,7 +201,7 @@ def test_a_click_selects_a_clip_and_a_joint(tab: Tab) -> None:
     readout, buttons = (tab.page.locator(each).bounding_box() for each in (".joint-values", "#viewbar"))
     assert readout["y"] > buttons["y"] + buttons["height"], "it covers no button"
     tab.page.get_by_role("button", name="Close joint values").click()
-    # Characters in one place: their names stay apart.
+    # For characters in one place, names do not overlap.
     tab.page.get_by_role("button", name="As recorded", exact=True).click()
     settle(tab)
     boxes = tab.get(
@@ -277,7 +278,7 @@ def test_drawing_choices(tab: Tab) -> None:
 
 
 def test_drawing_on_the_floor_and_dragging_a_target(tab: Tab) -> None:
-    """What panels build on: both work under the mouse, and the camera stays while they do."""
+    """Tools of panels: both work with the mouse, and the camera stays in place meanwhile."""
     tab.open("walk.bvh")
     tab.page.keyboard.press("Home")
     settle(tab)
@@ -408,7 +409,7 @@ def test_lost_connection_resumes(tab: Tab) -> None:
 
 
 def test_lost_answers_are_requested_again(tab: Tab) -> None:
-    """The server has dropped replies that the page had not seen: what waits for one fails rather than wait forever."""
+    """The server has dropped replies that the page had not seen: pending requests fail instead of waiting forever."""
     message = tab.page.evaluate(
         """() => {
           const { connection } = marey;
@@ -447,7 +448,7 @@ def test_reload_keeps_everything(browser: Any, address: str) -> None:
     tab.page.evaluate("() => (marey.selected.info = { ...marey.selected.info, unsaved: false })")
     assert not tab.get(requested)
 
-    # Work that goes on is shown again, and what it makes comes onto the stage.
+    # A job that continues is shown again, and its result is added to the scene.
     motions = tab.get("marey.motions.size")
     asking = (
         "marey.run('Cleaning', 'operate', "
@@ -515,7 +516,7 @@ def test_whole_page_by_keyboard(tab: Tab) -> None:
 
 
 def test_fits_screens(tab: Tab, tmp_path: Path) -> None:
-    """Nothing is cut off or wider than the screen; the pictures are kept for people to look at."""
+    """Nothing is cut off or wider than the screen; the screenshots are kept for review."""
     for width, height, least in ((1280, 720, 0.5), (1024, 768, 0.5), (390, 844, 0.3)):
         tab.page.set_viewport_size({"width": width, "height": height})
         settle(tab)

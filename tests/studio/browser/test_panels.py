@@ -1,4 +1,4 @@
-"""Each panel in a real browser: it opens, and its first button gives a result. The other files go through all of it."""
+"""Each panel in a real browser: it opens, and its first button gives a result. The other files test panels in detail."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_two_clips_are_blended(tab: Tab) -> None:
     tab.until("() => marey.selected.info.undo === 1")
     tab.page.keyboard.press("Control+z")
     tab.until("() => !marey.selected.info.undo && marey.history.at === marey.history.changes.length - 1")
-    assert weight.input_value() == "0.5"  # the panel goes back with the clip
+    assert weight.input_value() == "0.5"  # the panel returns to the clip
     tab.page.get_by_role("button", name="History").click()
     tab.page.locator(".history-list button").last.click()
     tab.until("() => marey.selected.info.undo === 1")

@@ -1,4 +1,4 @@
-"""Motions so simple that their measures are known in closed form."""
+"""Motions so simple that their metrics are known in closed form."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ N_BODY = int((~SKELETON.is_end_site).sum())
 
 
 def statue(path: np.ndarray, fps: float = 60.0, contact: np.ndarray | None = None, floor: float = 0.0) -> Motion:
-    """The rest pose carried along `path` (F, 3), which is where the middle between the balls goes."""
+    """Move the rest pose along `path` (F, 3), the path of the middle between the balls."""
     n = len(path)
     mask = np.ones((n, 2), dtype=bool) if contact is None else contact
     return Motion(
@@ -31,13 +31,13 @@ def statue(path: np.ndarray, fps: float = 60.0, contact: np.ndarray | None = Non
 
 
 def straight(speed: float, height: float, seconds: float = 2.0, fps: float = 60.0) -> Motion:
-    """A statue that glides along +X, its balls `height` above the floor."""
+    """A statue that glides along +X, with its balls at `height` above the floor."""
     time = np.arange(round(seconds * fps) + 1) / fps
     return statue(np.stack([speed * time, np.full_like(time, height), np.zeros_like(time)], axis=1), fps)
 
 
 def turned(motion: Motion, role: str, angles: np.ndarray, axis: tuple[float, float, float] = (1.0, 0.0, 0.0)) -> Motion:
-    """The motion with one joint turned by `angles` (F,) about `axis` on top."""
+    """Return the motion with one joint rotated further by `angles` (F,) about `axis`."""
     rotations = motion.rotations.copy()
     joint = ROLES[role]
     rotations[:, joint] = quat.mul(rotations[:, joint], quat.from_axis_angle(np.array(axis), angles))
@@ -45,7 +45,7 @@ def turned(motion: Motion, role: str, angles: np.ndarray, axis: tuple[float, flo
 
 
 def pendulum_walk(rate: float, speed: float, seconds: float = 4.0, fps: float = 60.0) -> Motion:
-    """Stiff legs swing against one another `rate` times a second, while the root goes along +Z at `speed`."""
+    """Stiff legs swing in opposition `rate` times a second, while the root moves along +Z at `speed`."""
     time = np.arange(round(seconds * fps) + 1) / fps
     motion = statue(np.stack([0 * time, 0 * time, speed * time], axis=1), fps)
     swing = 0.4 * np.sin(2 * np.pi * rate * time + 0.3)
