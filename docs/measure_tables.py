@@ -721,10 +721,10 @@ def streams() -> Iterator[str]:
     for name, row in rows.items():
         without = free[name].skate if name in free else math.nan
         yield (
-            f"{name}: {row.response:.2f} s, {row.path_error:.2f} m, {100 * row.skate:.1f} cm/s, without lock "
-            f"{100 * without:.1f}, jerk {100 * row.jerk:.0f}, bob {1000 * row.bob:.0f}, lift {1000 * row.lift:.0f} mm, sway "
-            f"{math.degrees(row.sway):.1f}, {row.memory / 1e6:.1f} MB, {row.frames_per_second:.0f} frames/s, "
-            f"answered {row.answered:.2f}"
+            f"{name}: {row.response:.2f} s, {row.path_error:.2f} m, {100 * row.skate:.1f} cm/s, "
+            f"without lock {100 * without:.1f}, jerk {100 * row.jerk:.0f}, bob {1000 * row.bob:.0f}, "
+            f"lift {1000 * row.lift:.0f} mm, sway {math.degrees(row.sway):.1f}, {row.memory / 1e6:.1f} MB, "
+            f"{row.frames_per_second:.0f} frames/s, answered {row.answered:.2f}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Every class with `save` and `load`: what is loaded behaves like what was saved, and other files give the same error."""
+"""Every class with `save` and `load`: a loaded value behaves like the saved one; other files give the same error."""
 
 from __future__ import annotations
 

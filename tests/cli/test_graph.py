@@ -120,7 +120,7 @@ def test_an_estimate_is_printed_once(capsys):
             progress(k / 10)
     assert report == [k / 10 for k in range(1, 11)]
     assert capsys.readouterr().err == "comparing 60000 frames with each other takes about 1 min 40 s\n"
-    assert [graph_build.shown_time(s) for s in (40, 200, 7500)] == ["40 s", "3 min 20 s", "2 h 5 min"]
+    assert [graph_build.format_duration(s) for s in (40, 200, 7500)] == ["40 s", "3 min 20 s", "2 h 5 min"]
 
 
 @pytest.mark.parametrize("command", ["graph", "find"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from marey.control.blend_tree import BlendTreeStream
-from marey.control.evaluate import clip_metrics, evaluate_stream, evaluate_streams, figure_of_eight, held_bytes, record
+from marey.control.evaluate import clip_metrics, count_bytes, evaluate_stream, evaluate_streams, figure_of_eight, record
 from marey.control.evaluate_gait import gait_metrics, lean
 from marey.control.motion_matching import MotionMatching
 from marey.core import Motion
@@ -106,8 +106,8 @@ def test_all_streams_can_be_put_into_one_table():
 
 def test_bytes_count_once():
     array = np.zeros(100)
-    assert held_bytes([array, array[10:], {"a": (array,)}]) == 800
-    assert held_bytes("text") == 0
+    assert count_bytes([array, array[10:], {"a": (array,)}]) == 800
+    assert count_bytes("text") == 0
 
 
 def test_recording_steers_and_joins():

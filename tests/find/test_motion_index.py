@@ -7,7 +7,7 @@ import pytest
 
 from marey.bench.library import ExhaustiveIndex
 from marey.compare import Clouds, frame_distances
-from marey.compare.embedding import Embedding, embed_poses
+from marey.compare.pose_bounds import Embedding, embed_poses
 from marey.core import Motion, Skeleton
 from marey.edit import resample
 from marey.errors import InvalidValue, NoResult, UnknownName

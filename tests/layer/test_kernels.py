@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marey.compiled import python_form
-from marey.layer import gaze_aim_kernels, gaze_kernels, runtime_kernels, time_alignment_kernels, trunk_kernels
+from marey.layer import gaze_aim_kernels, gaze_kernels, splice_kernels, time_alignment_kernels, trunk_kernels
 from marey.layer.gaze_body import GazeBody
 from marey.layer.gaze_map import GazeMap
 from marey.layer.halves import split_body
@@ -63,23 +63,23 @@ def test_trunks(n_offsets: int) -> None:
     assert_same_forms(trunk_kernels.find_shoulders, HALVES.cut, lower, np.empty((F, 2, 3)))
 
 
-@pytest.mark.parametrize("transfer", [runtime_kernels.NO_TRANSFER, runtime_kernels.PITCH, runtime_kernels.FULL])
+@pytest.mark.parametrize("transfer", [splice_kernels.NO_TRANSFER, splice_kernels.PITCH, splice_kernels.FULL])
 @pytest.mark.parametrize("loop", [(0.0, 0.0, 0.0, 0.0), (2.0, 6.0, 0.5, 0.7), (2.0, 6.0, 0.0, 0.0)])
 def test_frames_of_a_splice(transfer: int, loop: tuple[float, float, float, float]) -> None:
     rng = np.random.default_rng(transfer)
-    plan = runtime_kernels.SplicePlan(
+    plan = splice_kernels.SplicePlan(
         cut=HALVES.cut,
         is_upper=HALVES.upper,
         offsets=WALK.skeleton.offsets,
         upper=quaternions(rng, 9, J),
-        table=runtime_kernels.FrameTable(np.linspace(0.0, 8.0, 20), 0.0, 19.0 / 8.0),
-        loop=runtime_kernels.LoopRange(*loop),
+        table=splice_kernels.FrameTable(np.linspace(0.0, 8.0, 20), 0.0, 19.0 / 8.0),
+        loop=splice_kernels.LoopRange(*loop),
         transfer=transfer,
         wanted=rng.normal(size=(2, 3)),
     )
     for x in (-1.0, 0.3, 5.7, 6.2, 9.9, 13.0):
         lower, hip, mean = quaternions(rng, J), quaternions(rng), rng.normal(size=(2, 3))
-        assert_same_forms(runtime_kernels.splice_frame, plan, lower, hip, x, mean, 0.3, np.empty((J, 4)))
+        assert_same_forms(splice_kernels.splice_frame, plan, lower, hip, x, mean, 0.3, np.empty((J, 4)))
 
 
 @pytest.mark.parametrize("seed", range(4))

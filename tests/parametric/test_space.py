@@ -48,7 +48,7 @@ def test_a_kick_hits_where_other_kicks_do(kind):
 
 
 def thickness(samples):
-    """Return the median, over samples, of the smallest singular value of their neighborhoods relative to the largest."""
+    """Return the median of the smallest singular value of the samples' neighborhoods, relative to the largest."""
     weights = []
     for row in samples[::5]:
         near = samples[np.argsort(np.linalg.norm(samples - row, axis=1))[:16]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marey.control import FollowDirection, RandomWalk
-from marey.control.clip_model import turning_ring
+from marey.control.clip_model import find_turning_ring
 from marey.control.evaluate import evaluate_stream
 from marey.core.placement import find_facing
 from marey.edit.mirror import mirror
@@ -86,9 +86,9 @@ def test_steps_answer_sooner_than_cycles():
 
 def test_alternating_steps_turn_by_a_plan():
     graph = small_stepper()
-    assert turning_ring(graph, "left") == ("left", "right")
-    assert turning_ring(graph, "right") == ("right", "left")
-    assert turning_ring(small_walker(), "walk") == ("walk",)
+    assert find_turning_ring(graph, "left") == ("left", "right")
+    assert find_turning_ring(graph, "right") == ("right", "left")
+    assert find_turning_ring(small_walker(), "walk") == ("walk",)
     stream = graph.stream(FollowDirection(0.0), feet=None)
     stream.record(2.0)
     stream.request(direction=-2.0)

@@ -55,7 +55,7 @@ def nine() -> RegistrationCurve:
 
 
 def hips_apart(reg: RegistrationCurve, u: np.ndarray) -> np.ndarray:
-    """Return the distances (N, n) in meters on the floor between the aligned hips of each motion and of the reference."""
+    """Return the distances (N, n) in meters, on the floor, from the reference's hips to those of each motion."""
     seconds, moves = reg.timewarp(u), reg.alignment(u)
     at = [motion.at(seconds[:, j]).travel for j, motion in enumerate(reg.motions)]
     carried = [rigid2d.apply(moves[:, j], at[j]) for j in range(reg.n_motions)]

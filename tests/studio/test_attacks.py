@@ -21,7 +21,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 import marey
-from marey.studio.motions import Motions, Opened
+from marey.studio.motion_history import Motions, Opened
 from marey.studio.places import Places
 from marey.studio.sockets import MAX_FRAGMENTS
 from tests.studio.client import WAIT, Failed, FakePage, Server
@@ -230,7 +230,7 @@ def piece(opcode: int, body: bytes) -> bytes:
 
 @pytest.mark.parametrize("hostile", [piece(0x89, b"x" * 125), piece(0x00, b"")], ids=["pings", "empty pieces"])
 def test_endless_input_ends_the_connection(server: Server, hostile: bytes) -> None:
-    """Each ping is answered, and the answers would pile up for a client that does not read; so would empty fragments."""
+    """Each ping is answered. The answers would pile up for a client that does not read; so would empty fragments."""
     result = raw_socket(server)
     result.sendall(piece(0x01, b"{"))
     some = hostile * (2 * MAX_FRAGMENTS)
@@ -309,7 +309,7 @@ def test_open_motions_are_bounded_with_their_history(walk: marey.Motion, monkeyp
     assert size == sum(each.nbytes for each in (walk.root_positions, walk.rotations, walk.contacts.mask))
     motions.change(name, walk, marey.Motion(walk.skeleton, walk.root_positions, walk.rotations, walk.fps), "plain")
     assert motions._bytes() == size  # shared
-    monkeypatch.setattr("marey.studio.motions.MAX_BYTES", 3 * size)
+    monkeypatch.setattr("marey.studio.motion_history.MAX_BYTES", 3 * size)
     for _ in range(5):
         before = motions.motion(name)
         after = marey.Motion(walk.skeleton, walk.root_positions + 1.0, np.array(walk.rotations), walk.fps)

@@ -14,7 +14,7 @@ from marey.samples import sample
 from marey.studio.curves import align_frames, make_curves
 from marey.studio.describe import describe_motion
 from marey.studio.live import MotionPlayer
-from marey.studio.motions import Motions, Opened
+from marey.studio.motion_history import Motions, Opened
 from tests.studio.client import Failed, FakePage, Server, unpack
 
 

@@ -39,7 +39,7 @@ from marey.samples import sample
 from marey.studio import cached_characters
 from marey.studio.jobs import Cancelled, Jobs
 from marey.studio.live import Live
-from marey.studio.motions import Motions
+from marey.studio.motion_history import Motions
 from marey.studio.outbox import Outbox
 from marey.studio.panels import author_work, drive, drive_source
 from marey.studio.panels.author_state import Draft
@@ -416,7 +416,7 @@ def test_a_result_that_was_added_counts_as_an_open_motion(
     n_joints = len(source.joints)
     assert source.max_bytes >= 60 * 30 * 8 * (3 + 7 * n_joints), "a minute of root, rotations and bones"
     motions = Motions()
-    monkeypatch.setattr("marey.studio.motions.MAX_BYTES", source.max_bytes + 1_000)
+    monkeypatch.setattr("marey.studio.motion_history.MAX_BYTES", source.max_bytes + 1_000)
     motions.reserve("driven", source.max_bytes)
     with pytest.raises(InvalidValue, match="close some"):
         motions.add_result(walks[0])

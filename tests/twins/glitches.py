@@ -84,7 +84,7 @@ def extremes(values, swing):
 
 
 def stride(soles, hips, a, b, still, low):
-    """Return the smaller and larger movement of an ankle, the length, and the duty factor of a stride in frames a to b."""
+    """Return the smaller and larger movement of an ankle, the length and the duty factor of a stride, frames a to b."""
     floor = soles[:, :, [0, 2]]
     moves = np.linalg.norm(np.ptp(floor[a : b + 1, :2], axis=0), axis=1)
     length = np.linalg.norm((hips[b] - hips[a])[[0, 2]])

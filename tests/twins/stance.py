@@ -1,4 +1,4 @@
-"""Slow twin of characters that follow planted feet: one frame and one point at a time, by matrices and least squares."""
+"""Slow twin of characters that follow planted feet: one frame and point at a time, by matrices and least squares."""
 
 from __future__ import annotations
 

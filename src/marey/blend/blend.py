@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from marey.blend.advance import compute_knot_slopes, compute_span_times, find_u, integrate_u
 from marey.blend.contacts import blend_contacts, blend_labels
 from marey.blend.pose import average_pose, make_strips, place_root
-from marey.blend.root import accumulate_votes, mean_origin
+from marey.blend.root_path import accumulate_votes, mean_origin
 from marey.blend.settings import BlendSettings
 from marey.blend.weights import WeightFunction, Weighting
 from marey.core.arrays import Floats, Ints, check_frame_count, freeze_array, set_readonly

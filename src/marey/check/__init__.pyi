@@ -1,6 +1,6 @@
+from .across_clips import check_clips as check_clips
+from .across_clips import warn_of_findings as warn_of_findings
 from .check import check as check
-from .clips import check_clips as check_clips
-from .clips import warn_of_findings as warn_of_findings
 from .files import CheckedFile as CheckedFile
 from .files import check_files as check_files
 from .fixes import Fix as Fix

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from marey.check import body, feet, frames, rate_and_unit
+from marey.check import body, feet, frames, rate_unit_and_axis
 from marey.check.report import CheckReport, Finding
 from marey.check.settings import CheckSettings
 from marey.core.markers import Markers
@@ -13,7 +13,7 @@ from marey.core.settings import operation
 from marey.measure.subject import Subject
 
 _CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
-    rate_and_unit.check_rate_and_unit,
+    rate_unit_and_axis.check_rate_and_unit,
     frames.check_glitches,
     frames.check_repeats,
     body.check_bones,

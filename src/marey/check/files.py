@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from marey.check.across_clips import ClipDigest, compare_clips, digest_clip
 from marey.check.check import check
-from marey.check.clips import ClipDigest, compare_clips, digest_clip
 from marey.check.report import CheckReport, Finding
 from marey.check.settings import CheckSettings
 from marey.core.markers import Markers

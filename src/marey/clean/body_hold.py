@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from marey.clean.body import BodyPart, find_body_part, find_thickness, subtract_rolling
+from marey.clean.body_parts import BodyPart, find_body_part, find_thickness, subtract_rolling
 from marey.clean.body_paths import damp_reach, fade_out, normalize, smooth_frames, smooth_peak, swing_out, swivel_up
 from marey.clean.layout_kernels import BASE, END, MID, CleanOptions
 from marey.clean.limbs import Limbs

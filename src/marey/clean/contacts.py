@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from marey.clean import contact_kernels
-from marey.clean.body import find_body_part, find_rest_height, is_round
+from marey.clean.body_parts import find_body_part, find_rest_height, is_round
 from marey.clean.contact_kernels import ContactLimits, PlantRules, PlantSpeed, PlantTrim
 from marey.clean.floor import collect_still_heights, find_rest_heights, locate_floor
 from marey.clean.points import SIDES
@@ -93,7 +93,7 @@ def detect_contacts(motion: Motion, settings: ContactSettings) -> Motion:
     have none.
 
     The floor is stored in ``source.floor``. Feet may also stand above it, and hands may bear the body's weight; see
-    `marey.clean.supports`. Parts of the body that touch the floor are described in `marey.clean.body`.
+    `marey.clean.supports`. Parts of the body that touch the floor are described in `marey.clean.body_parts`.
 
     Points defined in ``motion.contacts`` are kept; their flags are replaced.
 

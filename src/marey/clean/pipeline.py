@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from marey.clean import cleanup_kernels
 from marey.clean import layout_kernels as layout
+from marey.clean import pipeline_kernels
 from marey.clean.layout_kernels import CleanBody, CleanOptions, CleanOutput, CleanState, SourceFrames
 from marey.clean.limbs import Limbs
 from marey.clean.settings import CleanSettings, PlantAt, Target
@@ -201,7 +201,7 @@ class Pipeline:
 
     def run(self, ended: bool) -> None:
         """Run all steps as far as the frames allow, or to the end if no more frames will come."""
-        cleanup_kernels.advance(self.body, self.options, self.frames, self.state, self.output, self.n, ended)
+        pipeline_kernels.advance(self.body, self.options, self.frames, self.state, self.output, self.n, ended)
 
     def find_released(self, rows: slice, n_points: int) -> Bools:
         """Return where contact points (F, K) are free although they are in contact: too far from their plant, or

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from marey.clean import contact_kernels
-from marey.clean.body import make_body_points, make_hand_points
+from marey.clean.body_parts import make_body_points, make_hand_points
 from marey.core import kinematics_kernels
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import ContactPoint

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.clean import contact_kernels
-from marey.clean.body import subtract_rolling
+from marey.clean.body_parts import subtract_rolling
 from marey.clean.points import SIDES, check_points, contact_points, find_side, leg_length, place_joints
 from marey.core.arrays import Bools, Floats, Ints
 from marey.core.contacts import ContactPoint
@@ -159,7 +159,7 @@ def _find_paths(
 ) -> tuple[Floats, Floats, Floats | None]:
     """Compute the world paths of points (F, K, 3), hips (F, 3) and, on request, head (F, 3).
 
-    Those of points on parts of the body that roll are slip paths; see `marey.clean.body`.
+    Those of points on parts of the body that roll are slip paths; see `marey.clean.body_parts`.
     """
     roles = motion.skeleton.roles
     head = roles.get("head") if with_head else None

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.files import check_output, make_plot_folder, print_report, read_rows, write_report
-from marey.cli.options import (
+from marey.cli.shared_options import (
     add_reading_options,
     joint_limits_option,
     markers_option,
@@ -21,7 +22,6 @@ from marey.cli.options import (
     renamed_option,
     take_reading_options,
 )
-from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
 from marey.cli.values import Moment, to_frame
 from marey.errors import InvalidValue, plural

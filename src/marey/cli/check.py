@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, name_option, read_settings, word_options
 from marey.cli.files import make_folder, print_json
-from marey.cli.options import add_reading_options, take_reading_options
-from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings, word_options
+from marey.cli.shared_options import add_reading_options, take_reading_options
 from marey.cli.tables import format_table
 from marey.errors import MareyError, collect_warnings, format_list, plural
 from marey.io.files import SAVE_SUFFIXES

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.files import ReplaceGuard, check_output, check_plot, print_report, warn_of_rate
-from marey.cli.options import (
+from marey.cli.shared_options import (
     add_reading_options,
     joint_limits_option,
     note_rest_pose,
@@ -18,7 +19,6 @@ from marey.cli.options import (
     read_motion,
     take_reading_options,
 )
-from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
 from marey.cli.values import Plane, Stay, StayParam, to_frame
 from marey.errors import plural

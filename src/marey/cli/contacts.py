@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output, print_json, warn_of_rate
-from marey.cli.options import add_reading_options, read_motion, take_reading_options
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.shared_options import add_reading_options, read_motion, take_reading_options
 from marey.cli.values import Plane
 from marey.errors import InvalidValue, UnwritableFile, plural
 

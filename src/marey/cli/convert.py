@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.files import ReplaceGuard, check_output, print_json, print_report
-from marey.cli.options import (
+from marey.cli.shared_options import (
     add_reading_options,
     output_option,
     read_motion,
@@ -18,7 +19,6 @@ from marey.cli.options import (
     take_output,
     take_reading_options,
 )
-from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.tables import format_table
 from marey.errors import plural
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.files import check_output, read_rows
-from marey.cli.options import (
+from marey.cli.shared_options import (
     add_reading_options,
     frames_between,
     output_argument,
@@ -16,7 +17,6 @@ from marey.cli.options import (
     renamed_option,
     take_reading_options,
 )
-from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.values import KeyParam, Moment, MomentPair, to_frame, to_seconds
 from marey.errors import InvalidValue, plural
 

@@ -207,9 +207,9 @@ def _is_input(target: Path, path: str) -> bool:
         return is_inside and describe_other(target) is None
     files = [given, given.with_suffix(SIDECAR_SUFFIX), Path(f"{given}{SIDECAR_SUFFIX}")]
     if given.suffix.lower() == ".json":
-        from marey.pmg.node_files import named_files
+        from marey.pmg.node_files import iterate_node_files
 
-        files += [given.with_name(name) for name, _ in named_files(given)]
+        files += [given.with_name(name) for name, _ in iterate_node_files(given)]
     if given.suffix.lower() == ".amc":
         from marey.io.amc import find_asf
 
@@ -299,7 +299,7 @@ def report_each(
     With several files, an error in one file is printed, the other files are processed, and the exit code is 2. With one
     file, the error is raised.
     """
-    from marey.cli.settings import name_option
+    from marey.cli.derived_options import name_option
 
     results: list[dict[str, Any]] = []
     exit_code = 0
@@ -351,7 +351,7 @@ def warn_of_rate(path: str, motion: Motion, *, is_only: bool = True) -> None:
 
     is_only : whether the command reads no other file.
     """
-    from marey.cli.settings import word_options
+    from marey.cli.derived_options import word_options
     from marey.measure.gait import rate_finding
 
     finding = rate_finding(motion)

@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.files import check_output, check_plot, is_overwriting, make_folder, print_json
-from marey.cli.options import (
-    add_running_options,
-    clip_set_options,
-    markers_option,
-    open_clip_set,
-    renamed_option,
-    take_running_options,
-)
 from marey.cli.query import (
     AS_JSON,
     DROP,
@@ -29,7 +22,14 @@ from marey.cli.query import (
     read_search,
     search_web,
 )
-from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
+from marey.cli.shared_options import (
+    add_running_options,
+    clip_set_options,
+    markers_option,
+    open_clip_set,
+    renamed_option,
+    take_running_options,
+)
 from marey.cli.values import Moment
 from marey.errors import UnwritableFile, plural
 from marey.io.files import SAVE_SUFFIXES
@@ -219,7 +219,7 @@ def grid(file: str, first: str, second: str | None, output: str, **ends: float |
     Example:
       marey find grid web.npz take1 take2 -o grid.png --to 20
     """
-    from marey.cli.options import frames_between
+    from marey.cli.shared_options import frames_between
     from marey.find import MatchWeb
     from marey.plot.web import web_grid
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.blend import Clock, describe_saved, describe_written, save_as
+from marey.cli.derived_options import SettingsCommand, add_settings, name_option, read_settings
 from marey.cli.files import check_output, make_plot_folder, print_report, warn_of_rate, write_report
 from marey.cli.gaze_params import Forward, LookValue, Point, Take, read_takes
-from marey.cli.options import add_reading_options, output_argument, read_motion, take_reading_options
-from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
+from marey.cli.shared_options import add_reading_options, output_argument, read_motion, take_reading_options
 from marey.cli.values import Moment, to_seconds
 from marey.errors import FileError, InvalidValue, MareyError, NoResult, plural
 

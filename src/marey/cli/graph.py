@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from marey.cli import graph_build, graph_walks
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output, check_plot, print_json
 from marey.cli.graph_report import JSON, print_graph
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Moment
 from marey.errors import InvalidValue, plural
 
@@ -168,7 +168,7 @@ def label(file: str, name: str, begin: float | int | None, end: float | int | No
       marey graph label clips/a.bvh walk
       marey graph label clips/a.bvh turn --from 2.0 --to 3.5
     """
-    from marey.cli.options import frames_between
+    from marey.cli.shared_options import frames_between
     from marey.graph.prune import UNLABELED
     from marey.io import load_motion
     from marey.store import add_label

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, name_option, read_settings
 from marey.cli.files import check_output
 from marey.cli.graph_params import Pair, Weight
 from marey.cli.graph_report import JSON, print_graph
-from marey.cli.options import (
+from marey.cli.shared_options import (
     add_running_options,
     clip_set_options,
     markers_option,
@@ -20,7 +21,6 @@ from marey.cli.options import (
     renamed_option,
     take_running_options,
 )
-from marey.cli.settings import SettingsCommand, add_settings, name_option, read_settings
 from marey.cli.values import NumberList, Threshold
 
 if TYPE_CHECKING:
@@ -192,12 +192,12 @@ def _with_estimate(progress: Callable[[float], None], n_frames: int) -> Callable
         total = elapsed / done
         if total > _WORTH_PRINTING:
             # The progress bar redirects standard error while it is shown and prints the line above itself.
-            sys.stderr.write(f"comparing {n_frames} frames with each other takes about {shown_time(total)}\n")
+            sys.stderr.write(f"comparing {n_frames} frames with each other takes about {format_duration(total)}\n")
 
     return report_progress
 
 
-def shown_time(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Format a duration: ``"40 s"``, ``"3 min 20 s"``, ``"2 h 5 min"``."""
     rounded = round(seconds)
     if rounded < 60:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_crowd, check_output, check_plot, print_json, save_crowd
 from marey.cli.graph_params import START, Style, TimedCommand, place_and_heading, schedule
 from marey.cli.graph_report import JSON, Landing, write
-from marey.cli.options import feet_option, renamed_option
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.shared_options import feet_option, renamed_option
 from marey.cli.values import CIRCLE, POSE_2D, POSITION, POSITION_OR_POSE
 from marey.errors import UnreadableFile, plural
 from marey.io.files import SAVE_SUFFIXES

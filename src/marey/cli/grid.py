@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.files import check_output, check_plot, print_report
-from marey.cli.options import add_reading_options, contacts_option, markers_option, note_rest_pose, take_reading_options
-from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
+from marey.cli.shared_options import (
+    add_reading_options,
+    contacts_option,
+    markers_option,
+    note_rest_pose,
+    take_reading_options,
+)
 from marey.cli.values import NamedNumbers
 from marey.errors import NoTimewarp
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.check import describe_finding, suggest_commands
+from marey.cli.derived_options import SettingsCommand, word_options
 from marey.cli.files import report_each
-from marey.cli.options import add_reading_options, take_reading_options
-from marey.cli.settings import SettingsCommand, word_options
+from marey.cli.shared_options import add_reading_options, take_reading_options
 from marey.errors import collect_warnings, plural
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import print_json
-from marey.cli.options import markers_option
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.shared_options import markers_option
 from marey.cli.tables import format_table
 from marey.cli.values import Moment
 from marey.errors import plural

@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
+from marey.cli.derived_options import read_settings, word_options
 from marey.cli.files import print_json
 from marey.cli.find import check_cut_folder, cut
-from marey.cli.options import find_frame, frames_between, read_motion
 from marey.cli.progress import bar
-from marey.cli.settings import read_settings, word_options
+from marey.cli.shared_options import find_frame, frames_between, read_motion
 from marey.cli.tables import format_table
 from marey.errors import NoResult, UnknownName, plural, similar
 from marey.find import IndexSettings, Match, MotionIndex, SearchSettings

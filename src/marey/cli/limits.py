@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output
-from marey.cli.options import add_reading_options, read_motion, take_reading_options
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.shared_options import add_reading_options, read_motion, take_reading_options
 from marey.cli.tables import format_table
 from marey.errors import plural
 

@@ -17,8 +17,8 @@ from typing import Any
 import click
 
 from marey import __version__
+from marey.cli.derived_options import word_options
 from marey.cli.files import add_overwrite
-from marey.cli.settings import word_options
 from marey.cli.usage import find_command, word_error, word_usage
 from marey.errors import MareyError, MareyWarning, NoResult, similar
 

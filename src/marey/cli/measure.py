@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, word_options
 from marey.cli.files import report_each
-from marey.cli.options import (
+from marey.cli.shared_options import (
     add_reading_options,
     joint_limits_option,
     read_joint_limits,
     read_motion,
     take_reading_options,
 )
-from marey.cli.settings import SettingsCommand, word_options
 from marey.cli.tables import format_table
 from marey.errors import plural
 

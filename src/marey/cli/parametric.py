@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.files import check_output, check_plot, print_json, read_rows
-from marey.cli.options import markers_option, read_motion
 from marey.cli.query import AS_JSON, DROP, LABELS, OVERLAPS, NegativeNumbersCommand, make_query, search_web
-from marey.cli.settings import SettingsCommand, add_settings, read_settings, word_options
+from marey.cli.shared_options import markers_option, read_motion
 from marey.cli.tables import format_table
 from marey.cli.values import POSE_2D, Moment, NumberList
 from marey.errors import MareyWarning, plural

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand
 from marey.cli.files import check_plot, warn_of_rate
-from marey.cli.options import Moment, add_reading_options, frames_between, read_motion, take_reading_options
-from marey.cli.settings import SettingsCommand
+from marey.cli.shared_options import Moment, add_reading_options, frames_between, read_motion, take_reading_options
 from marey.errors import InvalidValue, UnknownName, plural, similar
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output, check_plot, check_replaced
-from marey.cli.options import add_reading_options, take_reading_options
 from marey.cli.pmg_export import export
 from marey.cli.pmg_play import go, reach, steer, walk
 from marey.cli.pmg_report import info, open_character, plot, print_character, print_edge
 from marey.cli.query import AS_JSON
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.shared_options import add_reading_options, take_reading_options
 from marey.cli.values import NumberList
 from marey.errors import InvalidValue, NoResult, UnreadableFile, UnwritableFile
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output
 from marey.cli.pmg_report import open_character
 from marey.cli.query import AS_JSON
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.errors import plural
 
 

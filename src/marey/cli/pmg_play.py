@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output, check_plot, print_json
-from marey.cli.options import removed_option
 from marey.cli.pmg_report import open_character
 from marey.cli.query import AS_JSON
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.shared_options import removed_option
 from marey.cli.steering import Schedule, check_steered, steering_options, write_steered
 from marey.cli.values import POSE_2D, POSITION, Finite, NumberList
 from marey.errors import plural

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import word_options
 from marey.cli.files import check_plot, print_json
 from marey.cli.query import AS_JSON
-from marey.cli.settings import word_options
 from marey.errors import InvalidValue, NoResult, UnknownName, plural, similar
 
 if TYPE_CHECKING:

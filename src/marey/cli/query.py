@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from marey.cli.options import read_motion
-from marey.cli.settings import SettingsCommand, read_settings
+from marey.cli.derived_options import SettingsCommand, read_settings
+from marey.cli.shared_options import read_motion
 from marey.cli.values import MATCH_NUMBERS, OVERLAP, to_frame
 from marey.errors import InvalidValue, UnknownName, similar
 

@@ -9,9 +9,16 @@ from typing import Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output
-from marey.cli.options import Moment, add_reading_options, find_frame, frames_between, read_motion, take_reading_options
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.shared_options import (
+    Moment,
+    add_reading_options,
+    find_frame,
+    frames_between,
+    read_motion,
+    take_reading_options,
+)
 
 
 @click.command("render", cls=SettingsCommand)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.files import check_replaced, is_overwriting, make_folder, overwrite_option, print_json
-from marey.cli.options import renamed_option
+from marey.cli.shared_options import renamed_option
 from marey.errors import InvalidValue, UnknownName, UnwritableFile, plural, similar
 from marey.io.files import SAVE_SUFFIXES
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output, print_report
-from marey.cli.options import output_argument
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.shared_options import output_argument
 from marey.errors import plural
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.graph_params import ActionFile, Weight
-from marey.cli.options import clip_set_options, open_clip_set, read_motion
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
+from marey.cli.shared_options import clip_set_options, open_clip_set, read_motion
 from marey.cli.steering import Schedule, check_steered, steering_options, write_steered
 from marey.cli.values import NumberList
 from marey.errors import plural

@@ -12,7 +12,7 @@ import click
 
 from marey.cli.files import check_crowd, check_output, save_crowd
 from marey.cli.graph_params import TimedCommand, schedule
-from marey.cli.options import read_motion
+from marey.cli.shared_options import read_motion
 from marey.cli.values import Finite
 from marey.errors import format_list, plural
 from marey.io.files import SAVE_SUFFIXES

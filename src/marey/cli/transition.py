@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.blend import Clock, describe_notes, describe_written, format_metrics, result_report, save_as
+from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output, make_plot_folder, print_report, write_report
-from marey.cli.options import (
+from marey.cli.shared_options import (
     add_reading_options,
     contacts_option,
     markers_option,
@@ -16,7 +17,6 @@ from marey.cli.options import (
     renamed_option,
     take_reading_options,
 )
-from marey.cli.settings import SettingsCommand, add_settings, read_settings
 from marey.cli.values import Moment, to_seconds
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import re
 
 import click
 
-from marey.cli.settings import name_option
+from marey.cli.derived_options import name_option
 from marey.errors import MareyError, similar
 
 # Patterns of click's messages about values, and the text that replaces each after the name of the option.

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from marey.cli.derived_options import SettingsCommand
 from marey.cli.files import check_output
-from marey.cli.options import add_reading_options, note_rest_pose, take_reading_options
-from marey.cli.settings import SettingsCommand
+from marey.cli.shared_options import add_reading_options, note_rest_pose, take_reading_options
 from marey.errors import plural
 
 

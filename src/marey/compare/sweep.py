@@ -65,7 +65,7 @@ def span_minima(
     n_columns = min(last - first, TILE_COLUMNS)
     if pairing.align and pairing.penalty is None and pairing.is_triangle(n_columns + 2 * half):
         sides = make_sides(pairing.frame_weights) if sides is None else sides
-        return _swept(pairing, (start, stop, first, last), inner, limit, lag, sides)
+        return _sweep_minima(pairing, (start, stop, first, last), inner, limit, lag, sides)
     return _find_in_cells(pairing, (start, min(stop, last - lag), max(first, start + lag), last), inner, limit, lag)
 
 
@@ -84,7 +84,7 @@ def _extend_run(run: tuple[int, int], inner: tuple[int, int]) -> tuple[int, int]
     return max(run[0] - 1, inner[0]), min(run[1] + 1, inner[1])
 
 
-def _swept(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int, sides: Sides) -> Ints:
+def _sweep_minima(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int, sides: Sides) -> Ints:
     found = [np.empty((0, 2), dtype=np.int64)]
     sweeper = _Sweeper(pairing, own[3] - own[2], limit, min_lag)
     a, b = pairing.a, pairing.b

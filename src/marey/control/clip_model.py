@@ -29,7 +29,7 @@ from marey.pmg import ControlState, Node, ParametricMotionGraph, TransitionOptio
 from marey.pmg.costs import Windows, find_best_pairs, make_windows
 from marey.pmg.stream import find_change_limits, find_change_window
 
-__all__ = ["Changes", "ClipModel", "NodeTable", "grid_fractions", "move_inside", "start_clips", "turning_ring"]
+__all__ = ["Changes", "ClipModel", "NodeTable", "find_turning_ring", "grid_fractions", "move_inside", "start_clips"]
 
 # Points on a clip's path between two transitions.
 N_POINTS = 9
@@ -335,7 +335,7 @@ def grid_fractions(counts: tuple[int, ...]) -> Floats:
     return set_readonly(np.stack(fractions, axis=-1).reshape(-1, len(counts)))
 
 
-def turning_ring(graph: ParametricMotionGraph, node: str) -> tuple[str, ...]:
+def find_turning_ring(graph: ParametricMotionGraph, node: str) -> tuple[str, ...]:
     """Return the nodes with a parameter ``turn`` that form a ring through `node`: itself alone, or it and another.
 
     For example, a node of left steps and one of right steps lead to each other, but not to themselves. Return an empty

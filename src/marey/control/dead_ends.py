@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from marey.control.clip_model import N_POINTS, ClipModel, turning_ring
+from marey.control.clip_model import N_POINTS, ClipModel, find_turning_ring
 from marey.control.planner import Planner, get_planner
 from marey.control.planner_kernels import read_rows
 from marey.control.planner_tables import NEVER, link_states, list_rings
@@ -115,7 +115,7 @@ def _find_node_limits(graph: ParametricMotionGraph, planner: Planner) -> Iterato
 
 
 def _find_turn_limits(graph: ParametricMotionGraph, planner: Planner) -> list[TurnLimit]:
-    rings = [name for name in graph.nodes if turning_ring(graph, name)]
+    rings = [name for name in graph.nodes if find_turning_ring(graph, name)]
     out: list[TurnLimit] = []
     if not rings:
         return out
@@ -170,7 +170,7 @@ def bound_response(graph: ParametricMotionGraph, turn: float = np.pi / 2.0) -> R
     sides = np.stack([values[..., round(side * away) % _N_HEADINGS] for side in (1.0, -1.0)])
     first, last = find_change_window(graph, graph.fps)
     for name in graph.nodes:
-        ring = turning_ring(graph, name)
+        ring = find_turning_ring(graph, name)
         if not ring:
             continue
         node, table, moments = graph[name], model.tables[name], model.find_changes(name).moments

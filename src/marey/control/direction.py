@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marey.control.clip_model import turning_ring
+from marey.control.clip_model import find_turning_ring
 from marey.control.planner import Planner, get_planner
 from marey.deprecation import renamed_methods
 from marey.errors import InvalidValue
@@ -96,7 +96,7 @@ class FollowDirection:
         node = option.node
         parameters = np.atleast_1d(node.request(node, command, option.place))
         review = False
-        if command.get("direction") is not None and turning_ring(state.graph, node.name):
+        if command.get("direction") is not None and find_turning_ring(state.graph, node.name):
             free = [name == "turn" or command.get(name) is None for name in node.names]
             direction = float(command["direction"])
             parameters = planner.turn_to(state, option, direction, np.where(free, np.nan, parameters))
@@ -107,7 +107,7 @@ class FollowDirection:
     def _find_walks(self, graph: ParametricMotionGraph, planner: Planner) -> list[str]:
         """List the nodes that move the character and can be repeated, in any direction."""
         tables = planner.model.tables
-        return [name for name in graph.nodes if turning_ring(graph, name) and tables[name].pace > _WALKING]
+        return [name for name in graph.nodes if find_turning_ring(graph, name) and tables[name].pace > _WALKING]
 
     def prepare(self, graph: ParametricMotionGraph) -> Planner:
         """Compute the tables of a character now, so no later choice has to wait for them; return its planner."""
@@ -115,7 +115,7 @@ class FollowDirection:
         if planner is not self._planner:
             self._check_known(graph, self._command)
             planner.table("node")
-            if any(turning_ring(graph, name) for name in graph.nodes):
+            if any(find_turning_ring(graph, name) for name in graph.nodes):
                 planner.table("direction")
             self._planner = planner
         return planner

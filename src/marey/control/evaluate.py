@@ -27,10 +27,10 @@ from marey.play import join_frames
 __all__ = [
     "StreamMetrics",
     "clip_metrics",
+    "count_bytes",
     "evaluate_stream",
     "evaluate_streams",
     "figure_of_eight",
-    "held_bytes",
     "record",
 ]
 
@@ -132,7 +132,7 @@ def evaluate_stream(make_stream: Callable[[], Stream], settings: EvaluationSetti
         skate_weighted=_metric_value(report, "slide_weighted_speed"),
         jerk=_metric_value(report, "jitter"),
         **gait_metrics(turning).to_dict(),
-        memory=held_bytes(stream),
+        memory=count_bytes(stream),
         frames_per_second=float(1.0 / max(spent.mean(), 1e-9)),
         stall=float(1e3 * np.quantile(spent, 0.999)),
     )
@@ -190,7 +190,7 @@ def clip_metrics(clips: Sequence[Motion]) -> StreamMetrics:
         skate_weighted=mean("slide_weighted_speed"),
         jerk=mean("jitter"),
         **gait_metrics(clips).to_dict(),
-        memory=held_bytes(list(clips)),
+        memory=count_bytes(list(clips)),
         frames_per_second=nan,
         stall=nan,
     )
@@ -231,7 +231,7 @@ def figure_of_eight(radius: float = 3.0, n: int = 400) -> Floats:
     return np.asarray(np.concatenate([left, (left * [-1.0, 1.0])[1:]]))
 
 
-def held_bytes(thing: Any) -> int:
+def count_bytes(thing: Any) -> int:
     """Count the bytes of all arrays reachable from an object, each once."""
     seen: set[int] = set()
     total, todo = 0, [thing]

@@ -104,7 +104,7 @@ class InertialPlayer:
         decay(x, v, self._y, dt)
         root, turned = np.empty(3), np.empty(self._pose.rotations.shape)
         at = self.row
-        extrapolate(_moving_frame(reel, at), dt, root, turned)
+        extrapolate(_make_moving_frame(reel, at), dt, root, turned)
         coming = self._read(set_readonly(root), set_readonly(turned), x)
         get_frame = self._bones()
         if reel.bones is not None and get_frame is not None:
@@ -113,7 +113,7 @@ class InertialPlayer:
         self.place = _place_over(self.place, reel.ground[at], reel.ground[to]) if given is None else given
         self.row = to
         self._enter_clip()
-        rebase(_moving_frame(reel, to), self.place, self._pose, coming, reel.fps, self._x, self._v)
+        rebase(_make_moving_frame(reel, to), self.place, self._pose, coming, reel.fps, self._x, self._v)
 
     def _enter_clip(self) -> None:
         """Store the last row and the label of the clip that contains the current row, for all frames of the clip."""
@@ -134,7 +134,7 @@ class InertialPlayer:
         return int(row)
 
 
-def _moving_frame(reel: Reel, row: int) -> MovingFrame:
+def _make_moving_frame(reel: Reel, row: int) -> MovingFrame:
     return MovingFrame(reel.root[row], reel.root_rate[row], reel.rotations[row], reel.turn_rate[row])
 
 

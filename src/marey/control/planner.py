@@ -404,11 +404,11 @@ def get_planner(graph: ParametricMotionGraph, nodes: tuple[str, ...] | None = No
     >>> planner is marey.control.get_planner(character)
     True
     """
-    return _cached_planner(graph, tuple(graph.nodes.values()), tuple(graph.edges.values()), nodes, short_way)
+    return _get_planner(graph, tuple(graph.nodes.values()), tuple(graph.edges.values()), nodes, short_way)
 
 
 @lru_cache(maxsize=32)
-def _cached_planner(
+def _get_planner(
     graph: ParametricMotionGraph,
     known: tuple[Node, ...],
     edges: tuple[Edge, ...],

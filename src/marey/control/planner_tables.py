@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marey.control.clip_model import N_POINTS, ClipModel, grid_fractions, move_inside, start_clips, turning_ring
+from marey.control.clip_model import N_POINTS, ClipModel, find_turning_ring, grid_fractions, move_inside, start_clips
 from marey.control.planner_kernels import ClipStarts, find_ends, measure_facing
 from marey.core.arrays import Floats, Ints, set_readonly
 from marey.maths.value_kernels import GoalGrid, Steps, iterate_values
@@ -63,7 +63,7 @@ def list_targets(model: ClipModel, node: str, nodes: tuple[str, ...] | None) -> 
 
 def list_rings(graph: ParametricMotionGraph) -> dict[str, list[str]]:
     """List the node that follows each node while the character turns, if there is one."""
-    return {name: list(turning_ring(graph, name)[-1:]) for name in graph.nodes}
+    return {name: list(find_turning_ring(graph, name)[-1:]) for name in graph.nodes}
 
 
 def build_table(model: ClipModel, kind: str, nodes: tuple[str, ...] | None) -> ValueTable:

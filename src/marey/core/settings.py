@@ -2,7 +2,7 @@
 
 An operation has one subclass of `Settings`, which declares each of its options with `option`: default, help, unit and
 range. Everything else is derived from it: the checks, the keywords of the library function (`operation`), the options
-of the command (`marey.cli.settings`), and the controls of the studio (`marey.studio.forms`)::
+of the command (`marey.cli.derived_options`), and the controls of the studio (`marey.studio.forms`)::
 
     class CleanSettings(Settings):
         max_stretch: float = option(0.2, "Maximum stretch of a limb.", unit="fraction", below=1)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from marey.compare import Clouds
 from marey.compare.clouds import choose_joints
-from marey.compare.embedding import Embedding
+from marey.compare.pose_bounds import Embedding
 from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.clips import list_clips, make_names_unique, match_rates
 from marey.core.motion import Motion
@@ -24,7 +24,7 @@ from marey.errors import InvalidValue, format_list, warn_user
 from marey.find.build import web_clouds
 from marey.find.index_kernels import Blocks
 from marey.find.settings import IndexSettings
-from marey.io.unit_detection import stature
+from marey.io.unit_and_up_axis import stature
 
 if TYPE_CHECKING:
     from marey.find.motion_index import MotionIndex

@@ -1,7 +1,7 @@
 """Scan an index of poses for the ends of possible matches.
 
 An index stores one block per clip, one after the other in a flat array. The block of a clip with F frames has
-``3 M + K`` rows of F numbers: x, y and z of the M markers, and K features of the pose (see `marey.compare.embedding`).
+``3 M + K`` rows of F numbers: x, y and z of the M markers, and K features of the pose (`marey.compare.pose_bounds`).
 So the block of a clip whose first frame has the number s among all frames begins at ``(3 M + K) s``.
 """
 

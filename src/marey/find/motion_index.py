@@ -1,7 +1,7 @@
 """A motion index: find motions similar to an example in hours of clips, without comparing all clips in advance.
 
 A search has two steps. First, a few frames of the query, the anchors, are aligned with every clip by features of their
-poses (`marey.compare.embedding`). Around the ends of these alignments, the frames are then compared as in a match web.
+poses (`marey.compare.pose_bounds`). Around the ends of these alignments, frames are then compared as in a match web.
 The result equals that of a match web of all clips, unless the first step misses a match. This can happen if the anchors
 of a match are less similar than the match as a whole.
 """
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey.compare import Clouds, frame_weights
-from marey.compare.embedding import Embedding
 from marey.compare.pairing import choose_runner, count_workers
+from marey.compare.pose_bounds import Embedding
 from marey.core.arrays import Floats, FrozenRecord, Ints, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, format_list

@@ -1,6 +1,6 @@
 """Compare a query with parts of clips of an index, the spans, by the rules of a match web.
 
-First, pose features give lower bounds of D (see `marey.compare.embedding`). If every path through a span costs too much
+First, pose features give lower bounds of D (`marey.compare.pose_bounds`). If every path through a span costs too much
 by these bounds, the span is skipped. Otherwise the cells that cheap paths can use form a band around a diagonal. In
 this band, compute D of the cells and of some cells around them, find the cells that a match web would keep, and find
 the best path through them that ends at each frame. All arrays are small enough for the processor's caches.

@@ -20,7 +20,7 @@ from marey.core.arrays import Floats, set_readonly
 from marey.core.protocols import ResultCache
 from marey.graph.alignment import align_at_cells, align_centered, center_clip
 from marey.graph.alike_kernels import CenteredClip
-from marey.graph.near_cells import NearCells
+from marey.graph.bounded_cells import NearCells
 from marey.graph.transitions import Align, FramePairs, Transitions
 
 Progress = Callable[[float], None]

@@ -18,7 +18,7 @@ from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.markers import Markers
 from marey.core.source import Source
 from marey.errors import ParseError
-from marey.io import axes, unit_detection
+from marey.io import axes, unit_and_up_axis
 from marey.io.c3d_parameters import Layout, Parameters, float_type, read_layout, to_floats
 from marey.io.files import read_bytes
 from marey.io.marker_axes import Clues, find_unit, find_up, look_at_markers
@@ -43,7 +43,7 @@ def read_c3d(path: str | os.PathLike[str], *, unit: str | float | None = None, u
     moments, powers or scalars are left out; markers without a label (``*12``) are kept.
     """
     name = os.fspath(path)
-    given_unit = None if unit is None else unit_detection.parse_unit(unit)
+    given_unit = None if unit is None else unit_and_up_axis.parse_unit(unit)
     given_up = None if up is None else axes.check_up(up)
     data = read_bytes(name)
     layout, parameters = read_layout(data, name)

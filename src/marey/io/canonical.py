@@ -13,7 +13,7 @@ from marey.core.motion import Motion
 from marey.core.roles import find_roles
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, JointNotFound, ParseError, warn_user
-from marey.io import axes, limits, unit_detection
+from marey.io import axes, limits, unit_and_up_axis
 from marey.io.raw import RawMotion
 from marey.maths import quat
 
@@ -37,7 +37,7 @@ def to_motion(
     evidence = list(raw.evidence)
     # Errors in the caller's arguments are not errors of the file: raise them unchanged.
     given_up = None if up is None else axes.check_up(up)
-    given_unit = None if unit is None else unit_detection.parse_unit(unit)
+    given_unit = None if unit is None else unit_and_up_axis.parse_unit(unit)
     try:
         skeleton = _with_roles(Skeleton(raw.names, raw.parents, raw.offsets, {**raw.roles, **(role_map or {})}), raw)
         up_axis = _find_up(raw, skeleton, given_up, evidence)
@@ -77,7 +77,7 @@ def _find_up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[
     if up is None and raw.up is not None:
         evidence.append(f"{raw.up.upper()} up {raw.up_reason}")
         return raw.up
-    guess = unit_detection.recognize_up(
+    guess = unit_and_up_axis.recognize_up(
         skeleton, raw.root_positions, raw.rotations, raw.bone_offsets, by_rest=raw.rest_up is None
     )
     if up is not None:
@@ -98,17 +98,17 @@ def _find_up(raw: RawMotion, skeleton: Skeleton, up: str | None, evidence: list[
 
 def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list[str]) -> float:
     if unit is not None:
-        given = unit_detection.check_given_unit(skeleton, unit)
+        given = unit_and_up_axis.check_given_unit(skeleton, unit)
         evidence.append(given.evidence)
         if given.warning:
             warn_user(f"{raw.source.path or raw.name or 'positions'}: {given.warning}")
         return unit
     if raw.unit is not None:
-        height = unit_detection.stature(skeleton)
+        height = unit_and_up_axis.stature(skeleton)
         size = "" if height is None else f", which makes a body {height * raw.unit:.2f} m tall"
-        evidence.append(f"unit {unit_detection.unit_name(raw.unit)} {raw.unit_reason}{size}")
+        evidence.append(f"unit {unit_and_up_axis.unit_name(raw.unit)} {raw.unit_reason}{size}")
         return raw.unit
-    guess = unit_detection.recognize_unit(skeleton, raw.stated_unit)
+    guess = unit_and_up_axis.recognize_unit(skeleton, raw.stated_unit)
     evidence.append(guess.evidence)
     return float(guess.value)
 

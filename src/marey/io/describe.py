@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.core.markers import Markers
 from marey.core.motion import Motion
-from marey.io import unit_detection
+from marey.io import unit_and_up_axis
 from marey.io.loading import clip_names
 from marey.io.rest import REST_NOTE, starts_with_rest_pose
 
@@ -38,7 +38,7 @@ def describe(value: Motion | Markers, path: str | os.PathLike[str]) -> dict[str,
         "frames": len(value),
         "fps": value.fps,
         "seconds": value.duration,
-        "unit": unit_detection.unit_name(value.source.unit),
+        "unit": unit_and_up_axis.unit_name(value.source.unit),
         "unit_m": value.source.unit,
         "up": value.source.up,
         "evidence": list(value.source.evidence),
@@ -67,7 +67,7 @@ def _motion(motion: Motion) -> dict[str, Any]:
         "roles_found": len(roles),
         "roles_missing": list(roles.missing),
         "roles_by": roles.how,
-        "stature_m": unit_detection.stature(skeleton),
+        "stature_m": unit_and_up_axis.stature(skeleton),
         "path_m": None,
         "net_m": None,
         "speed_mps": None,

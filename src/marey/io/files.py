@@ -193,7 +193,7 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
 def sweep_parts(folder: str) -> None:
     """Remove temporary files and folders that killed processes left in a folder more than an hour ago.
 
-    Each folder is searched once per process. Only names that `FileTransaction` and `hidden_folder` give are removed.
+    Folders are searched once per process. Only names from `FileTransaction` and `create_hidden_folder` are deleted.
     """
     try:
         with os.scandir(folder) as entries:

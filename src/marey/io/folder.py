@@ -17,9 +17,9 @@ from marey.io.files import GENERATOR, GLTF_SUFFIXES, MOTION_SUFFIXES, PART_SUFFI
 __all__ = [
     "CLIP_SUFFIXES",
     "copy_file",
+    "create_hidden_folder",
     "describe_other",
     "free_name",
-    "hidden_folder",
     "own_format",
     "result_kind",
     "walk_files",
@@ -160,7 +160,7 @@ def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str], *,
 
 
 @contextmanager
-def hidden_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
+def create_hidden_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Context manager: create a hidden folder in `folder` for incomplete files, and remove it at the end."""
     sweep_parts(os.path.abspath(folder))
     try:

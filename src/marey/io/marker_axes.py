@@ -11,7 +11,7 @@ import numpy as np
 
 from marey.core.arrays import Bools, Floats
 from marey.errors import warn_user
-from marey.io import axes, unit_detection
+from marey.io import axes, unit_and_up_axis
 
 _UNIT_WORDS = {
     "m": 1.0, "meter": 1.0, "dm": 0.1, "cm": 0.01, "centimeter": 0.01, "mm": 0.001, "millimeter": 0.001,
@@ -59,7 +59,7 @@ def find_unit(clues: Clues, given: float | None) -> float:
     """Return meters per unit of the file."""
     evidence = clues.evidence
     if given is not None:
-        evidence.append(f"unit {unit_detection.unit_name(given)} as given")
+        evidence.append(f"unit {unit_and_up_axis.unit_name(given)} as given")
         return given
     word = clues.unit.strip(" \0.").lower()
     meters = _UNIT_WORDS.get(re.sub("(met)(re|er)s?$", r"\1er", word))

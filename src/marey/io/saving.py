@@ -12,7 +12,7 @@ from marey.core.motion import Motion
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
 from marey.errors import InvalidValue, MareyError, UnknownFormat, warn_user
-from marey.io import unit_detection
+from marey.io import unit_and_up_axis
 from marey.io.files import (
     GLTF_SUFFIXES,
     MULTI_CLIP_SUFFIXES,
@@ -132,8 +132,11 @@ def _choose_axes(motion: Motion, settings: SaveSettings) -> _Axes:
     """
     source = motion.source
     is_usual = source.format in ("", "fbx", "glb", "kimodo", "npy", "npz", "smpl")
-    own, up = (unit_detection.UNITS["cm"], "y") if is_usual else (source.unit, source.up)
-    return {"unit": own if settings.unit is None else unit_detection.parse_unit(settings.unit), "up": settings.up or up}
+    own, up = (unit_and_up_axis.UNITS["cm"], "y") if is_usual else (source.unit, source.up)
+    return {
+        "unit": own if settings.unit is None else unit_and_up_axis.parse_unit(settings.unit),
+        "up": settings.up or up,
+    }
 
 
 def is_amass_name(path: str | os.PathLike[str]) -> bool:

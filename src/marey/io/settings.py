@@ -23,7 +23,7 @@ class AxesSettings(Settings):
     def convert(options: dict[str, Any]) -> dict[str, Any]:
         """Accept an up axis in upper case or with a plus sign, and check the unit."""
         from marey.io.axes import check_up
-        from marey.io.unit_detection import parse_unit
+        from marey.io.unit_and_up_axis import parse_unit
 
         up, unit = options.get("up"), options.get("unit")
         if unit is not None:

@@ -11,7 +11,7 @@ from marey.core.arrays import set_readonly
 from marey.core.markers import Markers
 from marey.core.source import Source
 from marey.errors import ParseError
-from marey.io import axes, limits, unit_detection
+from marey.io import axes, limits, unit_and_up_axis
 from marey.io.files import read_bytes
 from marey.io.marker_axes import Clues, find_unit, find_up, look_at_markers
 from marey.io.node_tree import unique_names
@@ -31,7 +31,7 @@ def read_trc(path: str | os.PathLike[str], *, unit: str | float | None = None, u
     A marker is invalid in frames where one of its cells is empty or NaN.
     """
     name = os.fspath(path)
-    given_unit = None if unit is None else unit_detection.parse_unit(unit)
+    given_unit = None if unit is None else unit_and_up_axis.parse_unit(unit)
     given_up = None if up is None else axes.check_up(up)
     lines = read_bytes(path).decode("utf-8-sig", errors="replace").splitlines()
     fields = _read_fields(lines, name)

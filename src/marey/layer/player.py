@@ -11,7 +11,7 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.layer.halves import split_body
 from marey.layer.posture import Transfer, check_posture
-from marey.layer.runtime_kernels import FULL, NO_TRANSFER, PITCH, FrameTable, LoopRange, SplicePlan, splice_frame
+from marey.layer.splice_kernels import FULL, NO_TRANSFER, PITCH, FrameTable, LoopRange, SplicePlan, splice_frame
 from marey.layer.time_alignment import TimeMap
 from marey.layer.timeline import Timeline
 

@@ -16,7 +16,7 @@ from marey.core.arrays import Bools, Floats, Ints
 from marey.core.kinematics import World
 from marey.core.skeleton import Skeleton
 from marey.errors import MareyError
-from marey.io.unit_detection import STATURE, stature
+from marey.io.unit_and_up_axis import STATURE, stature
 from marey.maths import filters
 from marey.measure import balance_kernels
 from marey.measure.subject import Subject

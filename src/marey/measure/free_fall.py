@@ -13,7 +13,7 @@ import numpy as np
 
 from marey.core.arrays import Bools, Floats, find_runs
 from marey.errors import MareyError
-from marey.io.unit_detection import STATURE, stature
+from marey.io.unit_and_up_axis import STATURE, stature
 from marey.maths import filters
 from marey.measure import balance_kernels
 from marey.measure.balance import GRAVITY, SMOOTHING

@@ -15,7 +15,7 @@ import numpy as np
 from marey.core.arrays import Floats, Ints
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
-from marey.io.unit_detection import is_giant
+from marey.io.unit_and_up_axis import is_giant
 from marey.measure import gait_kernels
 from marey.measure.gait_kernels import DUTY, LARGER, LENGTH, SMALLER
 

@@ -11,7 +11,7 @@ import numpy as np
 from marey.core.arrays import Bools, Floats, Ints, find_runs
 from marey.core.motion import Motion, check_motion
 from marey.core.skeleton import Skeleton
-from marey.io.unit_detection import STATURE, stature
+from marey.io.unit_and_up_axis import STATURE, stature
 from marey.maths import quat
 from marey.measure import glitch_kernels
 

@@ -197,7 +197,7 @@ def _register_examples(
     timed = any(not isinstance(feature.moment, str) for feature in features if feature.is_pose) and apexes is None
     along = register_tree(
         [motions[j] for j in fit],
-        parents=_remaining_tree(parents, fit),
+        parents=_restrict_tree(parents, fit),
         landmarks=forced,
         reference=0 if timed and parents is None and fit[0] == 0 else None,
         **settings.select(PairSettings),
@@ -208,7 +208,7 @@ def _register_examples(
     return _RegisteredExamples(replace(along.registration, notes=notes), indices, moments, notes)
 
 
-def _remaining_tree(parents: Ints | None, fit: Sequence[int]) -> Ints | None:
+def _restrict_tree(parents: Ints | None, fit: Sequence[int]) -> Ints | None:
     """Restrict the tree of motions `parents` to the indices `fit`.
 
     A motion whose parent is dropped gets its nearest remaining ancestor as parent. Return None without a tree, or if

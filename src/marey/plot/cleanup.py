@@ -88,7 +88,7 @@ def before_after(
     panels[-1].tick_params(axis="x", length=3.5)
     style.time_axes(figure, list(panels), float(times[0]), float(times[-1]))
     figure.suptitle(
-        f"{style.shown_name(after)} before and after cleanup: {style.length_text(after)}; bands are contacts",
+        f"{style.format_name(after)} before and after cleanup: {style.length_text(after)}; bands are contacts",
         x=0.01,
         ha="left",
         size=11,

@@ -83,7 +83,7 @@ def cloud(
     n_frames = last - first
     seconds = (n_frames - 1) / motion.fps
     frames = "1 frame" if n_frames == 1 else f"{n_frames} frames"
-    title = f"Point cloud of {style.shown_name(motion)}: {frames} of {len(joints)} joints, {seconds:.2f} s"
+    title = f"Point cloud of {style.format_name(motion)}: {frames} of {len(joints)} joints, {seconds:.2f} s"
     figure.text(left / style.WIDTH, 1.0 - 0.09 / total, title, size=11, va="top")
     return figure
 

@@ -85,7 +85,7 @@ def feet(motion: Motion, path: style.StrPath | None = None, *, start: int = 0, s
     panels[-1].tick_params(axis="x", length=3.5)
     style.time_axes(figure, list(panels), *limits)
     figure.suptitle(
-        f"Feet of {style.shown_name(motion)}: {style.length_text(motion)}, {source}", x=0.01, ha="left", size=11
+        f"Feet of {style.format_name(motion)}: {style.length_text(motion)}, {source}", x=0.01, ha="left", size=11
     )
     return figure
 

@@ -78,7 +78,7 @@ def filmstrip(
     figure.text(
         _MARGIN[0] / style.WIDTH,
         edge,
-        f"{style.shown_name(motion)}: {style.length_text(motion)}{cut}",
+        f"{style.format_name(motion)}: {style.length_text(motion)}{cut}",
         size=11,
         va="top",
     )
@@ -437,13 +437,13 @@ def _draw_plan(axes: Axes, strip: _Strip, view: PoseView, shift: Floats) -> None
     if strip.touching is None:
         return
     for k, side in enumerate(strip.touching_sides):
-        spots = _resting_places(strip.touching[strip.first : strip.last, k])
+        spots = _compute_resting_places(strip.touching[strip.first : strip.last, k])
         if len(spots):
             flat = view.flat(spots) + shift
             axes.scatter(flat[:, 0], flat[:, 1], s=16, c=style.SIDES[side], ec="white", lw=0.5, zorder=4)
 
 
-def _resting_places(path: Floats) -> Floats:
+def _compute_resting_places(path: Floats) -> Floats:
     """Compute the mean positions (N, 3) of the N runs of frames in a path (F, 3) that are not NaN."""
     there = np.concatenate([[False], np.isfinite(path[:, 0]), [False]])
     edges = np.flatnonzero(there[1:] != there[:-1]).reshape(-1, 2)

@@ -116,7 +116,7 @@ def gaze_track(track: GazeTrack, path: style.StrPath | None = None, *, look: int
                 axes.set_title(f"{frame / motion.fps:.2f} s", size=9, loc="center")
     _draw_angles(figure, outer[1], track, look, first, last)
     when = f"a look from {chosen.time:.2f} to {chosen.end:.2f} s, from the front and from above"
-    figure.suptitle(f"{style.shown_name(motion)}: {when}", x=0.01, ha="left", size=11)
+    figure.suptitle(f"{style.format_name(motion)}: {when}", x=0.01, ha="left", size=11)
     return figure
 
 

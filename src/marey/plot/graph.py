@@ -36,7 +36,7 @@ def graph(motion_graph: MotionGraph, path: style.StrPath | None = None) -> Figur
     played = np.unique(motion_graph.nodes[:, 0])
     clips = [motion_graph.clips[k] for k in played]
     figure = style.new_figure(1.1 + float(np.clip(14.0 / len(clips), 0.22, 0.55)) * len(clips))
-    names = style.shown_names(clips)
+    names = style.format_names(clips)
     # Reserve room for the names: about 0.075 inches per letter.
     left = min(0.3, 0.03 + 0.075 * max(map(len, names)) / style.WIDTH)
     axes = figure.add_axes((left, 0.62 / figure.get_figheight(), 0.97 - left, 1.0 - 1.1 / figure.get_figheight()))

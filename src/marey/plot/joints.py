@@ -75,7 +75,7 @@ def joints(
             axes.set_ylim(0.5 * (low + high) - 5.0, 0.5 * (low + high) + 5.0)
     style.time_axes(figure, list(rows), float(times[0]), float(times[-1]))
     figure.suptitle(
-        f"Joint angles of {style.shown_name(motion)}: {style.length_text(motion)}", x=0.01, ha="left", size=11
+        f"Joint angles of {style.format_name(motion)}: {style.length_text(motion)}", x=0.01, ha="left", size=11
     )
     return figure
 

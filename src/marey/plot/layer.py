@@ -91,7 +91,7 @@ def correlation(found: Correlations, path: style.StrPath | None = None) -> Figur
         if axes.get_legend_handles_labels()[0]:
             axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     style.time_axes(figure, list(rows), 0.0, float(times[-1]))
-    name = f"{style.shown_name(found.motion)}: {style.length_text(found.motion)}"
+    name = f"{style.format_name(found.motion)}: {style.length_text(found.motion)}"
     figure.suptitle(f"Joints that move in time with the legs in {name}", x=0.01, ha="left", size=11)
     return figure
 

@@ -47,7 +47,7 @@ def parameters(
     clips = spans(motions, start, stop)
     figure = style.new_figure(0.75 + 1.05 * len(_LABELS) + (0.0 if len(clips) == 1 else 0.22), layout="constrained")
     panels = figure.subplots(len(_LABELS), 1, sharex=True, height_ratios=[1.25, 0.9, 1, 1, 1])
-    names = style.shown_names([motion for motion, _, _ in clips])
+    names = style.format_names([motion for motion, _, _ in clips])
     begin, end = np.inf, -np.inf
     lines = []
     for k, (motion, first, last) in enumerate(clips):

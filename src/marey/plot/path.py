@@ -50,7 +50,7 @@ def path(
     axes = figure.add_axes((0.1, 0.1, 0.5, 0.8))
     everything: list[Floats] = []
     texts: list[str] = []
-    names = style.shown_names([motion for motion, _, _ in clips])
+    names = style.format_names([motion for motion, _, _ in clips])
     for k, (motion, first, last) in enumerate(clips):
         body = extract_body(motion)
         floor, heading = _on_floor(body, first, last, align)

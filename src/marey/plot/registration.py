@@ -43,7 +43,7 @@ def matches(registration: RegistrationCurve, path: style.StrPath | None = None) 
             "none of the registered motions has a contact, so there is nothing to match; detect contacts first"
         )
     n = len(registration.motions)
-    names = style.shown_names(registration.motions)
+    names = style.format_names(registration.motions)
     figure = style.new_figure(0.95 + (_LANE * n + 0.32) * len(found), layout="constrained")
     panels = figure.subplots(len(found), 2, sharex=True, squeeze=False)
     for (before, after), (point, lanes) in zip(panels, found.items(), strict=True):
@@ -160,7 +160,7 @@ def blend_paths(
     for k in range(len(blends)):
         box = ((left + k * (wide + gap)) / style.WIDTH, foot / total, wide / style.WIDTH, tall / total)
         panels.append(figure.add_axes(box, sharex=panels[0] if k else None, sharey=panels[0] if k else None))
-    names = style.shown_names(inputs)
+    names = style.format_names(inputs)
     for panel, (title, blend), result in zip(panels, blends.items(), results, strict=True):
         for k, (motion, body) in enumerate(zip(inputs, bodies, strict=True)):
             look = style.series_look(k)
@@ -232,7 +232,7 @@ def foot_heights(
     if not inputs and blend is None:
         raise InvalidValue("motions must contain at least one motion to draw")
     shown = [*inputs] if blend is None else [*inputs, blend]
-    names = style.shown_names(shown)
+    names = style.format_names(shown)
     in_step = [] if registration is None else list(registration.motions)
     ratios = [1.0, 0.11 * len(shown)] + ([1.0, 0.11 * len(in_step)] if in_step else [])
     figure = style.new_figure(0.95 + 1.7 * sum(ratios), layout="constrained")
@@ -248,7 +248,7 @@ def foot_heights(
     if registration is not None:
         for j, motion in enumerate(in_step):
             u = registration.timewarp.inverse(j, np.arange(len(motion)) / motion.fps)
-            draw_foot(panels[2], panels[3], motion, side, u, style.series_look(j), j, style.shown_name(motion, 30))
+            draw_foot(panels[2], panels[3], motion, side, u, style.series_look(j), j, style.format_name(motion, 30))
         for panel in panels[2:]:
             panel.grid(True, axis="x")
             panel.set_xlim(0.0, 1.0)
@@ -308,7 +308,7 @@ def timewarp(registration: RegistrationCurve, path: style.StrPath | None = None)
     turn = np.degrees(registration.alignment(u)[..., 0])
     figure = style.new_figure(5.4, layout="constrained")
     panels = figure.subplots(3, 1, sharex=True, height_ratios=[1.6, 1.0, 1.0])
-    names = style.shown_names(registration.motions)
+    names = style.format_names(registration.motions)
     for j, name in enumerate(names):
         look = style.series_look(j)
         label = f"{name} (reference)" if j == registration.reference else name

@@ -143,15 +143,15 @@ def series_look(k: int) -> dict[str, Any]:
     return {"color": SERIES[k % len(SERIES)], "ls": DASHES[k // len(SERIES) % len(DASHES)]}
 
 
-def shown_name(motion: Motion, longest: int = 44) -> str:
+def format_name(motion: Motion, longest: int = 44) -> str:
     """Format a motion's name for a plot: one line, not too long, never empty."""
     name = "".join(c if c.isprintable() else " " for c in motion.name).strip() or "motion"
     return name if len(name) <= longest else f"{name[: longest // 2 - 1]}…{name[-longest // 2 :]}"
 
 
-def shown_names(motions: Sequence[Motion]) -> list[str]:
+def format_names(motions: Sequence[Motion]) -> list[str]:
     """Format names for a legend; matplotlib omits labels that begin with an underscore."""
-    names = [shown_name(motion, 30) for motion in motions]
+    names = [format_name(motion, 30) for motion in motions]
     return [f"\u200a{name}" if name.startswith("_") else name for name in names]
 
 

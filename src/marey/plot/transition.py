@@ -36,7 +36,7 @@ def transition_feet(
     step : the transition step in the result's provenance.
     """
     begin, end, late = get_transition_times(step, result.fps)
-    names = style.shown_names([a, b, result])
+    names = style.format_names([a, b, result])
     figure = style.new_figure(4.9, layout="constrained")
     panels = figure.subplots(4, 1, height_ratios=[1.0, 0.3, 1.0, 0.3])
     for side, high, lanes in zip(SIDES, panels[::2], panels[1::2], strict=True):

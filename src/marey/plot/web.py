@@ -113,7 +113,7 @@ def _make_lines(paths: Sequence[Ints], fps: float, **look: Any) -> LineCollectio
 
 def _draw_key(figure: Figure, axes: Axes, a: Motion, b: Motion, part: GridPart) -> None:
     height, left = figure.get_figheight(), _MARGIN[0] / style.WIDTH
-    first, second = style.shown_name(a, 30), style.shown_name(b, 30)
+    first, second = style.format_name(a, 30), style.format_name(b, 30)
     axes.set(xlabel=f"time in {first}, s", ylabel=f"time in {second}, s")
     title = f"Similar poses within {first}" if a is b else f"Similar poses in {first} and {second}"
     figure.text(left, 1.0 - 0.09 / height, title, size=11, va="top")

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from marey.errors import MareyError
 from marey.io.file_kinds import read_format
 from marey.io.files import FileTransaction, StagedFile, file_digest, read_bytes, sync_folder
-from marey.io.folder import free_name, hidden_folder
+from marey.io.folder import create_hidden_folder, free_name
 
-__all__ = ["SpaceFile", "SpaceFiles", "copy_character", "named_files"]
+__all__ = ["SpaceFile", "SpaceFiles", "copy_character", "iterate_node_files"]
 
 # Digits of the SHA-256 digest in the name of a file.
 _N_DIGITS = 12
@@ -92,7 +92,7 @@ class SpaceFiles:
         return self.abouts[id(value)]
 
     def _to_bytes(self, value: Any, kind: str) -> bytes:
-        with hidden_folder(self.target.parent) as folder:
+        with create_hidden_folder(self.target.parent) as folder:
             value.save(folder / f"space{_choose_suffix(kind)}")
             return read_bytes(folder / f"space{_choose_suffix(kind)}")
 
@@ -127,7 +127,7 @@ def copy_character(source: Path, target: Path) -> None:
     """
     with FileTransaction() as writing:
         staged = []
-        for name, digest in sorted(set(named_files(source))):
+        for name, digest in sorted(set(iterate_node_files(source))):
             space = target.with_name(name)
             if not space.exists():
                 staged.append(writing.stage(space, [read_bytes(source.with_name(name))]))
@@ -144,7 +144,7 @@ def _commit(
     These are the previous character's spaces, and those of killed builds.
     """
     target = Path(described.target).absolute()
-    candidates = {name: digest for name, digest in named_files(target) if len(digest) == 64}
+    candidates = {name: digest for name, digest in iterate_node_files(target) if len(digest) == 64}
     try:
         writing.commit(*spaces, described)
     except BaseException:
@@ -166,7 +166,7 @@ def _commit(
                 path.unlink()
 
 
-def named_files(path: Path) -> Iterator[tuple[str, str]]:
+def iterate_node_files(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the name and the SHA-256 digest of each file that a character refers to; nothing if it cannot be read."""
     try:
         nodes = [node["space"] for node in json.loads(path.read_bytes())["nodes"]]
@@ -186,7 +186,7 @@ def _names_in(folder: Path) -> set[str]:
     names: set[str] = set()
     for path in folder.iterdir():
         if path.suffix == ".json" and read_format(path) == "marey.pmg":
-            names |= {name for name, _ in named_files(path)}
+            names |= {name for name, _ in iterate_node_files(path)}
         elif path.suffix == ".toml" and path.is_file():
             names |= set(re.findall(r"[^\"'/\\\s]+\.npz", path.read_text(errors="replace")))
     return names

@@ -25,7 +25,7 @@ from marey.errors import FileError, InvalidValue, MareyError, ParseError, collec
 from marey.io.files import MARKER_SUFFIXES
 from marey.io.loading import load_markers, load_motion, read_roles
 from marey.io.rest import trim_rest_pose
-from marey.io.unit_detection import parse_unit
+from marey.io.unit_and_up_axis import parse_unit
 from marey.store.arrays import read_arrays, write_arrays
 from marey.store.cache import Cache
 from marey.store.index import ClipRow

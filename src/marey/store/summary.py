@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from marey.check.across_clips import ClipDigest, compare_clips, digest_clip
 from marey.check.check import check_subject
-from marey.check.clips import ClipDigest, compare_clips, digest_clip
 from marey.check.report import KINDS, CheckReport, Finding
 from marey.check.takes import KeyPoses
 from marey.core.arrays import Floats, set_readonly
@@ -172,7 +172,7 @@ def _summarize(job: Job) -> dict[str, Any]:
 
 
 def _collect_facts(motion: Motion, subject: Subject) -> dict[str, Any]:
-    from marey.io.unit_detection import stature
+    from marey.io.unit_and_up_axis import stature
     from marey.measure.gait import median_stride_rate
 
     steps = np.diff(subject.travel, axis=0)

@@ -10,7 +10,7 @@ from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.studio.messages import Cloud, Curve, CurveSet
-from marey.studio.motions import Recording
+from marey.studio.motion_history import Recording
 from marey.studio.panels.compare_messages import Placed
 from marey.studio.panels.look_messages import CurveKind
 

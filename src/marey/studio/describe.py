@@ -13,11 +13,11 @@ from marey.clean import point_paths
 from marey.core.arrays import Floats
 from marey.core.markers import Markers
 from marey.core.motion import Motion
-from marey.io import unit_detection
+from marey.io import unit_and_up_axis
 from marey.io.rest import annotations_in_file
 from marey.studio.forms import word_text
 from marey.studio.messages import ContactLane, EditStep, LabelSpan, Message, MotionInfo, Plant
-from marey.studio.motions import Opened
+from marey.studio.motion_history import Opened
 
 _DEFAULT_HEIGHT = 1.7  # meters, if the height is unknown
 _REST_SKIPPED = "frame 0 is a rest pose (T-pose) and is skipped; Undo brings it back"
@@ -92,7 +92,7 @@ def _collapse_repeats(whats: Iterable[str]) -> list[str]:
 
 
 def _measure_stature(motion: Motion) -> float:
-    height = unit_detection.stature(motion.skeleton)
+    height = unit_and_up_axis.stature(motion.skeleton)
     if height is None:
         height = float(np.ptp(motion.skeleton.rest_positions, axis=0).max())
     return height if math.isfinite(height) and height > 0 else _DEFAULT_HEIGHT

@@ -14,12 +14,12 @@ from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnreadableFile, UnwritableFile
 from marey.io.files import SAVE_SUFFIXES, SIDECAR_SUFFIX, place_new
+from marey.io.folder import create_hidden_folder
 from marey.io.folder import free_name as find_free_name
-from marey.io.folder import hidden_folder
 from marey.io.rest import annotations_in_file
 from marey.io.settings import SaveSettings
 from marey.studio.folder import SUFFIXES, Folder
-from marey.studio.motions import Opened
+from marey.studio.motion_history import Opened
 from marey.studio.places import Places, fit_name, suggest_file_name
 
 _MAX_TRIES = 5
@@ -70,7 +70,7 @@ def save_in_folder(
     target = folder.inside(f"{name}.{suffix}")
     placed: list[Path] = []
     try:
-        with hidden_folder(folder.root) as hidden:
+        with create_hidden_folder(folder.root) as hidden:
             temporary = hidden / target.name
             save(motion, temporary, settings=settings)
             for part in (sidecar_path(temporary), temporary):

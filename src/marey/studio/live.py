@@ -18,7 +18,7 @@ from marey.errors import InvalidValue, MareyError
 from marey.studio.frames import pack_live
 from marey.studio.jobs import Cancelled
 from marey.studio.messages import LiveEnded, LiveReport, LiveStarted
-from marey.studio.motions import Recording, compute_world
+from marey.studio.motion_history import Recording, compute_world
 from marey.studio.outbox import Outbox
 
 MIN_RATE, MAX_RATE = 1.0, 240.0

@@ -78,7 +78,7 @@ def list_of(recipes: Sequence[CodeRecipe]) -> tuple[Part, ...]:
     return ("[", *(part for k, each in enumerate(recipes) for part in (((", ",) if k else ()) + (each,))), "]")
 
 
-def missing_recipe(name: str, what: str, file: str) -> CodeRecipe:
+def make_file_recipe(name: str, what: str, file: str) -> CodeRecipe:
     """Return the recipe of a motion that code cannot make: the code loads it from `file`, to which it must be saved."""
     return CodeRecipe(name, (f"marey.load_motion({file!r})  # {what}: made by hand, saved from the studio",), file=file)
 

@@ -19,7 +19,7 @@ from marey.studio.frames import pack_frames
 from marey.studio.jobs import COMMAND, Jobs, WorkFailed
 from marey.studio.live import Live
 from marey.studio.messages import Binary, Event, MotionInfo, RunningJob, Welcome
-from marey.studio.motions import BLOCK_FRAMES, Motions
+from marey.studio.motion_history import BLOCK_FRAMES, Motions
 from marey.studio.outbox import Outbox
 from marey.studio.places import UPLOAD_BYTES, Places
 from marey.studio.recent import Recent

@@ -14,7 +14,7 @@ from marey.errors import InvalidValue, UnreadableFile
 from marey.io.files import split_name
 from marey.studio.folder import SUFFIXES, Folder
 from marey.studio.messages import FolderList, Message, MotionInfo, Value
-from marey.studio.motions import Opened
+from marey.studio.motion_history import Opened
 from marey.studio.panel_recipes import sample_recipe
 from marey.studio.recipes import CodeRecipe
 from marey.studio.registry import command

@@ -19,7 +19,7 @@ from marey.errors import InvalidValue, UnknownFormat
 from marey.io.files import write_bytes
 from marey.studio.describe import describe_motion
 from marey.studio.messages import ViewData, ViewMotion
-from marey.studio.motions import Motions, Opened, Recording, compute_world
+from marey.studio.motion_history import Motions, Opened, Recording, compute_world
 from marey.studio.page_files import PAGE, read_built
 from marey.studio.view_skin import find_skin
 from marey.studio.wire import encode

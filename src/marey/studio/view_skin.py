@@ -10,7 +10,7 @@ from marey.errors import ParseError
 from marey.io.files import GENERATOR
 from marey.io.glb_character import read_character
 from marey.io.gltf_chunks import Gltf, pack_glb
-from marey.studio.motions import Recording
+from marey.studio.motion_history import Recording
 
 # Top-level properties of the glTF document that a skin needs.
 _SKIN_PARTS = (

@@ -1,4 +1,4 @@
-"""Each panel in a real browser: it opens, and its first button gives a result. The other files test panels in detail."""
+"""Each panel in a real browser: it opens, and its first button gives a result. Other files test panels in detail."""
 
 from __future__ import annotations
 

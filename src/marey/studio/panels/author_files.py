@@ -10,7 +10,7 @@ from typing import TypeVar
 from marey.errors import InvalidValue, LimitExceeded, ParseError, UnreadableFile
 from marey.io.files import SIDECAR_SUFFIX
 from marey.io.folder import result_kind, walk_files
-from marey.pmg.node_files import copy_character, named_files
+from marey.pmg.node_files import copy_character, iterate_node_files
 from marey.studio.folder import Folder
 from marey.studio.panels.author_messages import AuthoredFile, FileKind
 from marey.studio.places import Places, is_device
@@ -148,4 +148,4 @@ def check_name(name: str) -> str:
 
 def _list_referenced_files(path: Path) -> list[str]:
     """Return the unique names of the files that a character refers to."""
-    return sorted({name for name, _ in named_files(path)})
+    return sorted({name for name, _ in iterate_node_files(path)})

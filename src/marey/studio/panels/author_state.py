@@ -176,7 +176,7 @@ def get_draft(session: Session) -> Draft:
 
 async def recipe_file(session: Session, recipe: str) -> Path:
     """Return the path of a built-in recipe's file. The worker builds it on first use; then it is on disk."""
-    from marey.studio.panels.author_work import known_recipe
+    from marey.studio.panels.author_work import check_recipe_name
 
     # The import takes long, and other pages must not wait.
     cached_characters = await to_thread(import_module, "marey.studio.cached_characters")
@@ -184,7 +184,7 @@ async def recipe_file(session: Session, recipe: str) -> Path:
     async def make(path: Path) -> None:
         await session.jobs.run(f"{WORK}:recipe", recipe=recipe, output=str(path))
 
-    await to_thread(known_recipe, recipe)
+    await to_thread(check_recipe_name, recipe)
     path: Path = await to_thread(cached_characters.find_cached, recipe)
     if not path:
         path = await to_thread(cached_characters.store, recipe, await session.shared.file(recipe, session.jobs, make))

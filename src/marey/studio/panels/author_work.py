@@ -19,7 +19,7 @@ def recipe(progress: Progress, recipe: str, output: str, nodes: Sequence[str] = 
     """Build a recipe, built-in or in a file, or only some of its nodes without transitions, and save it to `output`."""
     from marey.pmg import build_recipe, read_recipe
 
-    plan = read_recipe(recipe if recipe.endswith(".toml") else known_recipe(recipe))
+    plan = read_recipe(recipe if recipe.endswith(".toml") else check_recipe_name(recipe))
     if nodes:
         names = [node.name for node in plan.nodes]
         for name in nodes:
@@ -47,7 +47,7 @@ def plan(progress: Progress, path: str) -> dict[str, Any]:
     return {}
 
 
-def known_recipe(name: str) -> str:
+def check_recipe_name(name: str) -> str:
     """Check that a built-in recipe of that name exists, and return the name."""
     from marey.pmg import shipped_recipes
 

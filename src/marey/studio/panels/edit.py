@@ -24,7 +24,7 @@ from marey.studio.wire import check_settings
 
 if TYPE_CHECKING:
     from marey.core.motion import Motion
-    from marey.studio.motions import Step
+    from marey.studio.motion_history import Step
     from marey.studio.recipes import CodeRecipe
     from marey.studio.session import Session
 
@@ -113,7 +113,7 @@ def list_inputs(session: Session, message: ListInputs) -> OperationInputs:
     from marey.studio.panels.graph import has_graph
 
     places = session.places
-    graphs = [*([""] if has_graph(session) else []), *_made_graphs(session)]
+    graphs = [*([""] if has_graph(session) else []), *_get_operation_graphs(session)]
     built = list(find_files(places, ".npz", _KINDS))
     return OperationInputs(
         (*graphs, *(path for path, kind in built if kind == "graph")),
@@ -224,8 +224,8 @@ def _show_result(
         ]
     graph = ""
     if "graph_file" in found:
-        graph = f"{row.title.lower()} {len(_made_graphs(session)) + 1}"
-        _made_graphs(session)[graph] = Path(found["graph_file"])
+        graph = f"{row.title.lower()} {len(_get_operation_graphs(session)) + 1}"
+        _get_operation_graphs(session)[graph] = Path(found["graph_file"])
         if recipes[0] is not None:
             _graph_recipes(session)[graph] = recipes[0]
         found["files"] = [found["graph_file"]]
@@ -318,8 +318,8 @@ def _require_folder(session: Session) -> Any:
 
 
 async def _find_graph(session: Session, name: str) -> Path:
-    if name in _made_graphs(session):
-        return _made_graphs(session)[name]
+    if name in _get_operation_graphs(session):
+        return _get_operation_graphs(session)[name]
     if name:
         return find_result(session.places, name, "graph", _KINDS, _MAX_BYTES)
     from marey.studio.panels.graph import build_current
@@ -327,7 +327,7 @@ async def _find_graph(session: Session, name: str) -> Path:
     return await build_current(session)
 
 
-def _made_graphs(session: Session) -> dict[str, Path]:
+def _get_operation_graphs(session: Session) -> dict[str, Path]:
     """Return the graphs that operations have made, keyed by name."""
     found: dict[str, Path] = session.state.get_or_create("operation_graphs", dict)
     return found

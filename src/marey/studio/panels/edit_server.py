@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from marey.io import SaveSettings
     from marey.layer.settings import GazeMapSettings
     from marey.pmg.settings import ActionSettings, NodeSettings
-    from marey.studio.motions import Recording
+    from marey.studio.motion_history import Recording
     from marey.studio.session import Session
 
 

@@ -21,7 +21,7 @@ from marey.studio.places import Places
 if TYPE_CHECKING:
     from marey.core.motion import Motion
     from marey.core.skeleton import Skeleton
-    from marey.studio.motions import Opened
+    from marey.studio.motion_history import Opened
     from marey.studio.panels.find_messages import SearchDone, SearchWeb, SpaceMade, WebBuilt
     from marey.studio.panels.find_sources import Source
     from marey.studio.recipes import CodeRecipe

@@ -253,7 +253,7 @@ def _visible_joints(skeleton: Skeleton) -> list[int]:
 
 
 def _describe_body(skeleton: Skeleton, joints: list[int]) -> dict[str, Any]:
-    from marey.io.unit_detection import stature
+    from marey.io.unit_and_up_axis import stature
 
     place = {joint: k for k, joint in enumerate(joints)}
     parents = [place.get(int(skeleton.parents[joint]), -1) for joint in joints]

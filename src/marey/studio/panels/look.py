@@ -31,7 +31,7 @@ from marey.studio.messages import (
     StopLive,
     Where,
 )
-from marey.studio.motions import Opened
+from marey.studio.motion_history import Opened
 from marey.studio.object_options import locate_files
 from marey.studio.panel_recipes import contacts_recipe, detection_recipe, labels_recipe, load_recipe
 from marey.studio.panels import look_messages as messages

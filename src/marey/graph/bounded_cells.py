@@ -1,6 +1,6 @@
 """Compare only frames that may be within a limit.
 
-The features of `marey.compare.embedding` give a lower bound. The squared distance of two windows is at least the
+The features of `marey.compare.pose_bounds` give a lower bound. The squared distance of two windows is at least the
 weighted mean of the squared distances of their frames, and this is at least the squared distance of their mean
 features. A frame pair whose features are farther apart than the limit cannot be a transition. It cannot prevent one
 either, because a minimum within the limit has no neighbor that is smaller. So the other pairs, compared by all markers,
@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marey.compare import Clouds
-from marey.compare.embedding import Embedding
 from marey.compare.minima import check_limit
 from marey.compare.pairing import Pairing, choose_runner
+from marey.compare.pose_bounds import Embedding
 from marey.compare.sweep import LastResults, decide_minima
 from marey.core.arrays import Floats, Ints, set_readonly
 from marey.graph.alignment import center_clip
 from marey.graph.alike_kernels import CenteredClip
-from marey.graph.near_kernels import (
+from marey.graph.bounded_cells_kernels import (
     CellRange,
     ClipFeatures,
     NearList,

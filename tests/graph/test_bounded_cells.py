@@ -11,9 +11,9 @@ from marey.compare import frame_distances, frame_weights, point_clouds
 from marey.compiled import python_form
 from marey.edit import resample
 from marey.errors import InvalidValue
-from marey.graph import MotionGraph, near_cells
+from marey.graph import MotionGraph, bounded_cells
+from marey.graph.bounded_cells import NearCells, average_features
 from marey.graph.minima import find_transitions, split_into_blocks
-from marey.graph.near_cells import NearCells, average_features
 from marey.io import load_motion
 from marey.samples import sample
 from marey.store import Cache
@@ -98,7 +98,7 @@ def test_compiled_and_python_code_find_the_same_cells(monkeypatch):
     blocks = split_into_blocks([len(each) for each in clips], len(weights) // 2, 2**20)
     compiled = near.count_all(blocks), [near.find(block) for block in blocks]
     for name in ("count_near_groups", "list_near_cells", "find_sparse_minima"):
-        monkeypatch.setattr(near_cells, name, python_form(getattr(near_cells, name)))
+        monkeypatch.setattr(bounded_cells, name, python_form(getattr(bounded_cells, name)))
     counts, found = near.count_all(blocks), [near.find(block) for block in blocks]
     assert counts == compiled[0]
     assert any(len(cells) for cells, _ in found)

@@ -10,7 +10,7 @@ import pytest
 import marey
 from marey.core import Motion, Skeleton
 from marey.errors import InvalidValue, MareyWarning
-from marey.io import axes, starts_with_rest_pose, unit_detection
+from marey.io import axes, starts_with_rest_pose, unit_and_up_axis
 from marey.maths import quat
 from marey.samples import body_skeleton, straight_walk
 
@@ -22,16 +22,16 @@ def scaled(skeleton: Skeleton, factor: float) -> Skeleton:
     return Skeleton(skeleton.names, skeleton.parents, skeleton.offsets * factor)
 
 
-@pytest.mark.parametrize("unit", unit_detection.UNITS)
+@pytest.mark.parametrize("unit", unit_and_up_axis.UNITS)
 @pytest.mark.parametrize("size", [0.85, 1.0, 1.15])
 def test_unit_of_a_person_between_one_and_a_half_and_two_meters(unit: str, size: float) -> None:
-    guess = unit_detection.recognize_unit(scaled(body_skeleton(), size / unit_detection.UNITS[unit]))
-    assert guess.value == unit_detection.UNITS[unit]
+    guess = unit_and_up_axis.recognize_unit(scaled(body_skeleton(), size / unit_and_up_axis.UNITS[unit]))
+    assert guess.value == unit_and_up_axis.UNITS[unit]
     assert "tall" in guess.evidence
 
 
 def test_an_ambiguous_unit_is_reported() -> None:
-    child = unit_detection.recognize_unit(scaled(body_skeleton(), 0.62 / 0.01))
+    child = unit_and_up_axis.recognize_unit(scaled(body_skeleton(), 0.62 / 0.01))
     assert child.value == 0.01
     assert not child.is_sure
     assert "inches would give" in child.evidence
@@ -39,7 +39,7 @@ def test_an_ambiguous_unit_is_reported() -> None:
 
 def test_unit_without_legs_is_an_assumption() -> None:
     rod = Skeleton(("a", "b"), np.array([-1, 0]), np.array([[0, 0, 0], [0, 45.0, 0]]))
-    guess = unit_detection.recognize_unit(rod)
+    guess = unit_and_up_axis.recognize_unit(rod)
     assert guess.value == 0.01
     assert not guess.is_sure
 
@@ -67,7 +67,7 @@ def test_a_given_axis_that_the_body_does_not_stand_along_causes_a_warning(tmp_pa
 @pytest.mark.parametrize("text", ["furlong", "-1", "0", "nan", "inf", ""])
 def test_bad_unit(text: str) -> None:
     with pytest.raises(InvalidValue, match="unit must be one of m, cm, mm, in, cmu"):
-        unit_detection.parse_unit(text)
+        unit_and_up_axis.parse_unit(text)
 
 
 @pytest.mark.parametrize("up", axes.UPS)
@@ -75,7 +75,7 @@ def test_up_of_a_walk_in_any_axes(up: str) -> None:
     walk = straight_walk()
     skeleton = walk.skeleton
     turned = Skeleton(skeleton.names, skeleton.parents, axes.vectors_to_file(skeleton.offsets, up))
-    guess = unit_detection.recognize_up(
+    guess = unit_and_up_axis.recognize_up(
         turned,
         axes.vectors_to_file(walk.root_positions, up),
         axes.rotations_to_file(walk.rotations, up),
@@ -95,7 +95,7 @@ def lying_down(walk: Motion) -> Motion:
 
 def test_up_of_a_clip_that_lies_down_all_the_time() -> None:
     clip = lying_down(straight_walk())
-    guess = unit_detection.recognize_up(clip.skeleton, clip.root_positions, clip.rotations, None)
+    guess = unit_and_up_axis.recognize_up(clip.skeleton, clip.root_positions, clip.rotations, None)
     assert guess.value == "y"
     assert "if the person does not lie, crawl or stand upside down, pass `up=`" in guess.warning
 
@@ -114,11 +114,11 @@ def test_a_walk_contradicts_a_rest_pose_that_lies() -> None:
     walk = straight_walk(seconds=3.0)
     clip = with_lying_rest_pose(walk)
     np.testing.assert_allclose(clip.world().positions, walk.world().positions, atol=1e-9)
-    guess = unit_detection.recognize_up(clip.skeleton, clip.root_positions, clip.rotations, None)
+    guess = unit_and_up_axis.recognize_up(clip.skeleton, clip.root_positions, clip.rotations, None)
     assert (guess.value, guess.warning) == ("y", "")
     # Without a walk, the rest pose decides, with a warning.
     still = clip[:10]
-    guess = unit_detection.recognize_up(still.skeleton, still.root_positions, still.rotations, None)
+    guess = unit_and_up_axis.recognize_up(still.skeleton, still.root_positions, still.rotations, None)
     assert guess.value == "-z"
     assert guess.warning
 
@@ -133,7 +133,7 @@ def test_up_of_a_handstand() -> None:
     walk = straight_walk()
     rotations = walk.rotations.copy()
     rotations[:, 0] = quat.mul(quat.from_axis_angle(np.array([1.0, 0, 0]), np.pi), rotations[:, 0])
-    guess = unit_detection.recognize_up(walk.skeleton, walk.root_positions, rotations, None)
+    guess = unit_and_up_axis.recognize_up(walk.skeleton, walk.root_positions, rotations, None)
     assert guess.value == "y"
 
 
@@ -148,10 +148,10 @@ def test_rare_axes_are_doubted_if_the_rest_pose_does_not_stand() -> None:
         (lying.root_positions, lying.rotations, False),
         (still.root_positions, side, False),
     ):
-        guess = unit_detection.recognize_up(walk.skeleton, root, rotations, None, by_rest=False)
+        guess = unit_and_up_axis.recognize_up(walk.skeleton, root, rotations, None, by_rest=False)
         assert (guess.value, guess.is_sure) == ("y", is_sure)
         assert ("if the person does not lie, crawl or stand upside down, pass `up=`" in guess.warning) is not is_sure
-        assert unit_detection.is_doubtful(guess.evidence) is not is_sure
+        assert unit_and_up_axis.is_doubtful(guess.evidence) is not is_sure
 
 
 def test_z_up_is_doubted_unless_something_but_the_posture_shows_it() -> None:
@@ -159,10 +159,10 @@ def test_z_up_is_doubted_unless_something_but_the_posture_shows_it() -> None:
     walk = straight_walk()
     lay = quat.from_axis_angle(np.array([1.0, 0, 0]), np.pi / 2)
 
-    def guess(clip: Motion, root: np.ndarray) -> unit_detection.Guess:
+    def guess(clip: Motion, root: np.ndarray) -> unit_and_up_axis.Guess:
         rotations = clip.rotations.copy()
         rotations[:, 0] = quat.mul(lay, rotations[:, 0])
-        return unit_detection.recognize_up(clip.skeleton, root, rotations, None, by_rest=False)
+        return unit_and_up_axis.recognize_up(clip.skeleton, root, rotations, None, by_rest=False)
 
     still = walk[:10]
     assert guess(walk, quat.rotate(lay, walk.root_positions)).evidence.endswith("and it walks")
@@ -171,7 +171,7 @@ def test_z_up_is_doubted_unless_something_but_the_posture_shows_it() -> None:
     lying = guess(still, np.tile([0.0, 0.15, 0.0], (10, 1)))
     assert (lying.value, lying.is_sure) == ("z", False)
     assert "nor feet at height 0 confirm it: pass `up=`" in lying.warning
-    assert unit_detection.is_doubtful(lying.evidence)
+    assert unit_and_up_axis.is_doubtful(lying.evidence)
 
 
 def with_rest_pose(walk: Motion) -> Motion:
@@ -208,7 +208,7 @@ def test_every_real_clip_has_the_size_of_a_person(data_folder: Path) -> None:
         assert clip.source.unit == pytest.approx(expected), path.name
         assert clip.source.up == "y", path.name
         assert not clip.skeleton.roles.missing, path.name
-        assert 1.4 < (unit_detection.stature(clip.skeleton) or 0.0) < 2.0, path.name
+        assert 1.4 < (unit_and_up_axis.stature(clip.skeleton) or 0.0) < 2.0, path.name
         assert starts_with_rest_pose(clip) == ("cmu" in path.parts), path.name
         checked += 1
     assert checked >= 50

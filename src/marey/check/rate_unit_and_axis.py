@@ -8,7 +8,7 @@ from marey.check.body import check_jitter
 from marey.check.report import Finding
 from marey.core.motion import Motion
 from marey.io.rest import starts_with_rest_pose
-from marey.io.unit_detection import is_doubtful, stature
+from marey.io.unit_and_up_axis import is_doubtful, stature
 from marey.measure.balance import is_unsupported
 from marey.measure.free_fall import find_fall_rate
 from marey.measure.gait import find_implausible_rate

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from marey.blend.root import accumulate_votes, mean_origin
+from marey.blend.root_path import accumulate_votes, mean_origin
 from marey.maths import rigid2d
 from tests.blend import twin
 

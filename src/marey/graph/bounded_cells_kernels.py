@@ -1,6 +1,6 @@
 """Find the local minima up to a limit among the few cells of a grid that may be within the limit.
 
-Features of frames give a lower bound of their distance (see `marey.graph.near_cells`). Cells whose bound is above the
+Features of frames give a lower bound of their distance (`marey.graph.bounded_cells`). Cells whose bound is above the
 limit are not compared: they are no minima within the limit, and not smaller than one. Frames are in groups of eight,
 each with a center and a radius in feature space. The frames of two groups are compared only if the distance of the
 centers is at most the limit plus both radii.

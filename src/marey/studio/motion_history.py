@@ -20,7 +20,7 @@ from marey.io.folder import free_name
 from marey.studio.frames import MAX_JOINTS
 from marey.studio.messages import Binary, Where
 from marey.studio.places import suggest_file_name
-from marey.studio.recipes import CodeRecipe, call, missing_recipe
+from marey.studio.recipes import CodeRecipe, call, make_file_recipe
 
 Recording = Motion | Markers
 # Limits: closed motions that can be reopened, open motions, their bytes with history, undo steps, frames per message.
@@ -387,7 +387,7 @@ def compute_world(recording: Recording, start: int, stop: int) -> tuple[Floats, 
 
 def _save_first(recording: Recording, what: str) -> CodeRecipe:
     """Return the recipe of a motion that cannot be made by code: it must be saved first."""
-    return missing_recipe(recording.name, what, f"{suggest_file_name(recording.name)}.npz")
+    return make_file_recipe(recording.name, what, f"{suggest_file_name(recording.name)}.npz")
 
 
 def _same_bones(a: Recording | None, b: Recording) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from marey.cli.settings import add_settings, read_settings
+from marey.cli.derived_options import add_settings, read_settings
 from marey.cli.values import MarkerNames, Moment, RefuseOrMeters, to_frame
 from marey.errors import InvalidValue, format_list, plural
 

@@ -10,8 +10,8 @@ import pytest
 
 from marey.clean import CleanSettings
 from marey.cli.clean import command
+from marey.cli.derived_options import name_option, read_settings, word_options
 from marey.cli.main import main
-from marey.cli.settings import name_option, read_settings, word_options
 from marey.cli.usage import find_command, word_usage
 from marey.core.settings import options_of
 from marey.errors import InvalidValue
@@ -31,7 +31,7 @@ def test_a_new_option_is_one_declaration() -> None:
     """The example in CONTRIBUTING: a field appears in help(), in --help and among the studio's controls."""
     import click
 
-    from marey.cli.settings import SettingsCommand, add_settings
+    from marey.cli.derived_options import SettingsCommand, add_settings
     from marey.core.settings import Settings, operation, option
     from marey.studio.forms import describe_controls
 
@@ -67,7 +67,7 @@ def test_only_given_options_replace_defaults_and_angles_are_degrees() -> None:
 def test_seeds_and_options_that_none_switches_off() -> None:
     import click
 
-    from marey.cli.settings import SettingsCommand, add_settings
+    from marey.cli.derived_options import SettingsCommand, add_settings
     from marey.core.settings import Seed, Settings, option
 
     class Search(Settings):
@@ -113,7 +113,7 @@ def test_retarget_takes_a_file_after_an_equals_sign_only(tmp_path: Path, monkeyp
     import click
     from click.testing import CliRunner
 
-    from marey.cli.settings import SettingsCommand, add_settings
+    from marey.cli.derived_options import SettingsCommand, add_settings
     from marey.edit.settings import SkeletonSettings
 
     @click.command(cls=SettingsCommand)
