@@ -23,14 +23,15 @@ _SIDE = re.compile(r"(?<![A-Za-z])(left|right)(?![A-Za-z])", re.IGNORECASE)
 
 
 def add_provenance(motion: Motion, op: str, **values: Any) -> Motion:
-    """Return `motion` with one more step of provenance."""
+    """Return `motion` with one more step of provenance: the operation `op` with its parameters `values`."""
     return replace(motion, source=motion.source.with_step(op=op, **values))
 
 
 def check_frames(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple[int, int]:
-    """Check that the half-open range from `start` to `stop` lies within the motion and has at least `least` frames.
+    """Check the half-open frame range from `start` to `stop` against the motion, and return both as integers.
 
-    None means the start or the end of the motion. Return both as integers.
+    The range must lie within the motion and have at least `least` frames. None means the start or the end of the
+    motion.
     """
     first = 0 if start is None else check_index(start, "start")
     end = len(motion) if stop is None else check_index(stop, "stop")
@@ -88,7 +89,8 @@ def shift_labels(labels: Labels, n_frames: int) -> Iterable[Label]:
 
 
 def join_contacts(parts: Iterable[tuple[Contacts | None, int]]) -> Contacts | None:
-    """Concatenate contacts, given as (contacts or None, number of frames); None means no contact in these frames.
+    """Concatenate contacts, given for each part as (contacts, number of frames); contacts of None mean no contact in
+    these frames.
 
     If several parts define a point, the first definition is used.
     """

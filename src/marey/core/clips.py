@@ -120,7 +120,8 @@ def list_clips(clips: Clips | Iterable[Motion], purpose: str, min_clips: int = 1
 
 
 def match_rates(motions: Sequence[Motion], fps: float | None = None) -> PreparedClips:
-    """Resample the motions to `fps`, or to the highest of their rates with one warning and a note for each."""
+    """Resample the motions to `fps`; without it, to the highest of their rates, with one warning and a note for each
+    resampled clip."""
     rate = max(motion.fps for motion in motions) if fps is None else check_fps(fps)
     result, notes, names = [], [], []
     for k, motion in enumerate(motions):
@@ -141,7 +142,7 @@ def match_rates(motions: Sequence[Motion], fps: float | None = None) -> Prepared
 
 
 def name_clip(motion: Motion, k: int) -> str:
-    """Return the name of the k-th clip for a message."""
+    """Return the quoted name of the k-th clip for messages; ``motion 3`` if the clip numbered 3 has no name."""
     return repr(motion.name) if motion.name else f"motion {k}"
 
 

@@ -131,7 +131,8 @@ class Contacts(FrozenRecord):
         return cls(points, set_readonly(mask))
 
     def with_flags(self, flags: Bools) -> Contacts:
-        """Return one frame of the same points, with `flags` (K,); they are not copied if they are read-only."""
+        """Return a single frame of the same points, whose contact flags are `flags` (K,); a read-only array is not
+        copied."""
         if flags.dtype == np.bool_ and flags.shape == (len(self.points),) and is_readonly(flags):
             return Contacts._build_unchecked(self.points, flags[None])
         return Contacts(self.points, flags[None])

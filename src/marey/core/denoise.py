@@ -83,9 +83,10 @@ def smooth_adaptively(values: Floats, longest: float, strength: float = 1.0) -> 
 
 
 def smooth_white_noise(values: Floats, longest: float, noise: Floats) -> Floats:
-    """Smooth vectors (F, n, d) with a known white noise (n,) along each axis, so that their expected error is least.
+    """Smooth vectors (F, n, d) that have a known white noise, so that their expected error is smallest.
 
     longest : the longest window in samples.
+    noise : (n,) standard deviation of the noise along each axis.
     """
     variance = np.maximum(noise, _ROUNDING) ** 2
     fits, own = _fit_windows(values, longest)
@@ -99,8 +100,11 @@ def smooth_white_noise(values: Floats, longest: float, noise: Floats) -> Floats:
 
 
 def _fit_windows(values: Floats, longest: float) -> tuple[list[Floats], list[float]]:
-    """Return the values, unchanged and smoothed by windows of growing length; and, for each, the weight of a sample in
-    its own result."""
+    """Smooth with windows of growing length.
+
+    Returns the values smoothed by each window, starting with the unchanged values; and for each window, the weight of a
+    sample in its own smoothed value.
+    """
     from scipy.signal import savgol_coeffs, savgol_filter
 
     fits, own = [values], [1.0]

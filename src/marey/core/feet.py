@@ -22,9 +22,9 @@ LiveFeet: TypeAlias = Literal["auto", "clean", "lock"] | None
 
 
 def feet_option(otherwise: str = "the result has them") -> Any:
-    """Declare the option `feet` of settings, whose type is ``Literal["clean"] | None``.
+    """Declare the field `feet` of a Settings class, of type ``Literal["clean"] | None``.
 
-    otherwise : completes "Without cleanup, the feet are left where ...".
+    otherwise : end of the help sentence "Without cleanup, the feet are left where ...".
     """
     return option(
         default="clean",
@@ -43,5 +43,5 @@ def check_feet(feet: LiveFeet, *, live: bool = False) -> None:
 
 
 def feet_from_flag(flag: bool) -> Feet:
-    """Return the value of `feet=` that replaces an old on/off parameter."""
+    """Convert an old on/off parameter to a value of `feet=`."""
     return "clean" if flag else None

@@ -75,7 +75,7 @@ class JointLimits(FrozenRecord):
         return len(self.names)
 
     def find_excess(self, motion: Motion) -> tuple[tuple[str, ...], Floats]:
-        """Return the names of the n limited joints, and by how many radians (F, n) they exceed their limits."""
+        """Return the names of the n limited joints, and the radians (F, n) by which they exceed their limits."""
         joints, _ = self.find_joints(motion.skeleton)
         given, within = motion.rotations[:, joints], self._bring_within(motion)
         excess = np.where((given == within).all(axis=-1), 0.0, quat.angle_between(given, within))
@@ -186,13 +186,14 @@ def learn_joint_limits(clips: Iterable[Motion], settings: JointLimitSettings) ->
 
 
 def read_angles(rotations: Floats, centers: Floats, axes: Floats) -> Floats:
-    """Return the angles (F, n, 3) of rotations (F, n, 4) relative to `centers`, about the x, y and z of `axes`."""
+    """Return the angles (F, n, 3) of rotations (F, n, 4), relative to `centers` (n, 4), about the x, y and z axes of
+    the frames `axes` (n, 4)."""
     local = quat.inv_mul(axes, quat.mul(quat.inv_mul(centers, rotations), axes))
     return euler.to_euler(local, "ZYX")[..., ::-1]
 
 
 def _choose_angles(angles: Floats, low: Floats, high: Floats) -> Floats:
-    """Among equivalent Euler angles of a rotation, return those that exceed the limits least.
+    """Return the equivalent Euler angles that exceed the limits least.
 
     Every rotation has two triples of angles, and full turns may be added to each angle.
     """
@@ -206,9 +207,10 @@ def _choose_angles(angles: Floats, low: Floats, high: Floats) -> Floats:
 
 
 def _find_axes(vectors: Floats) -> Floats:
-    """Return frames (n, 4) along the principal axes of rotation vectors (F, n, 3).
+    """Return the principal axes of rotation vectors (F, n, 3), as n frames (n, 4).
 
-    x has the largest and y the smallest range: angles about y must stay within a quarter turn to be unambiguous.
+    The x axis has the largest range and the y axis the smallest, because angles about y must stay within a quarter turn
+    to be unambiguous.
     """
     _, principal = np.linalg.eigh(np.einsum("fni,fnj->nij", vectors, vectors))
     x, y = principal[..., 2], principal[..., 0]

@@ -41,7 +41,7 @@ class JointTree:
         return self.lengths[joint] + self.reach[joint]
 
     def is_below(self, joint: int, ancestor: int) -> bool:
-        """Return whether `joint` is `ancestor` or one of its descendants."""
+        """Return whether `joint` is `ancestor` itself or a descendant of it."""
         while joint > ancestor:
             joint = self.parents[joint]
         return joint == ancestor

@@ -32,10 +32,10 @@ _ROTATIONS = ("parent_rotation", "hip", "knee", "ankle", "target_rotation")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimbPose:
-    """A limb that reaches its target, or comes as close as the settings allow.
+    """Result of `solve_limb`: a limb that reaches its target, or comes as close as the settings allow.
 
     hip, knee, ankle : (..., 4) local rotations.
-    scale : (...) factor for the two bone offsets; 1 where the bones are rigid.
+    scale : (...) factor for the lengths of the two bones; 1 where they are rigid.
     residue : (...) meters, remaining distance between ankle and target.
     """
 
@@ -253,7 +253,7 @@ def _find_bones(upper: Floats, lower: Floats, knee: Floats) -> tuple[Floats, Flo
 
 
 def _angle_about(up: Floats, down: Floats, hinge: Floats) -> Floats:
-    """Return the angle from `up` to `down` about the hinge, (...) in [0, 2 pi)."""
+    """Return the angle from `up` to `down` (..., 3) about the hinge axis, (...) radians in [0, 2 pi)."""
     cosine = _dot(up, down) - _dot(up, hinge) * _dot(down, hinge)
     sine = _dot(hinge, np.cross(up, down))
     angle = np.mod(np.arctan2(sine, cosine), 2 * np.pi)
@@ -277,9 +277,9 @@ def _rotate_knee(
 def _angle_for(up: Floats, down: Floats, hinge: Floats, distance: Floats) -> Floats:
     """Return the knee angle in [0, pi] at which hip and ankle are `distance` apart, or as close to it as possible.
 
-    The half-angle formula is used. With a1, a2 the components of the bones along the hinge and b1, b2 those
-    perpendicular to it, the squared tangent is (d^2 - min^2) / (max^2 - d^2), where min^2, max^2 = (b1 -+ b2)^2 + (a1 -
-    a2)^2.
+    The half-angle formula is used. With d the distance, a1, a2 the components of the bones along the hinge and b1, b2
+    those perpendicular to it, the squared tangent is (d^2 - min^2) / (max^2 - d^2), where min^2, max^2 = (b1 -+ b2)^2 +
+    (a1 - a2)^2.
     """
     a1, a2 = _dot(up, hinge), _dot(down, hinge)
     b1, b2 = _measure_length(up - a1[..., None] * hinge), _measure_length(down - a2[..., None] * hinge)
@@ -298,10 +298,8 @@ def damp_angle(angle: Floats, start: float) -> Floats:
 
 
 def _line(reach: Floats, stick: Floats, upper: Floats) -> Floats:
-    """Return a vector (..., 3) from hip to ankle in the world: `reach`, else `stick`, else `upper`.
-
-    A vector without length has no direction, so the next one is used.
-    """
+    """Return the direction from hip to ankle in the world, (..., 3): `reach`, or `stick` where `reach` is zero, or
+    `upper` where both are zero."""
     line = np.where((_measure_length(stick) > _NOTHING)[..., None], stick, upper)
     return np.where((_measure_length(reach) > _NOTHING)[..., None], reach, line)
 

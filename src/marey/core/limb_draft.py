@@ -176,7 +176,11 @@ class MotionDraft:
 
 
 def _compute_softness(missed: Bools, frames: Ints, width: float, exact: Ints | None) -> Floats:
-    """Return weights (n,): 1 within `width` frames of a target out of reach, fading to 0 over another `width`."""
+    """Return damping weights (n,): 1 within `width` frames of a frame with a missed target, fading to 0 over another
+    `width` frames.
+
+    Near the frames `exact` whose target is met, the weights also fade to 0.
+    """
     out = frames[missed]
     after = np.clip(np.searchsorted(out, frames), 0, len(out) - 1)
     apart = np.minimum(np.abs(frames - out[after]), np.abs(frames - out[np.maximum(after - 1, 0)]))

@@ -48,9 +48,11 @@ def find_hinge_axis(up: Vec, down: Vec, usual: Vec) -> tuple[Vec, float]:
 
 @kernel
 def find_knee_rotation(up: Vec, down: Vec, hinge: Vec, distance: float, damping: float) -> float:
-    """Return the radians about the hinge that put hip and ankle `distance` apart, as far as damping allows.
+    """Return the rotation about the hinge, in radians, that puts hip and ankle `distance` apart, as far as damping
+    allows.
 
     up, down : vectors from the knee to hip and ankle.
+    hinge : unit vector of the knee's axis.
     damping : knee angle in radians above which rotations are damped; pi for no damping.
     """
     after = _find_angle(up, down, hinge, distance)
@@ -106,7 +108,8 @@ def knee_angle(up: Vec, down: Vec, hinge: Vec) -> float:
 
 @helper
 def _damp(angle: float, start: float) -> float:
-    """Evaluate the integral of Kovar's f (3.14): the angle up to `start`, then flattening toward pi; pi: no damping."""
+    """Evaluate the integral of Kovar's f (3.14): the angle up to `start`, then flattening toward pi. A `start` of pi
+    means no damping."""
     if start >= math.pi or angle <= start:
         return angle
     u = min((angle - start) / (math.pi - start), 1.0)
@@ -131,7 +134,8 @@ class LimbInput(NamedTuple):
 
 @kernel
 def find_swivel(limb: LimbInput, change: float, target: Vec, orientation: Quat, stretch: float) -> float:
-    """Return the radians about the hip-ankle line that the ankle still has to rotate after `solve` without swivel.
+    """Return the rotation about the hip-ankle line, in radians, that the ankle still needs after `solve` without
+    swivel.
 
     Parameters are those of `solve`.
     """
@@ -147,7 +151,7 @@ def find_swivel(limb: LimbInput, change: float, target: Vec, orientation: Quat, 
 def solve(
     limb: LimbInput, change: float, target: Vec, orientation: Quat, swivel: float, stretch: float
 ) -> tuple[Quat, Quat, float, float]:
-    """Solve for the rotations of hip and knee, the scale of the bones, and the meters that remain to the target.
+    """Return the rotations of hip and knee, the scale of the bones, and the remaining distance to the target in meters.
 
     The two rotations are changes in world axes: each multiplies the joint's current world rotation from the left.
 
@@ -188,7 +192,8 @@ def _straighten(limb: LimbInput, change: float, target: Vec, stretch: float) -> 
 
 @helper
 def bones(positions: Floats2D, base: int, mid: int, end: int) -> tuple[Vec, Vec]:
-    """Return the vectors from the knee to the hip and to the ankle, for the joints hip, knee and ankle of a limb."""
+    """Return the vectors from knee to hip and from knee to ankle. `base`, `mid` and `end` are the indices of hip, knee
+    and ankle."""
     knee = vec.get(positions[mid], 0)
     return vec.sub(vec.get(positions[base], 0), knee), vec.sub(vec.get(positions[end], 0), knee)
 

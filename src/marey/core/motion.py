@@ -168,14 +168,14 @@ class Motion(FrozenRecord):
 
     @property
     def frame_offsets(self) -> Floats:
-        """Bone offsets of every frame, (F, J, 3) meters, whether or not they change."""
+        """Bone offsets of every frame, (F, J, 3) meters; repeated for each frame if they are constant."""
         if self.bone_offsets is not None:
             return self.bone_offsets
         return np.broadcast_to(self.skeleton.offsets, (len(self), *self.skeleton.offsets.shape))
 
     @property
     def shared_offsets(self) -> Floats:
-        """Bone offsets in meters, (1, J, 3), or (F, J, 3) if they change."""
+        """Bone offsets in meters: (1, J, 3) if they are constant, (F, J, 3) if they change over time."""
         return self.skeleton.offsets[None] if self.bone_offsets is None else self.bone_offsets
 
     @property
@@ -187,8 +187,8 @@ class Motion(FrozenRecord):
     def at(self, seconds: ArrayLike) -> Motion:
         """Return the pose at one or more times in seconds, as a Motion with one frame per time.
 
-        Between frames, rotations are slerped and positions interpolated linearly (Kovar 1.1.1). The result has no
-        contacts and labels.
+        Between frames, rotations are slerped and positions interpolated linearly (Kovar 1.1.1). The result has neither
+        contacts nor labels.
 
         Examples
         --------

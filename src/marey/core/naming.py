@@ -14,7 +14,7 @@ _BLEND = "Blend of "
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Return a list of names as text, each of them once.
+    """Join names into one text, without repeating any.
 
     Examples
     --------
@@ -50,7 +50,8 @@ def blend_name(names: Sequence[str], weights: Sequence[float] | None = None) -> 
 def transition_name(first: str, second: str, fraction: float | None = None) -> str:
     """Return the name of a transition.
 
-    fraction : where it leaves the first motion, from 0 to 1; None if that was not chosen.
+    fraction : point of the first motion at which the transition starts, from 0 to 1; None if it was chosen
+        automatically.
 
     Examples
     --------
@@ -69,9 +70,10 @@ def layer_name(base: str, part: str, donor: str) -> str:
 
 
 def target_name(example: str, parameters: Sequence[str], units: Sequence[str], target: Sequence[float]) -> str:
-    """Return the name of a motion that a parametric motion makes for a target.
+    """Return the name of a motion that a parametric motion generates for a target.
 
-    example : name of an example. parameters, units : one per number of the target; angles are shown in degrees.
+    example : name of one of its examples.
+    parameters, units : name and unit of each number of the target; angles are shown in degrees.
 
     Examples
     --------

@@ -39,7 +39,8 @@ def show_motion(motion: Motion) -> str:
 
 
 def show_table(title: str, facts: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a title, a line of facts and a table as HTML; rows beyond the first 30 are counted."""
+    """Return a title, a line of facts and a table as HTML. Only the first 30 rows are shown, with the number of the
+    others."""
     every = list(rows)
     head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
     body = "".join(

@@ -68,7 +68,7 @@ class Option:
 
     @property
     def limits(self) -> tuple[tuple[float | None, float | None], tuple[float | None, float | None]]:
-        """The lower and the upper limit, each as (inclusive limit, exclusive limit)."""
+        """The lower and the upper limit, each as (inclusive limit, exclusive limit); None where there is no limit."""
         return (self.min, self.above), (self.max, self.below)
 
     def describe_range(self, show: Callable[[float], str] = "{:g}".format) -> str:

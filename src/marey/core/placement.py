@@ -36,7 +36,7 @@ def find_left_axis(skeleton: Skeleton, positions: Floats) -> Floats:
 
 
 def pair_joints(skeleton: Skeleton) -> Ints:
-    """Return the joints (P, 2) on the left side that show its direction, and their counterparts on the right side."""
+    """Return pairs of left and right joints (P, 2) whose connecting lines show the direction to the body's left."""
     roles = skeleton.roles
     pairs = [pair for pair in _ACROSS if pair[0] in roles and pair[1] in roles] or _ACROSS[:1]
     return np.array([(roles[left], roles[right]) for left, right in pairs])
@@ -113,12 +113,14 @@ def mix_frames(
     second: tuple[Floats, Floats, Floats | None],
     alpha: Floats,
 ) -> tuple[Floats, Floats, Floats | None]:
-    """Interpolate frames: root positions (F, 3), local rotations (F, J, 4) and bone offsets (F, J, 3) or None.
+    """Interpolate between two sets of F frames, each given as root positions (F, 3), local rotations (F, J, 4) and bone
+    offsets (F, J, 3) or None.
 
-    If a joint that stays where it is carries the hips, hips with the same heading in the world may have very different
-    local rotations. So position and rotation of the hips are interpolated in the world, and those of joint 0 follow.
+    If a joint that stays in place carries the hips, hips with the same heading in the world may have very different
+    local rotations. Therefore position and rotation of the hips are interpolated in the world, and those of joint 0
+    follow.
 
-    alpha : (F,) weights of the second frames.
+    alpha : (F,) weights of `second`.
     """
     (roots, rotations, offsets), (other_roots, other_rotations, other_offsets) = first, second
     mixed = quat.slerp(rotations, other_rotations, alpha[:, None])
@@ -138,7 +140,7 @@ def mix_frames(
 
 
 def make_hips_root(motion: Motion) -> Motion:
-    """Return the motion with the hips as joint 0, as some operations need it; poses in the world stay the same.
+    """Return the motion with the hips as joint 0, which some operations require; world poses stay the same.
 
     Joints that are not below the hips are removed: in some files, a joint that lies on the floor carries the body.
     """
@@ -191,7 +193,8 @@ def set_travel(motion: Motion, travel: Floats) -> Motion:
 
 
 def find_placement(motion: Motion, frame: int) -> Floats:
-    """Return the placement of a frame as rigid2d (theta, x, z): facing direction in radians, hip position in meters."""
+    """Return the placement of the character in a frame as rigid2d (theta, x, z): facing direction in radians, hip
+    position in meters."""
     positions = motion[frame].world().positions[0]
     left = find_left_axis(motion.skeleton, positions)
     x, _, z = positions[motion.skeleton.roles["hips"]]

@@ -1,4 +1,4 @@
-"""The direction to a body's left, and the one that it faces, frame by frame."""
+"""Compute the left direction and the facing direction of a body, frame by frame."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 
 
 class ReportBase:
-    """Base class of dataclasses whose fields are their report."""
+    """Base class of dataclasses whose fields are the entries of a report."""
 
     __slots__ = ()
 

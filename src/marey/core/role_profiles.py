@@ -26,7 +26,10 @@ SIDES = ("left", "right")
 
 
 class Profile(NamedTuple):
-    """The joint names of one rig: role to normalized name, and further names (`marks`) that identify the rig."""
+    """The joint names of one rig.
+
+    roles : role to normalized joint name. marks : further names that identify the rig.
+    """
 
     name: str
     roles: dict[str, str]
@@ -250,7 +253,7 @@ def _split_tokens(name: str) -> list[str]:
 
 
 def _strip_shared(tokens: list[list[str]]) -> str:
-    """Remove, in place, leading tokens that most joints share; return the removed tokens."""
+    """Remove leading tokens that most joints share from `tokens`, in place; return the removed tokens as text."""
     removed = ""
     while True:
         first = Counter(words[0] for words in tokens if len(words) > 1)
@@ -287,7 +290,7 @@ def _read_tokens(tokens: list[str]) -> tuple[int, str | None, bool, int]:
 
 
 def _split_side(token: str) -> tuple[int, str]:
-    """Split off the side: ``lfemur`` -> (1, "femur"), ``l`` -> (1, ""), ``lower`` -> (0, "lower")."""
+    """Split a side prefix off a token: ``lfemur`` -> (1, "femur"), ``l`` -> (1, ""), ``lower`` -> (0, "lower")."""
     if token in _SIDE_WORDS:
         return _SIDE_WORDS[token], ""
     if token in _WORDS:

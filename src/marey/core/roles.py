@@ -219,7 +219,8 @@ def _explain_missing(role: str, names: tuple[str, ...]) -> str:
 
 
 def _gather(tree: JointTree, read: NameParts) -> tuple[dict[str, int], str]:
-    """Find limbs, neck, head and perhaps hips by profile, words and structure, in this order; also return how."""
+    """Find limbs, neck, head and perhaps hips by profile, words and structure, in this order; return their roles, and
+    text that says how they were found."""
     profile, found = _best_profile(tree, read)
     how = [] if profile is None else [f"profile {profile.name}"]
     if _is_complete(found):
@@ -265,7 +266,8 @@ def _keep_consistent(tree: JointTree, named: dict[str, int]) -> dict[str, int]:
 
 
 def _add(tree: JointTree, found: dict[str, int], more: dict[str, int]) -> bool:
-    """Add, in place, the roles of `more` that are new and agree with the others; return whether any was added."""
+    """Add to `found`, in place, the roles of `more` that are new and agree with the others; return whether any was
+    added."""
     before = len(found)
     for role in (*ROLE_NAMES[1:], "hips"):  # legs are better evidence for the hips than a joint's name
         if role in more and role not in found and _agrees(tree, found, role, more[role]):
@@ -297,7 +299,8 @@ def _is_on_limb(role: str) -> bool:
 
 
 def _set_hips(tree: JointTree, found: dict[str, int], mapped: dict[str, int]) -> None:
-    """Set the hips, in place, to the joint where legs and spine branch; a joint named hips may carry only the legs."""
+    """Set the hips in `found`, in place, to the joint where legs and spine branch; a joint named hips may carry only
+    the legs."""
     legs = [found[role] for role in ("left_upper_leg", "right_upper_leg") if role in found]
     above = _above_spine(tree, found)
     if "hips" in mapped or len(legs) < 2 or above is None:
@@ -334,7 +337,7 @@ def _find_spine(tree: JointTree, found: dict[str, int]) -> tuple[int, ...]:
 
 
 def _set_tips(tree: JointTree, found: dict[str, int], read: NameParts) -> None:
-    """Set, in place, balls of the feet, toe tips and fingertips that are not known yet."""
+    """Add to `found`, in place, the balls of the feet, toe tips and fingertips that are not known yet."""
     for side in SIDES:
         foot, hand = found.get(f"{side}_foot"), found.get(f"{side}_hand")
         if foot is not None:

@@ -106,7 +106,8 @@ def positional_option(*, default: Any, help: str, kw_only: Literal[False], **oth
 
 
 class _SettingsSignature:
-    """The signature of a class of settings, with every option. Built when it is asked for, since that takes time."""
+    """Descriptor that builds the signature of a Settings class, with every option, on first use, because that takes
+    time."""
 
     def __get__(self, instance: Any, kind: Any) -> inspect.Signature:
         return inspect.Signature(_make_parameters(kind))
@@ -181,8 +182,8 @@ class Settings(_Checked):
 
     @staticmethod
     def convert(options: dict[str, Any]) -> dict[str, Any]:
-        """Return the given options in the form to be checked. Subclasses override this to accept other forms of a
-        value."""
+        """Convert the given options to the form in which they are checked. Subclasses override this to accept other
+        forms of a value."""
         return options
 
     def to_dict(self) -> dict[str, Any]:
@@ -195,7 +196,7 @@ class Settings(_Checked):
         }
 
     def select(self, kind: type[Settings]) -> dict[str, Any]:
-        """Return the options that a base class declares, as keywords for another operation that has them."""
+        """Return the options that the base class `kind` declares, as keywords for another operation that has them."""
         return {each.name: getattr(self, each.name) for each in options_of(kind)}
 
     def check(self) -> None:

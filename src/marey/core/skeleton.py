@@ -169,7 +169,7 @@ class Skeleton(FrozenRecord):
         return tuple(reversed(path))
 
     def fits(self, other: Skeleton) -> bool:
-        """Return whether names and parents are the same; offsets may differ."""
+        """Return whether names and parents of both skeletons are the same; offsets may differ."""
         return self.names == other.names and bool(np.array_equal(self.parents, other.parents))
 
 

@@ -89,7 +89,7 @@ _SHORT = 1e-4
 class FittedSkeleton:
     """A skeleton whose joints are named after their roles, and its pose in F frames.
 
-    keys : the joints that were given, and those derived from them, with the joint's index.
+    keys : joint index of each measured point and of each point derived from them.
     """
 
     skeleton: Skeleton
@@ -156,7 +156,8 @@ def _complete(points: Mapping[str, Floats]) -> dict[str, Floats]:
 
 
 def _bend_between(start: Floats, end: Floats, side: Floats, slack: float = _SLACK) -> Floats:
-    """Return a point (F, 3) at the same constant distance from start and end, on the given side of the line between.
+    """Return a point (F, 3) at the same constant distance from start and end, on the side of their connecting line
+    given by `side` (F, 3).
 
     The constant is half the 99th percentile of the distance between start and end, increased by the fraction `slack`:
     near a straight line, a small change of the distance would move the point far.
@@ -179,7 +180,7 @@ def _find_parent(key: str, index: Mapping[str, int]) -> int:
 
 
 def _measure_size(places: Floats, parents: Sequence[int]) -> float:
-    """Return the sum of the median bone lengths, divided by that of a person one unit tall."""
+    """Return the size of the body: the sum of the median bone lengths, divided by that sum for a person of height 1."""
     lengths = np.linalg.norm(places[:, 1:] - places[:, parents[1:]], axis=2)
     return float(np.median(lengths, axis=0).sum()) / 2.5
 
@@ -228,8 +229,8 @@ def _fit_cluster(
 
 
 def _fit_shape(vectors: Floats, solid: Bools, guess: Floats) -> tuple[Floats, Floats]:
-    """Return the typical shape (C, 3) of vectors (F, C, 3), aligned by the solid ones, and how much (C,) each moves in
-    it."""
+    """Return the typical shape (C, 3) of vectors (F, C, 3), aligned by those marked in `solid`, and how much each
+    vector moves within it, (C,)."""
     rotations = guess
     for _ in range(4):
         template = np.median(np.einsum("fij,fci->fcj", rotations, vectors), axis=0)
@@ -273,7 +274,7 @@ def _align(vectors: Floats, template: Floats, guess: Floats) -> Floats:
 
 
 class _Body:
-    """The skeleton: which bones have which length, and which joints are inserted."""
+    """A skeleton to be fitted: the lengths of its bones, and which joints are inserted."""
 
     def __init__(
         self, keys: list[str], parents: list[int], places: Floats, clusters: Sequence[_Cluster], size: float
@@ -399,7 +400,8 @@ _ROLE_KEYS = frozenset(key for key in BODY if key not in ("spine2", "head_tip", 
 
 
 def _name_between(key: str, taken: Sequence[str]) -> str:
-    """Return the name of a joint that is inserted above another: the role between, if it was not given."""
+    """Return the name of a joint that is inserted above joint `key`: the nearest role above `key` if that name is free.
+    """
     above = BODY[key].parent
     while above and above not in _ROLE_KEYS:
         above = BODY[above].parent

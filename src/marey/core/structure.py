@@ -30,7 +30,7 @@ _WORST_FIT = 6.0  # maximum cost of a limb pair; typical people have 1, with twi
 
 @dataclass(frozen=True, slots=True)
 class _Twin:
-    """Two joints that mirror each other, and the pairs below them."""
+    """Two joints that mirror each other, `a` and `b`, and the mirrored pairs below them."""
 
     a: int
     b: int
@@ -40,7 +40,7 @@ class _Twin:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """Typical proportions of a limb, each as (mean, spread); lengths are relative to its two main bones."""
+    """Typical proportions of a limb, each as (mean, spread), relative to the length of its two main bones."""
 
     bones: tuple[float, float]  # log of the length ratio of upper to lower bone
     lead: tuple[float, float]  # from the limb's first joint to the start of the upper bone, such as the collar bone
@@ -54,7 +54,7 @@ _ARM_TO_LEG = (math.log(0.65), 0.25)
 
 @dataclass(frozen=True, slots=True)
 class _Limbs:
-    """A mirrored pair of limbs: on each side, the joints from the trunk to the tip."""
+    """A mirrored pair of limbs: for each side, the joints from the trunk to the tip."""
 
     node: int  # the trunk joint that is the parent of both
     a: list[int]
@@ -174,9 +174,9 @@ def _match(tree: JointTree, a: int, b: int, depth: int) -> _Twin | None:
 
 
 def _measure_difference(tree: JointTree, a: int, b: int) -> float:
-    """Score how poorly two branches mirror each other.
+    """Return how much two branches differ from mirror images of each other; 0 for perfect mirror images.
 
-    Compare the first bones and, with less weight because one side may hold a prop, the extents.
+    First bones are compared and, with less weight because one side may hold a prop, the extents.
     """
     bone, size = max(tree.lengths[a], tree.lengths[b]), max(tree.extent(a), tree.extent(b))
     bones = abs(tree.lengths[a] - tree.lengths[b]) / bone if bone > 0.0 else 0.0
@@ -225,7 +225,7 @@ def _measure_arc(tree: JointTree, joints: list[int]) -> list[float]:
 
 
 def _bone_pairs(along: list[float], least: float) -> Iterator[tuple[int, int, int]]:
-    """Yield all ways to choose two consecutive bones of at least length `least` from a chain."""
+    """Yield all choices of two consecutive bones of at least length `least` from a chain, as three positions in it."""
     n = len(along)
     for i in range(n - 2):
         for j in range(i + 1, n - 1):
@@ -236,7 +236,7 @@ def _bone_pairs(along: list[float], least: float) -> Iterator[tuple[int, int, in
 
 
 def _shape_cost(along: list[float], other: list[float], marks: tuple[int, int, int], shape: _Shape) -> float:
-    """Score how far two bones deviate from the limb's typical proportions and from the other side."""
+    """Return how far two bones deviate from the limb's typical proportions and from the other side."""
     i, j, k = marks
     upper, lower = along[j] - along[i], along[k] - along[j]
     size = upper + lower

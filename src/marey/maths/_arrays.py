@@ -47,7 +47,7 @@ def with_tail(value: npt.ArrayLike, tail: tuple[int, ...], where: str, name: str
 
 
 def lead_shape(where: str, *leads: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape that the leading axes broadcast to."""
+    """Return the broadcast shape of leading axes, or raise InvalidValue if they cannot be broadcast."""
     try:
         return np.broadcast_shapes(*leads)
     except ValueError as error:

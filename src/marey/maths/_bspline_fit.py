@@ -32,7 +32,13 @@ _MAX_EXCHANGES = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """How the points affect each sample: span (N,), basis (N, 3), weight (N,); bands (3, K) of the normal matrix."""
+    """The part of a least-squares fit that does not depend on the sample values.
+
+    span : (N,) spline span of each sample.
+    basis : (N, 3) values of the three basis functions that are not zero at each sample.
+    weight : (N,) weight of each sample.
+    bands : (3, K) diagonal and two upper diagonals of the normal matrix.
+    """
 
     span: Ints
     basis: FloatArray
@@ -74,7 +80,11 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ties:
-    """The unknown that each point follows, (K,) from 0, and the period (C,) of the last two points if they are tied."""
+    """Which control points share an unknown of the fit.
+
+    group : (K,) index of the unknown of each control point, from 0.
+    period : (C,) offset of the last two points from the first two in a cyclic fit; None if the fit is not cyclic.
+    """
 
     group: Ints
     period: FloatArray | None
@@ -87,7 +97,7 @@ class Ties:
         return cls(group, period)
 
     def offset(self, n_columns: int) -> FloatArray:
-        """Compute the offsets (K, C) of points, given the unknowns of the fit."""
+        """Return the offset (K, C) of each point from its unknown."""
         out = np.zeros((len(self.group), n_columns))
         if self.period is not None:
             # With one span, the last point is two periods ahead.
@@ -115,9 +125,10 @@ def fit_bounded(design: Design, samples: FloatArray, ties: Ties, least: FloatArr
 
 
 def _active_set(design: Design, samples: FloatArray, ties: Ties, least: float) -> FloatArray:
-    """Fit one column by block principal pivoting (Kim and Park 2011).
+    """Fit one column of samples by block principal pivoting (Kim and Park 2011); return the control points.
 
-    It exchanges all steps that are on the wrong side of their bound; when that stops helping, only the last of them.
+    Each round exchanges all steps that are on the wrong side of their bound; when that no longer helps, only the last
+    one.
     """
     base = samples[0]
     moments = design.moments(samples - base)
@@ -147,7 +158,7 @@ def _active_set(design: Design, samples: FloatArray, ties: Ties, least: float) -
 
 
 def _raise_steps(points: FloatArray, least: float, period: FloatArray | None) -> FloatArray:
-    """Raise steps between `points` (K, 1) that are below `least`, usually by rounding, to it."""
+    """Return `points` (K, 1) with every step below `least`, usually due to rounding, raised to `least`."""
     steps = np.maximum(np.diff(points[:, 0]), least)
     if period is not None:
         cycle = len(points) - 2
@@ -269,7 +280,11 @@ def _solve(bands: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def _substitute(rows: list[Any], pivot: list[float], one: list[float], two: list[float]) -> list[Any]:
-    """Do forward and back substitution of a right-hand side, given as one number or one row of numbers per unknown."""
+    """Do forward and back substitution of one right-hand side.
+
+    rows : the right-hand side; a number or a row of numbers for each unknown.
+    pivot, one, two : the factors D and, for the first and the second diagonal below, L.
+    """
     n = len(rows)
     for i in range(1, n):
         taken = one[i - 1] * rows[i - 1]

@@ -52,7 +52,8 @@ def inv_rotate_kernel(out: FloatArray, q: FloatArray, v: FloatArray) -> None:
 
 
 def _rotate_by(out: FloatArray, w: FloatArray, q: FloatArray, v: FloatArray) -> None:
-    """Compute v + w t + u x t, with u the vector part of q and t = 2 u x v."""
+    """Write v rotated by the quaternion q with real part w to `out`: v + w t + u x t, with u the vector part of q, t =
+    2 u x v."""
     ux, uy, uz = q[..., 1], q[..., 2], q[..., 3]
     x, y, z = v[..., 0], v[..., 1], v[..., 2]
     tx = 2.0 * (uy * z - uz * y)
@@ -127,6 +128,8 @@ def between_kernel(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def principal(moment: FloatArray, indefinite: BoolArray) -> FloatArray:
     """Return the unit eigenvector of the largest eigenvalue of a symmetric moment (..., 4, 4) with trace 1.
+
+    indefinite : True where a moment may have negative eigenvalues, because weights are negative.
 
     Squaring the matrix squares the ratios of its eigenvalues, so a few squarings isolate the largest. That takes a
     fraction of the time of a full decomposition. The decomposition is used only if the samples are too scattered for

@@ -113,7 +113,7 @@ def fit(
     samples : (N, ...) at least one.
     n_points : K, the number of control points, at least 3; `n_points_for` chooses it.
     at : (N,) u of each sample, increasing; evenly from 0 to 1 by default.
-    period : (...) makes the fit cyclic: the value at u + 1 is that at u plus this; 0 for a closed curve.
+    period : (...) makes the fit cyclic: the spline increases by this value from u to u + 1; 0 for a closed curve.
     smooth : weight of the squared second differences of the control points, relative to that of a squared residual; 0
         by default.
 
@@ -149,8 +149,8 @@ def fit_increasing(
     Parameters
     ----------
     exact_ends : make the values at u = 0 and 1 exactly the first and last sample (for a cyclic fit, the first).
-    least : lower bound of the slope as a fraction of the mean slope, (last sample - first) or the period; in (0, 1),
-        0.05 by default.
+    least : lower bound of the slope as a fraction of the mean slope over u, which is the last sample minus the first,
+        or the period; in (0, 1), 0.05 by default.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def n_points_for(n_samples: int, knot_every: float) -> int:
 
 
 def with_period(points: npt.ArrayLike, period: npt.ArrayLike) -> FloatArray:
-    """Replace the last two of the control points (K, ...) with the first two plus `period`: exactly cyclic.
+    """Return the control points (K, ...) with the last two replaced by the first two plus `period`: exactly cyclic.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def _check_control(points: npt.ArrayLike, where: str) -> FloatArray:
 
 
 def _add_axes(fraction: FloatArray, control: FloatArray) -> FloatArray:
-    """Append to `fraction` (...) an axis of length 1 for each component axis of the points."""
+    """Return `fraction` (...) with a trailing axis of length 1 for each component axis of the control points."""
     return fraction.reshape(fraction.shape + (1,) * (control.ndim - 1))
 
 
@@ -291,9 +291,10 @@ def _prepare_fit(
 
 
 def _fit_ends(control: FloatArray, first: FloatArray, last: FloatArray, bound: FloatArray) -> FloatArray:
-    """Adjust the points to the values `first` and `last` at the ends; due to the heavy weights the change is small.
+    """Return the control points, adjusted so that the spline has exactly the values `first` and `last` at its ends.
 
-    Scale the part of each step above its bound, so no step falls below it.
+    The change is small, because the fit gives the ends large weights. Only the part of each step above `bound` is
+    scaled, so no step falls below it.
     """
     above = np.diff(control, axis=0) - bound
     fraction = np.ones((len(above), 1))

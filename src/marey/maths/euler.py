@@ -139,7 +139,7 @@ def continuous(angles: npt.ArrayLike, order: str) -> FloatArray:
 
 
 def _check_order(order: str, where: str) -> tuple[int, int, int, float]:
-    """Return first, second and remaining axis as 0, 1, 2, and the sign of their permutation."""
+    """Return the first, second and remaining axis of an order as 0, 1, 2, and the sign of their permutation."""
     if order not in ORDERS:
         raise InvalidValue(
             f"{where}: order must be three of the letters X, Y, Z (upper case), the same letter never twice in a row, "
@@ -226,7 +226,7 @@ def _hold_in_lock(angles: FloatArray, three_axes: bool, parity: float) -> FloatA
 
 
 def _square_step(after: FloatArray, before: FloatArray) -> FloatArray:
-    """Return the squared distance between triples of angles, with differences modulo 2 pi."""
+    """Return the squared distance between two triples of angles, with differences modulo 2 pi."""
     step = after - before
     step -= _TURN * np.rint(step / _TURN)
     return np.asarray((step * step).sum(axis=-1))

@@ -83,7 +83,7 @@ def median(x: npt.ArrayLike, size: int, axis: int = 0) -> FloatArray:
 
 
 def _as_columns(x: npt.ArrayLike, axis: int, where: str) -> tuple[FloatArray, tuple[int, ...]]:
-    """Return x as (samples, columns), and its shape with the filtered axis first."""
+    """Return x as (samples, columns), and the shape of x with the filtered axis moved first."""
     given = as_floats(x, where, "x")
     if given.ndim == 0:
         raise InvalidValue(f"{where}: x must be an array with a time axis, not a single number")
@@ -124,7 +124,8 @@ def _make_taps(sigma: float, radius: int) -> FloatArray:
 # Cached, because motions are filtered with few different widths, and the weights near the ends take most of the time.
 @lru_cache(16)
 def _end_weights(sigma: float, radius: int) -> FloatArray:
-    """Return the weights (2, r, 2 r) of the first rows and, counted from the last row on, of the last ones."""
+    """Return the filter weights (2, r, 2 r) for the first r samples and, counted backward from the end, for the last r
+    samples."""
     out = np.zeros((2, radius, 2 * radius))
     for k in range(radius):
         out[0, k, : k + radius + 1] = _line_weights(sigma, radius, -k, radius + 1)
@@ -134,7 +135,8 @@ def _end_weights(sigma: float, radius: int) -> FloatArray:
 
 @lru_cache(1024)
 def _line_weights(sigma: float, radius: int, start: int, stop: int) -> FloatArray:
-    """Return weights of the offsets from `start` to `stop` for the value at offset 0 of a fitted line."""
+    """Return the weights with which a line fitted to the samples at offsets `start` to `stop` gives the value at offset
+    0."""
     offsets = np.arange(start, stop)
     weight = _make_taps(sigma, radius)[np.abs(offsets)]
     zeroth, first, second = weight.sum(), (weight * offsets).sum(), (weight * offsets**2).sum()
@@ -145,7 +147,8 @@ def _line_weights(sigma: float, radius: int, start: int, stop: int) -> FloatArra
 
 
 def _median_kernel(x: FloatArray, size: int) -> FloatArray:
-    """Filter in blocks of frames: the windows of all frames at once would take `size` times x's memory."""
+    """Return the running median of x, computed in blocks: the windows of all frames at once would take `size` times x's
+    memory."""
     half = size // 2
     padded = np.pad(x, ((half, half), (0, 0)), mode="edge")
     windows = sliding_window_view(padded, size, axis=0)

@@ -525,7 +525,7 @@ def _apply_to_vectors(kernel: Callable[..., None], q: npt.ArrayLike, v: npt.Arra
 
 
 def _axis_parts(q: npt.ArrayLike, axis: npt.ArrayLike, where: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return q, the unit axis, and the component of q's vector part along it."""
+    """Return q, the unit axis, and the component along it of the vector part of q."""
     given = with_tail(q, (4,), where, "q")
     direction = unit(with_tail(axis, (3,), where, "axis"), where, "an axis")
     lead_shape(where, given.shape[:-1], direction.shape[:-1])

@@ -63,7 +63,8 @@ class Steps(NamedTuple):
 
 @helper
 def find_distance(distances: Floats1D, distance: float) -> int:
-    """Return the index of the last distance that is not above `distance`, at most R - 2."""
+    """Return the index of the grid interval that contains `distance`: the last of `distances` not above it, at most R -
+    2."""
     low, high = 0, len(distances) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -177,7 +178,7 @@ def iterate_values(
     choices : (S, C) receives the best step, as an index among those that leave the state; -1 for none.
 
     States are updated in place, in alternating order, so one sweep carries a value along many states. A state is
-    skipped while the values of those that its steps lead to do not change.
+    skipped while the values of its successors do not change.
     """
     n_states, n_columns = values.shape
     ahead, totals, best = np.empty(n_columns), np.empty(n_columns), np.empty(n_columns)

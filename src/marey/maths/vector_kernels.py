@@ -165,7 +165,7 @@ def rotation_between(a: Vec, b: Vec) -> Quat:
 
 @helper
 def fade(u: float) -> float:
-    """Return Kovar's alpha (3.5): 1 at 0, 0 from 1 on, flat at both."""
+    """Return the C1 ease of Kovar 3.5: 1 at u = 0, 0 from u = 1 on, with slope 0 at both."""
     if u >= 1.0:
         return 0.0
     return 1.0 + u * u * (2.0 * u - 3.0)
@@ -173,7 +173,7 @@ def fade(u: float) -> float:
 
 @helper
 def fade_smoothly(u: float) -> float:
-    """Return a weight like `fade`, with zero curvature at both ends too."""
+    """Return a weight like `fade` whose second derivative is 0 at both ends too."""
     if u >= 1.0:
         return 0.0
     return 1.0 - u * u * u * (10.0 - u * (15.0 - 6.0 * u))
@@ -181,9 +181,9 @@ def fade_smoothly(u: float) -> float:
 
 @helper
 def fade_slope(u: float) -> float:
-    """Return a factor for a line: x fade_slope(x) starts like the line x and reaches 0 at x = 1.
+    """Return the factor that fades out a straight line: x * fade_slope(x) starts with slope 1 and reaches 0 at x = 1.
 
-    Its slope and curvature are 0 there as well.
+    Its slope and curvature are 0 at x = 1.
     """
     if u >= 1.0:
         return 0.0
