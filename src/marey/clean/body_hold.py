@@ -48,8 +48,11 @@ _BESIDE = {"pelvis": ("left_upper_leg", "right_upper_leg"), "back": ("left_upper
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartPlant:
-    """A plant of a part: column of its contact point, frames (half-open), position in meters, and whether `max_pull`
-    ended it."""
+    """A plant of a body part.
+
+    column : column of its contact point. start, stop : frames, half-open. place : (3,) position in meters.
+    is_released : whether the plant ended early because of `max_pull`.
+    """
 
     column: int
     start: int
@@ -124,7 +127,7 @@ def find_parts(skeleton: Skeleton, contacts: Contacts) -> list[tuple[int, BodyPa
 
 
 class _Holder:
-    """The state of one run: `root`, `rotations` and `bones` change from step to step."""
+    """The state of one run of `hold_body`; `root`, `rotations` and `bones` change from step to step."""
 
     def __init__(
         self,
@@ -184,7 +187,8 @@ class _Holder:
         )
 
     def find_missed(self) -> set[tuple[int, int]]:
-        """Return the plants that parts miss, and those that keep a hand or foot from its place."""
+        """Return the plants that their parts miss, and the plants that keep a hand or foot from its place, each as
+        (contact point, first frame)."""
         missed = {k: self.residue[:, p] > _MISSED for p, (k, _) in enumerate(self.parts)}
         for e in range(len(self.limbs.names)):
             for k, part in self.parts:
@@ -195,7 +199,7 @@ class _Holder:
         }
 
     def free_missed_ends(self, planted: Bools) -> bool:
-        """Clear, in place, the plants (F, E) of hands and feet that could not stay in place; return whether there were
+        """Clear the plants (F, E) of hands and feet that could not stay in place, in place; return whether there were
         any."""
         found = False
         for e in range(planted.shape[1]):
@@ -293,7 +297,7 @@ class _Holder:
 
     @property
     def _n_rise_frames(self) -> float:
-        """Return the number of frames over which a part may rise by `max_pull`."""
+        """Return the number of frames in which a part may rise by the distance `max_pull`."""
         return max(0.5 * self.options.fade, 1.0)
 
     def _move_joint(self, base: int, joint: int, moved: Floats, stretch: float) -> tuple[Floats, Floats]:

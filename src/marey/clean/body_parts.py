@@ -68,7 +68,7 @@ def list_body_parts(skeleton: Skeleton) -> tuple[tuple[str, BodyPart], ...]:
 
 
 def find_body_part(skeleton: Skeleton, point: ContactPoint) -> BodyPart | None:
-    """Return the part whose joint carries a contact point; None if it is on another joint."""
+    """Return the body part that a contact point belongs to; None if its joint carries no such part."""
     return next((part for _, part in list_body_parts(skeleton) if part.joint == point.joint), None)
 
 
@@ -100,7 +100,8 @@ def find_rest_height(skeleton: Skeleton, point: ContactPoint) -> float:
 
 
 def find_thickness(part: BodyPart) -> float:
-    """Return the minimum height of a part's joint above the floor, in meters for the reference body."""
+    """Return the height in meters of a part's joint above the floor when the part lies on the floor, for the reference
+    body."""
     return _THINNEST * _REST[part.kind]
 
 

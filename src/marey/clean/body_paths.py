@@ -41,7 +41,7 @@ def smooth_peak(depth: Floats, half: int, step: float = np.inf) -> Floats:
     """Return the running maximum of `depth` (F,) within `half` frames, smoothed over the same width; never less than
     `depth`.
 
-    It changes by at most `step` per frame, so it starts to rise early enough before a peak.
+    The result changes by at most `step` per frame, so it starts to rise early enough before a peak.
     """
     if half == 0 or not depth.any():
         return depth
@@ -95,8 +95,8 @@ def swivel_up(pole: Floats, line: Floats, out: Floats, rise: Floats, half: int, 
 
 
 def swing_out(bone: Floats, moved: Floats, stretch: float, half: int) -> Floats:
-    """Return a move (F, 3) of a bone's end that lifts it as far as `moved`, but shortens the bone (F, 3) by at most the
-    fraction `stretch`.
+    """Return the displacement (F, 3) of a bone's end: as high as `moved`, but with a horizontal part that keeps the
+    bone (F, 3) from becoming shorter by more than the fraction `stretch`.
 
     A knee below its hip, or an elbow below its shoulder, is lifted by moving it sideways. `half` is as in `swivel_up`.
     """
@@ -108,7 +108,8 @@ def swing_out(bone: Floats, moved: Floats, stretch: float, half: int) -> Floats:
 
 
 def smooth_frames(values: Floats, taps: Floats) -> Floats:
-    """Smooth values (F, ...) by symmetric weights: `taps` by distance in frames, normalized at the ends."""
+    """Smooth values (F, ...) with symmetric weights: `taps[d]` is the weight of frames at distance d. At the ends, the
+    weights are normalized."""
     from scipy.ndimage import correlate1d
 
     whole = np.concatenate([taps[:0:-1], taps])

@@ -172,7 +172,7 @@ def _estimate_floor(motion: Motion) -> float:
 
 
 def _check_carried(motion: Motion, contacts: Contacts, limbs: Limbs) -> None:
-    """Raise an error if a contact cannot be enforced."""
+    """Raise an error if a contact is of a point that no limb or body part can hold in place."""
     carried = {*limbs.columns.ravel().tolist(), *(k for k, _ in find_parts(motion.skeleton, contacts))}
     for k, point in enumerate(contacts.points):
         if k not in carried and contacts.mask[:, k].any():
@@ -368,7 +368,8 @@ def _list_plants(contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> tuple[
 
 
 def _find_points_turned_back(skeleton: Skeleton, contacts: Contacts, joints: Ints, turned_back: Bools) -> Bools:
-    """Return where contact points (F, K) are not held, because a joint (E,) above them was rotated back (F, E)."""
+    """Return a mask (F, K) of the contact points that are not held because a joint (E,) above them was rotated back in
+    frames `turned_back` (F, E)."""
     found = np.zeros_like(contacts.mask)
     for joint, rows in zip(joints.tolist(), turned_back.T, strict=True):
         below = skeleton.is_below(joint)
@@ -377,13 +378,13 @@ def _find_points_turned_back(skeleton: Skeleton, contacts: Contacts, joints: Int
 
 
 def _cut_plant(plant: PlantUsed, cut: Bools) -> Iterator[PlantUsed]:
-    """Return the parts of a plant outside the cuts of its contact (F,)."""
+    """Yield the parts of a plant in the frames in which its contact is not `cut` (F,)."""
     for start, stop in find_runs(~cut[plant.start : plant.stop]):
         yield replace(plant, start=plant.start + start, stop=plant.start + stop)
 
 
 def _is_released(plant: PlantUsed, cut: Bools) -> bool:
-    """Return whether a plant was released: its contact (F,) is cut in the plant, or where it ends."""
+    """Return whether a plant was released: its contact is `cut` (F,) within the plant, or at its end."""
     return bool(cut[plant.start : plant.stop + 1].any())
 
 
@@ -398,7 +399,7 @@ def _sort_plants(plants: Iterable[PlantUsed]) -> tuple[PlantUsed, ...]:
 
 
 def _measure_residue(motion: Motion, contacts: Contacts, limbs: Limbs, pipeline: Pipeline) -> Floats:
-    """Measure the residue (F, E) in meters on the finished motion."""
+    """Return the residue (F, E) in meters, measured on the finished motion."""
     world = motion.world()
     paths = point_paths(motion, contacts.points)
     residue = np.zeros((pipeline.n, len(limbs.names)))

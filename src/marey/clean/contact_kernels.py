@@ -21,11 +21,11 @@ class ContactLimits(NamedTuple):
 
 
 class PlantSpeed(NamedTuple):
-    """Maximum speed within a plant, in m/s: base + factor * excess.
+    """Rule for the maximum speed of a point within a plant, in m/s: base + factor * excess.
 
-    The excess is how much the slowest quarter of the plant's frames exceeds `noise`. If the start or end of the clip
-    cuts off a plant, its slow part may be missing; then its excess is limited to the median of the point's other
-    plants, or to `cut` (m/s) if that is larger.
+    The excess is the amount by which the lower quartile of the speeds within the plant exceeds `noise`. If the start or
+    end of the clip cuts off a plant, its slow part may be missing; then its excess is limited to the median of the
+    point's other plants, or to `cut` (m/s) if that is larger.
     """
 
     base: float
@@ -35,7 +35,7 @@ class PlantSpeed(NamedTuple):
 
 
 class PlantTrim(NamedTuple):
-    """Plants with a mean speed above `average` (m/s) lose their faster ends.
+    """Rule that removes the faster ends of plants with a mean speed above `average` (m/s).
 
     Plants of more than `longest` frames are not trimmed. Others keep at least `frames` frames and at least the given
     `fraction` of their length. If the clip cuts off a plant, that end is kept, and two thirds of `frames` are enough.
@@ -48,7 +48,12 @@ class PlantTrim(NamedTuple):
 
 
 class PlantRules(NamedTuple):
-    """How plants are detected; gaps of up to `gap` frames are closed, plants shorter than `shortest` frames dropped."""
+    """Rules for the detection of plants.
+
+    limits : thresholds for a contact. own : maximum speed within a plant. trim : how fast ends are removed.
+    gap : number of frames; gaps of up to this length are closed.
+    shortest : number of frames; shorter plants are dropped.
+    """
 
     limits: ContactLimits
     own: PlantSpeed
@@ -165,7 +170,8 @@ def measure_clearance(
 def measure_paces(
     hips: Floats2D, lag: int, travel: float, min_pace: float, max_pace: float, pace: Out[Floats1D]
 ) -> None:
-    """Compute the pace (F,): how far the hips (F, 3) travel in 2 `lag` frames, in units of `travel`, clamped."""
+    """Compute the pace (F,): how far the hips (F, 3) travel in 2 `lag` frames, divided by `travel` and clamped to
+    `min_pace` and `max_pace`."""
     n_frames = hips.shape[0]
     for f in range(n_frames):
         a, b = max(0, f - lag), min(n_frames - 1, f + lag)
@@ -235,7 +241,7 @@ def detect_plants(
 
 @helper
 def _measure_excess(speed: Floats1D, noise: float) -> float:
-    """Return how much the slowest quarter of the frames exceeds the noise."""
+    """Return by how much the lower quartile of the speeds exceeds `noise`, in m/s; at least 0."""
     return float(max(0.0, select_smallest(speed, len(speed) // 4) - noise))
 
 
@@ -400,12 +406,15 @@ def square_differences(paths: Floats3D, squares: Out[Floats3D]) -> None:
 
 @kernel
 def refine_edges(paths: Floats3D, noise: float, reach: int, beyond: int, noises: float, mask: Out[Bools2D]) -> None:
-    """Move, in place, the ends of plants in noisy paths to where the standing foot begins to leave.
+    """Adjust the contact mask (F, K), in place: plants in noisy paths (F, K, 3) end when the standing foot begins to
+    leave.
 
     Beyond an end at t0, a point departs from its plant as (t - t0)^2, in any direction. Of all t0 within `reach`
     frames, the best least-squares fit is used. Many frames together show the departure; a single speed is mostly noise.
-    The fit includes `beyond` frames after the first one that is `noises` times the noise away; later frames would show
-    where the foot goes, not when it left. The noise is that of the plant or `noise` (meters), whichever is larger.
+
+    noise : minimum standard deviation of the positions in meters; a plant with more noise uses its own.
+    noises, beyond : the fit extends `beyond` frames past the first frame whose distance from the plant exceeds `noises`
+        times the noise. Later frames would show where the foot goes, not when it left.
     """
     n_frames, n_points = mask.shape
     starts = np.empty(n_frames // 2 + 1, dtype=np.int64)
@@ -453,10 +462,11 @@ def _find_departure(
     beyond: int,
     noises: float,
 ) -> int:
-    """Return the last frame at `place`.
+    """Return the last frame in which a point is still at `place` (3,).
 
     edge : the current end frame of the plant, and the direction out of the plant, 1 or -1.
     reach : how many frames to search inward and outward.
+    beyond, noises : as in `refine_edges`.
     """
     (frame, way), (inwards, outwards) = edge, reach
     n_out = -inwards

@@ -181,7 +181,7 @@ def find_contacts_of(motion: Motion, track: PointTrack, settings: ContactSetting
 
 
 def _check_floor(track: PointTrack, slow: Bools, floor: float) -> None:
-    """Raise an error if the floor is well above all positions of still feet: they stand on something else."""
+    """Raise an error if the floor is well above all positions of still feet, because they then stand on something else."""
     feet = list(track.foot_columns)
     still = track.heights[:, feet][slow[:, feet]]
     if still.size and floor - float(np.quantile(still, 0.95)) > _OFF_FLOOR * track.scale.length:
@@ -193,7 +193,8 @@ def _check_floor(track: PointTrack, slow: Bools, floor: float) -> None:
 
 
 def _lower_local_floors(skeleton: Skeleton, track: PointTrack, above: Floats) -> None:
-    """Raise, in place, the heights (F, K) above the floor of knees and elbows whose foot or hand is below the floor.
+    """Where a foot or hand is below the floor, measure the height of its knee or elbow from there; change `above` (F,
+    K) in place.
 
     The recorded limb is too low then: its knee or elbow is near the floor although it does not touch it.
     """

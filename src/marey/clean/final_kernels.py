@@ -81,7 +81,8 @@ def aim_limbs(
 def _follow_axis(frames: SourceFrames, state: CleanState, t: int, e: int, base: int, hinge: Vec) -> None:
     """Write the axis of a knee or elbow in frame t, and its sign, which changes where the axis is reversed.
 
-    A rotation about a reversed axis has the opposite direction. Times the sign, it can be smoothed across the reversal.
+    A rotation about a reversed axis has the opposite direction. Multiplied by the sign, the rotation can be smoothed
+    across the reversal.
     """
     row = state.values[t, e]
     upper = vec.mul(vec.get_quat(frames.world[t, base], 0), vec.get_quat(row, layout.FLIP))
@@ -106,7 +107,8 @@ def _fold_angle(angle: float) -> float:
 
 @helper
 def _fade_out(limb: Ints1D, options: CleanOptions, state: CleanState, t: int, e: int, n_ready: int) -> Vec:
-    """Fade adjustments into free frame t: write D, R and W of its row, return the adjustment of the wrist or ankle."""
+    """Fade the adjustments of limb e into free frame t: write D, R and W of its row, and return the adjustment of the
+    wrist's or ankle's position."""
     row = state.values[t, e]
     span = find_span(state.flags, e, t, options.fade, False, n_ready)
     vec.put(row, layout.W, fade_tails(options, state, span, layout.W, options.fade))
@@ -168,7 +170,8 @@ def _raise_above_floor(
     pose: Pose,
     near_plants: tuple[float, float],
 ) -> tuple[Pose, tuple[float, float], bool]:
-    """Raise all points above the floor; return target and orientation, BEND and RAISE, and whether the target moved.
+    """Raise all points above the floor; return the pose of the ankle, the values BEND and RAISE, and whether the
+    ankle's position changed.
 
     positions : (J, 3) joints in the source.
     near_plants : from `_weigh_single_plants`.
@@ -282,14 +285,15 @@ def _tilt(target: Vec, orientation: Quat, held: Vec, other: Vec, floor: float) -
 
 @helper
 def find_rise(away: Vec, height: float) -> float:
-    """Return the angle (radians) about its horizontal axis that brings the tip of a vector to a height, or near it."""
+    """Return the angle in radians about the horizontal axis of `find_level_axis` that raises the end of a vector to
+    `height`, or as near to it as possible."""
     flat = math.sqrt(away[0] * away[0] + away[2] * away[2])
     return math.asin(min(max(height / max(vec.norm(away), 1e-9), -1.0), 1.0)) - math.atan2(away[1], flat)
 
 
 @helper
 def find_level_axis(away: Vec) -> Vec:
-    """Return the horizontal axis about which a positive rotation raises the end of a vector."""
+    """Return the horizontal axis, perpendicular to a vector, about which a positive rotation raises the vector's end."""
     return vec.normalize((-away[2], 0.0, away[0]), (1.0, 0.0, 0.0))
 
 
@@ -355,7 +359,8 @@ def _find_foot_line(row: Floats1D, limb: Ints1D, tip: Vec, ankle: Vec, orientati
 def _bend_toes(
     row: Floats1D, limb: Ints1D, options: CleanOptions, positions: Floats2D, target: Vec, orientation: Quat
 ) -> tuple[float, float]:
-    """Return the smallest bend of the toes that puts their tip above the floor, and the meters still missing.
+    """Return the smallest bend of the toes that puts their tip above the floor, and the distance in meters that is
+    still missing.
 
     Kovar 3.16-3.17 as an angle. The bend is toward the shin; if the foot is upside down, it is toward the sole, and
     negative.
@@ -413,9 +418,10 @@ def _follow_bend(
 
 @helper
 def find_arc(axis: Vec, tip: Vec, height: float) -> tuple[float, float]:
-    """Return `top`, the rotation about an axis that raises the end of a vector most, and `rest`, both in radians.
+    """Return the rotations about an axis that keep the end of a vector at `height` or above: from `top - rest` to `top
+    + rest`, in radians.
 
-    The end is at least at `height` for rotations from `top - rest` to `top + rest`.
+    Returns `top`, the rotation that raises the end most, and `rest`.
     """
     along = axis[1] * vec.dot(axis, tip)
     side = vec.cross(axis, tip)
@@ -426,11 +432,12 @@ def find_arc(axis: Vec, tip: Vec, height: float) -> tuple[float, float]:
 
 @helper
 def _find_bend(axis: Vec, tip: Vec, height: float, is_upright: bool) -> tuple[float, float]:
-    """Return the smallest rotation about an axis that raises the end of a vector to a height, and the meters missing.
+    """Return the smallest rotation about an axis that raises the end of a vector to a height, and the remaining
+    distance below that height in meters.
 
-    The height of the end is along + amplitude * cos(rotation - top). The end of toes that are curled under is first
-    rotated straight down, then up. If the foot lies on its instep (not `is_upright`) and a small rotation suffices, it
-    is rotated up directly.
+    The height of the end is a constant plus an amplitude times cos(rotation - top). The end of toes that are curled
+    under is first rotated straight down, then up. If the foot lies on its instep (not `is_upright`) and a small
+    rotation suffices, it is rotated up directly.
     """
     top, rest = find_arc(axis, tip, height)
     if top < -0.5 * math.pi and (is_upright or top + rest < -_MAX_DOWN):

@@ -36,7 +36,7 @@ def find_lowest_level(heights: Floats1D, width: float, needed: int) -> float:
 
 @helper
 def _find_first_from(values: Floats1D, bound: float) -> int:
-    """Return the index of the first of the sorted `values` that is not below `bound`."""
+    """Return the index of the first of the sorted `values` that is at least `bound`."""
     low, high = 0, len(values)
     while low < high:
         middle = (low + high) // 2
@@ -163,10 +163,13 @@ def _solve(factor: Floats2D, values: Floats1D) -> None:
 def weigh_stands(
     terms: Floats2D, heights: Floats1D, outlier: float, rounds: int, converged: float, weights: Out[Floats1D]
 ) -> bool:
-    """Write weights (n,) for a robust fit of heights (n,) to terms (n, m): least absolute values, then Tukey.
+    """Write the weights (n,) of a robust fit of heights (n,) to terms (n, m): rounds of least absolute values, then
+    rounds with Tukey's weights.
 
-    outlier : distance from the fit at which Tukey's weight is 0. rounds : number of rounds of each. converged : largest
-    change of a weight that ends the second ones. Returns False if all weights are 0.
+    outlier : distance from the fit, in meters, at which Tukey's weight is 0.
+    rounds : maximum number of rounds of each kind.
+    converged : Tukey's rounds end when no weight changes by this much.
+    Returns False if all weights are 0.
     """
     n, m = terms.shape
     square, values = np.empty((m, m)), np.empty(m)
@@ -209,7 +212,8 @@ def fit_stands(
     values: Out[Floats1D],
     spread: Out[Floats2D],
 ) -> float:
-    """Fit heights (n,) to terms (n, m): write the coefficients (m,) and their covariance (m, m); return the residue.
+    """Fit heights (n,) to terms (n, m): write the coefficients (m,) and their covariance (m, m); return the
+    root-mean-square residue in meters.
 
     noise : minimum scatter of the heights. prior : (m,) added to the diagonal of the normal equations.
     """

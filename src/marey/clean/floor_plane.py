@@ -168,7 +168,8 @@ def _weigh_stands(terms: Floats, heights: Floats, outlier: float) -> Floats:
 def _fit(
     terms: Floats, heights: Floats, weights: Floats, noise: float, usual: tuple[float, ...]
 ) -> tuple[Floats, Floats, float]:
-    """Fit heights (n,) to terms (n, m): coefficients (m,), their covariance (m, m), and the residue in meters.
+    """Fit heights (n,) to terms (n, m); return the coefficients (m,), their covariance (m, m), and the residue in
+    meters.
 
     noise : minimum scatter of the heights in meters.
     usual : usual size of the first coefficients. They stay near 0 if the stands do not determine them, such as the

@@ -115,7 +115,7 @@ def _fill_limb(
 
 
 def _find_rest_hinge(skeleton: Skeleton, row: Ints) -> Floats:
-    """Return the axis of knee or elbow in the rest pose: knees bend backward, elbows forward."""
+    """Return the axis (3,) about which a knee (backward) or an elbow (forward) bends in the rest pose."""
     rest = skeleton.rest_positions
     base, mid = rest[row[layout.BASE]], rest[row[layout.MID]]
     left = np.array([1.0, 0.0, 0.0])

@@ -74,7 +74,8 @@ class _LimbEnd(NamedTuple):
 
 
 def _bring_back(part: Motion, source: Motion, is_far: Bools, end: _LimbEnd, limit: float) -> Motion:
-    """Return `part` with a limb rotated back toward the source where its end is too far away, fading in and out around.
+    """Return `part` with a limb rotated back toward the source where its end is too far away, with a fade before and
+    after.
 
     Rotate as little as necessary. If the hand or foot is then below the floor, it is lifted from its place in the
     source instead, and the pose that is less deep below the floor is returned.

@@ -40,7 +40,8 @@ _MAX_FPS = 2000
 
 
 def _make_bell(half: int) -> Floats:
-    """Return weights (half + 1,) by distance: a Gaussian of sigma half / 2, tapered smoothly to 0 to avoid steps."""
+    """Return weights (half + 1,) by distance in frames: a Gaussian with standard deviation half / 2, tapered smoothly
+    to 0 to avoid steps."""
     u = np.arange(half + 1) / (half + 1)
     return np.asarray(np.exp(-2.0 * u**2) * (1.0 - u**2) ** 2)
 

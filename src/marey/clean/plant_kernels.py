@@ -82,7 +82,7 @@ def hand_over(flags: Ints3D, gap: int, t: int, n_ready: int) -> None:
 
 @helper
 def _find_contact(flags: Ints3D, e: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
-    """Return the number of frames to the nearest one with any contact; 0 if none or a target comes first.
+    """Return the number of frames to the nearest frame with any contact; 0 if there is none or a target comes first.
 
     flags : (F, E, ...) flags of the limbs.
     e, t : limb and frame.

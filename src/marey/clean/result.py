@@ -71,11 +71,10 @@ class CleanResult:
     shift : (F, 3) displacement of the entire body in meters.
     plants : the plants that were enforced, sorted by frame.
     foot_scale : (F, E) factor of the distance between the two points of each hand and foot, such as heel and ball.
-    released : those of the plants that end where the recorded foot has slid too far from them; see `max_pull`. The
-        contacts of the motion have a gap there. This includes plants of hands and feet that the body has moved away
-        from.
+    released : plants that end early, because the recorded hand or foot has slid too far away from them, or the body has
+        moved away; see `max_pull`. The contacts of the motion have a gap there.
     below_floor : parts that are left more than 5 mm below the floor, because they are too far below it in the source.
-    stretched : where limbs and other parts are scaled by more than 10 %.
+    stretched : limbs and other parts that are scaled by more than 10 %, with the frames.
     """
 
     motion: Motion

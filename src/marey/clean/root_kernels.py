@@ -30,10 +30,10 @@ _LENGTH, _WEIGHT, _N_BALL = 4, 5, 6
 
 @helper
 def reach_targets(body: CleanBody, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int) -> None:
-    """Write the requirements of frame t on the displacement x to `state.shifts`.
+    """Write the requirements of frame t on the displacement of the body to `state.shifts`.
 
-    Least squares: each straight limb should keep its length, (x - d) . u = 0, and x should be small. The remaining
-    distance into the balls is added.
+    They are the terms of a least-squares problem, in which each straight limb should keep its length while the
+    displacement stays small; and the further move that brings the body into the balls.
     """
     row, positions = state.shifts[t], frames.positions[t]
     balls, which, n, held = _find_balls(body, frames, state, options.stretch, 0.0, t)
@@ -100,7 +100,7 @@ def _find_balls(
 
 @helper
 def _widen(balls: Floats2D, i: int, held: int, stretch: float) -> None:
-    """Widen ball i if it is out of reach of the first `held` balls; the lower its weight, the more."""
+    """Enlarge ball i if the first `held` balls leave it out of reach; the lower its weight, the more."""
     center, length = vec.get(balls[i], 0), balls[i, _LENGTH]
     within, n = np.empty((held + 1, 4)), held + 1
     # The body moves by at most the length of the limb.
@@ -119,7 +119,7 @@ def _widen(balls: Floats2D, i: int, held: int, stretch: float) -> None:
 
 @helper
 def _move_into(balls: Floats2D, n: int, held: int, before: Vec, stretched: float) -> Vec:
-    """Return the move into all balls, or near them, for a body displaced by `before`.
+    """Return the displacement that moves the body into all balls, or near them, after a displacement `before`.
 
     Plants, the first `held` balls, take priority. The total is at most the length of a limb: beyond that, the target is
     out of reach.
@@ -160,7 +160,7 @@ def _limb_joints(limb: Ints1D, positions: Floats2D) -> tuple[Vec, Vec, Vec]:
 
 @helper
 def _measure_straightness(upper: Vec, lower: Vec, damping: float) -> float:
-    """Return how strongly damping restricts the rotation of a knee: 0 if it is not damped, 1 if the knee is
+    """Return the degree to which damping restricts the rotation of a knee: 0 if it is not damped, 1 if the knee is
     straight."""
     if damping >= math.pi:
         return 0.0
@@ -172,7 +172,7 @@ def _measure_straightness(upper: Vec, lower: Vec, damping: float) -> float:
 
 @helper
 def _solve(row: Floats1D, ridge: float) -> Vec:
-    """Solve (moment + ridge) x = right for x."""
+    """Return the solution x of (moment + ridge * I) x = right, with moment and right from the frame's row of `shifts`."""
     a, b, c = row[layout.MOMENT] + ridge, row[layout.MOMENT + 1], row[layout.MOMENT + 2]
     d, e, f = row[layout.MOMENT + 3] + ridge, row[layout.MOMENT + 4], row[layout.MOMENT + 5] + ridge
     rows = vec.cross((a, b, c), (b, d, e)), vec.cross((b, d, e), (c, e, f)), vec.cross((c, e, f), (a, b, c))

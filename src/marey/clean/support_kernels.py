@@ -107,7 +107,8 @@ def find_raised_rests(points: StillPoints, rules: RestRules, rests: Out[Floats2D
 
 @helper
 def _write_place(path: Floats2D, speed: Floats1D, place: Floats1D) -> None:
-    """Write the mean position of a point in the slowest quarter of its frames; in others it may still be arriving.
+    """Write the mean position of a point in the slowest quarter of its frames; in the other frames the point may still
+    be arriving.
 
     path, speed : (N, 3) positions and (N,) speeds in N frames.
     place : (3,) output.
@@ -212,7 +213,8 @@ def _measure_above_lowest(heights: Floats2D, start: int, stop: int, over: Floats
 def _mark_lying(
     speed: Floats1D, over: Floats1D, run: tuple[int, int], rules: HandRules, flags: Bools1D, planted: Bools1D
 ) -> None:
-    """Set `planted` in a run where a hand is below the thresholds to keep, if it also gets below those to enter.
+    """Set `planted` in the frames of a run in which a hand is below the thresholds for keeping a contact, if it also
+    gets below those for starting one.
 
     `flags` is overwritten within the run.
     """

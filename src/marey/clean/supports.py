@@ -73,12 +73,12 @@ def measure_clearance(
 def mark_bearing_hands(
     track: PointTrack, floor: float, clearance: Floats, on_floor: float, gap: int, mask: Bools
 ) -> None:
-    """Set, in place, the mask (F, K) of hands that bear the body; all points of a hand are treated as one.
+    """Set the mask (F, K), in place, where hands bear the body; all points of a hand get the same value.
 
     floor : height of the floor in meters.
     clearance : (F, K) meters above the nearest support.
     on_floor : meters, maximum clearance of a foot that stands on the floor.
-    gap : interruptions of up to this many frames are closed.
+    gap : number of frames; interruptions of up to this length are closed.
     """
     scale, root = track.scale.length, track.scale.root
     if track.head is None:

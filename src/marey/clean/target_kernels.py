@@ -171,9 +171,11 @@ def find_span(flags: Ints3D, e: int, t: int, max_frames: int, of_orientation: bo
 
 @kernel
 def fade_tails(options: CleanOptions, state: CleanState, span: FreeSpan, column: int, window: int) -> Vec:
-    """Return the remainder (3,), starting at `column`, of the adjustments before and after the frame of `span`.
+    """Return the adjustment (3,) at the frame of `span`: what remains of the adjustments of the frames before and after
+    it.
 
-    window : number of frames over which they fade.
+    column : first column of the adjustment in `state.values`.
+    window : number of frames over which an adjustment fades.
     """
     total = (0.0, 0.0, 0.0)
     for side in range(2):
@@ -183,10 +185,12 @@ def fade_tails(options: CleanOptions, state: CleanState, span: FreeSpan, column:
 
 @helper
 def fade_tail(options: CleanOptions, state: CleanState, span: FreeSpan, column: int, window: int, side: int) -> Vec:
-    """Return the tail from one side (0: the frames before), fading over a window or over the gap between both sides.
+    """Return what remains at the frame of `span` of the adjustment on one side (0: before, 1: after).
 
-    span : the free frames.
-    column : column of the values that the tail continues.
+    It fades over a window, or over the gap between both sides if that is shorter.
+
+    span : the free frame.
+    column : first column of the adjustment in `state.values`.
     window : length of the fade, in frames.
     """
     back, ahead, e = span.back, span.ahead, span.e

@@ -37,7 +37,7 @@ _ALOFT = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The scale of thresholds, which are given for a person with legs of 0.85 m, for another body.
+    """Scale of the thresholds for a body: they are given for a person with legs of 0.85 m.
 
     Gaits of animals and people of different size are similar at the same Froude number v^2 / (g leg) (Alexander 1984):
     lengths scale with leg length, speeds and times with its square root. A body twice as large whose motion takes
@@ -118,8 +118,10 @@ class PointTrack:
 
 
 def choose_points(motion: Motion, hands: bool = False, body: bool = False) -> tuple[ContactPoint, ...]:
-    """Choose the points to track: the usual ones, if possible as the motion's contacts define them, and their other
-    points.
+    """Return the points to track: the standard ones of feet and, on request, hands or body, and all other points of the
+    motion's contacts.
+
+    If the motion's contacts define a standard point, their definition is used.
     """
     check_motion(motion)
     given = {point.name: point for point in motion.contacts.points} if motion.contacts is not None else {}
@@ -159,7 +161,7 @@ def _find_paths(
 ) -> tuple[Floats, Floats, Floats | None]:
     """Compute the world paths of points (F, K, 3), hips (F, 3) and, on request, head (F, 3).
 
-    Those of points on parts of the body that roll are slip paths; see `marey.clean.body_parts`.
+    Paths of points on parts of the body that roll are slip paths; see `marey.clean.body`.
     """
     roles = motion.skeleton.roles
     head = roles.get("head") if with_head else None

@@ -23,8 +23,8 @@ _ROUNDING = 1e-9
 
 
 def clean_within_limits(motion: Motion, settings: CleanSettings, limits: JointLimits) -> CleanResult:
-    """Alternate between cleanup and joint limits until both are satisfied; otherwise return the round with the smallest
-    residue."""
+    """Alternate between cleanup and joint limits until both are satisfied; if they never are, return the round with the
+    smallest residue."""
     settings = CleanSettings(settings=settings, joint_limits=None)
     again = CleanSettings(
         settings=settings, contacts=None, hands=False, body=False, floor=None

@@ -46,8 +46,8 @@ def finish_frame(cleanup: Cleanup, t: int, n_aimed: int, n_frames: int) -> None:
 def _smooth_bend(cleanup: Cleanup, t: int, e: int, n_aimed: int) -> float:
     """Return the bend of the toes in frame t, smoothed over its neighbors.
 
-    Toes that point straight down must bend far for the last millimeter, and would snap back. Where they bend one
-    way in a frame and the other way in the next, they rotate the shorter way, mostly above the floor.
+    Toes that point straight down must bend far for the last millimeter, and would snap back. Where they bend up in one
+    frame and down in the next, they rotate through the smaller angle, mostly above the floor.
     """
     _, options, frames, state, _ = cleanup
     row, limb, half = state.values[t, e], cleanup.body.limbs[e], options.calm // 2

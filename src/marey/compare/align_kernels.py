@@ -42,9 +42,9 @@ def align_windows(
 ) -> None:
     """Compute the transforms (N, 3) of b at frames_b (N,) onto a at frames_a (N,), and D (N,) in m^2.
 
-    D is the squared distance that remains. Frames may be fractional; markers are then interpolated linearly. Sums are
-    taken about the centers of the windows, to keep precision far from the origin. Unless `free`, the transform is the
-    identity.
+    D is the squared distance that remains after the transform. Frames may be fractional; markers are then interpolated
+    linearly. Sums are taken about the centers of the windows, to keep precision far from the origin. Unless `free`, the
+    transform is the identity.
     """
     a, b, marker_weights, frame_weights = clips.a, clips.b, clips.marker_weights, clips.frame_weights
     half = len(frame_weights) // 2

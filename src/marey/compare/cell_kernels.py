@@ -55,8 +55,10 @@ def _measure_cell(a: Frames, b: Frames, i: int, j: int, weights: Floats1D, work:
 def decide_cells(
     cells: Ints2D, a: Frames, b: Frames, begins: tuple[int, int], weights: Floats1D, limit: float, out: Out[Bools1D]
 ) -> None:
-    """Decide whether cells (N, 3), each row, column and rivals, are minima; a and b start at frames `begins`.
+    """Decide which cells are minima, by computing D of each cell and of its rivals.
 
+    cells : (N, 3) row, column and rivals of each cell; the rivals are bits, one for each neighbor in row-major order.
+    a, b : frames of the two clips, starting at the frame numbers `begins`.
     limit : largest D of a minimum.
     out : (N,) whether each cell is a minimum.
     """

@@ -114,7 +114,7 @@ def square_distances(dot: Out[Floats2D], up: Floats2D, a: Floats2D, b: Floats2D)
 
 @helper
 def _add_row(total: Floats1D, line: Floats1D, shift: int, weight: float) -> None:
-    """Compute total[k] += weight line[k + shift], for all k that exist in both."""
+    """Add weight * line[k + shift] to total[k], for all k for which both exist."""
     first, last = max(0, -shift), min(len(total), len(line) - shift)
     if first < last:
         target, given = total[first:last], line[first + shift : last + shift]
@@ -124,7 +124,7 @@ def _add_row(total: Floats1D, line: Floats1D, shift: int, weight: float) -> None
 
 @helper
 def _add_four(total: Floats1D, product: Floats2D, row: int, shift: int, weights: Floats1D) -> None:
-    """Do the same as `_add_row` for four consecutive frames of a window, all of which must exist."""
+    """Do the same as four calls of `_add_row`, for four consecutive frames of a window, all of which must exist."""
     n = len(total)
     w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
     p0, p1 = product[row, shift : shift + n], product[row + 1, shift + 1 : shift + 1 + n]

@@ -116,7 +116,7 @@ def is_long_triangle(weights: Floats) -> bool:
 
 
 def size(span: Span) -> int:
-    """Return the number of cells in a span."""
+    """Return the number of cells in a span of rows and columns."""
     return (span[1] - span[0]) * (span[3] - span[2])
 
 
@@ -266,7 +266,7 @@ class _Scratch:
         self._held: dict[int, Floats] = {}
 
     def product(self, k: int, left: Floats, right: Floats) -> Floats:
-        """Return the products of all frame pairs, (R, C), in the k-th array."""
+        """Return the products (R, C) of all frame pairs, written to the k-th array."""
         shape = (left.shape[0], left.shape[1], right.shape[0], right.shape[2])
         size = math.prod(shape)
         if k not in self._held or self._held[k].size < size:
@@ -277,7 +277,7 @@ class _Scratch:
 
 
 def _mirror(out: Floats, span: Span) -> None:
-    """Copy the cells right of the diagonal to its left."""
+    """Copy the cells right of the diagonal to the left of it."""
     start, stop, first, last = span
     if first < stop:
         square = out[start : min(stop, last), first : min(stop, last)]

@@ -99,7 +99,8 @@ def similarity(cost: ArrayLike) -> Floats:
 
 
 def _rates(rotations: Floats, fps: float) -> tuple[Floats, Floats]:
-    """Return angular velocity and acceleration (F, 3) of one joint in its local frame, per frame at 30 Hz."""
+    """Return the angular velocity and the angular acceleration (F, 3) of one joint in its local frame, in rad per frame
+    and rad per frame^2 at 30 Hz."""
     n_frames = len(rotations)
     velocity, acceleration = np.zeros((n_frames, 3)), np.zeros((n_frames, 3))
     if n_frames > 1:

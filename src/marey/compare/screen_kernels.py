@@ -41,11 +41,11 @@ _AT_LIMIT = 256
 
 
 class ScreenRows(NamedTuple):
-    """Frames of the rows of a tile, with those of their windows, filled up to a multiple of `ROWS` frames with zeros.
+    """Frames of the rows of a tile, extended by half a window at each end, and by zeros to a multiple of `ROWS` frames.
 
     flat : (F, 2 M) x and z of the markers. turned : (F, 2 M) -z and x. heights : (F, M).
-    path : (4, 2 half + 2 + F) x and z of the path, after zeros, and minus two times both.
-    means : (2, r) x and z of the path's mean in a window, times half + 1.
+    path : (4, 2 half + 2 + F) x, z, -2 x and -2 z of the path, preceded by zeros.
+    means : (2, r) mean x and z of the path in each window, times half + 1.
     spreads : (r,) mean squared distance of the markers in a window from their mean, m^2.
     """
 
@@ -76,7 +76,7 @@ class ScreenTile(NamedTuple):
 
     half : number of frames on either side of a window's center. strip : number of rows whose products are computed
         before their totals, a multiple of `ROWS`.
-    units : m^2 for one in the products: of dot and cross, and of up.
+    units : value in m^2 of one integer unit of the products dot and cross, and of up.
     shape : r and c. own, place : as in `SweepTile`.
     max_open : maximum number of undecided cells.
     """
@@ -91,11 +91,13 @@ class ScreenTile(NamedTuple):
 
 
 class Screen(NamedTuple):
-    """Work space. Column 0 of the products is at `margin` in W.
+    """Work space for one strip of rows. Rows of length W have a margin at the left: column 0 of the tile is at index
+    `margin`.
 
-    products : (3, S, W). totals : (2, 3, D) last two totals of each diagonal. path_totals : (2, 2, D).
-    columns : (4, W) path of the columns, and means of the windows that end there. spreads : (W,) of these windows.
-    lines : (strip + 3, W) D of a strip, after the last two rows before it.
+    products : (3, S, W). totals : (2, 3, D) last two totals of each of D diagonals. path_totals : (2, 2, D).
+    columns : (4, W) path of the columns, and the means of the windows that end there.
+    spreads : (W,) spreads of these windows.
+    lines : (strip + 3, W) D of the rows of a strip, preceded by the last two rows of the strip before it.
     """
 
     products: Any
@@ -157,7 +159,8 @@ def _multiply_strip(ours: ScreenRows, theirs: ScreenColumns, work: Screen, rows:
 
 @helper
 def _advance(totals: Any, now: int, last: int, change: Any) -> Any:
-    """Return the next eight totals, from their second difference, and write them over those before the last ones."""
+    """Return the next eight totals, computed from their second difference `change`, and write them over the totals two
+    steps back."""
     before = load_lanes(totals, last)
     total = (before + before) - load_lanes(totals, now) + change
     store_lanes(totals, now, total)

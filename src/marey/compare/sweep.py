@@ -70,7 +70,7 @@ def span_minima(
 
 
 def _find_in_cells(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int) -> Ints:
-    """Find the same minima for any window shape, by computing all cells of the span first."""
+    """Do the same as `span_minima` for windows of any shape, by first computing all cells of the span."""
     rows, columns = _extend_run(own[:2], inner[:2]), _extend_run(own[2:], inner[2:])
     values = np.empty((rows[1] - rows[0], columns[1] - columns[0]))
     pairing.fill(values, (*rows, *columns), 1)
@@ -110,8 +110,10 @@ def _sweep_minima(pairing: Pairing, own: Span, inner: Span, limit: float, min_la
 
 
 def decide_minima(pairing: Pairing, cells: Ints, limit: float) -> Ints:
-    """Return which cells (M, 2) of (N, 3) cells with rivals are minima of D up to `limit` m^2, decided in double
-    precision; the cells are as in `SweepState.found`."""
+    """Return the cells (M, 2) that are minima of D up to `limit` m^2, decided in double precision.
+
+    cells : (N, 3) cells that may be minima, and their rivals, from `screen_tile`.
+    """
     is_open = cells[:, 2] != 0
     if not is_open.any():
         return cells[:, :2]
@@ -131,7 +133,7 @@ def decide_minima(pairing: Pairing, cells: Ints, limit: float) -> Ints:
 
 
 def even_runs(start: int, stop: int, largest: int) -> list[tuple[int, int]]:
-    """Split start .. stop into as few runs of at most `largest` as possible, of about equal length."""
+    """Split the range start .. stop into as few parts of at most `largest` as possible, of about equal length."""
     n = max(math.ceil((stop - start) / largest), 1)
     ends = [start + (stop - start) * k // n for k in range(n + 1)]
     return list(pairwise(ends))
@@ -152,12 +154,12 @@ class LastResults(Generic[P, T]):
 
 
 def make_sides(frame_weights: Floats) -> Sides:
-    """Return a function that builds sides of clips, and keeps the last ones for other spans of the same clips."""
+    """Return a function that builds `SweepFactors` and caches the last ones for other spans of the same clips."""
     return LastResults(partial(_build_side, frame_weights))
 
 
 def _build_side(frame_weights: Floats, a: Clouds, b: Clouds, run: tuple[int, int], is_right: bool) -> SweepFactors:
-    """Build the side of clip b or of clip a; see `SweepFactors.of`."""
+    """Build the factors of clip b (`is_right`) or of clip a; see `SweepFactors.of`."""
     levels = 0.5 * sum(clouds.points[:: max(len(clouds) // 8, 1), :, 1].mean(axis=0) for clouds in (a, b))
     return SweepFactors.of(b if is_right else a, run, frame_weights, levels, is_right)
 
@@ -168,9 +170,9 @@ class SweepFactors:
 
     begin : first frame.
     frames : values of the frames, followed by zeros.
-    means : (3, F - 2 half) from `average_windows`.
+    means : (3, F - 2 half) mean x, mean z and spread of each window, from `average_windows`.
     units : divisors of the horizontal values and of the heights in single precision.
-    screened : the same in single precision, with the path in double precision.
+    screened : `ScreenRows` or `ScreenColumns`: the frames in single precision, with the path in double precision.
     """
 
     begin: int
@@ -208,7 +210,7 @@ class SweepFactors:
 
 
 def _make_frames(clouds: Clouds, run: tuple[int, int], half: int, levels: Floats, multiple: int) -> Frames:
-    """Return the frames `run` (start, stop) of a clip with those of the windows at its ends.
+    """Return the frames of the range `run` (start, stop) of a clip, extended by half a window at each end.
 
     Heights are relative to `levels` (M,). Zeros follow, so that the number of frames is a multiple of `multiple`.
     """
@@ -333,6 +335,7 @@ def _paths_and_means(
 
 
 def _places(own: Span, tile: Span) -> tuple[Span, tuple[int, int]]:
-    """Return the span of a tile's own cells relative to its first cell, and this cell."""
+    """Return the span of a tile's own cells relative to the tile's first cell, and the position of that first cell in
+    the grid."""
     inside = (own[0] - tile[0], own[1] - tile[0], own[2] - tile[2], own[3] - tile[2])
     return inside, (tile[0], tile[2])

@@ -89,7 +89,7 @@ class Scratch(NamedTuple):
 
 @kernel
 def fill_frames(points: Floats3D, roots: Floats1D, center: Floats1D, levels: Floats1D, out: Frames) -> None:
-    """Compute the frames of points (F, M, 3): the path relative to `center` (x, z), heights to `levels` (M,)."""
+    """Compute `out` from points (F, M, 3): the path relative to `center` (x, z), heights relative to `levels` (M,)."""
     flat, heights, sums = out.flat, out.heights, out.sums
     n_markers = len(roots)
     for f in range(len(points)):

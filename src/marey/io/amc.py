@@ -50,7 +50,7 @@ _LINES_AT_ONCE = 20_000
 
 @dataclass(slots=True)
 class _Head:
-    """Settings from the keywords before the first frame; that frame starts at index `first` of the lines."""
+    """Settings from the keywords before the first frame; `first` is the index of the line on which that frame starts."""
 
     first: int
     degrees: bool
@@ -59,7 +59,14 @@ class _Head:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Where each bone's values are in a row: `first[i]` is the column of bone i, `dofs[i]` names its values."""
+    """Where each bone's values are in a row (C,) of numbers.
+
+    names : names of the bones.
+    index : index of each bone, keyed by name.
+    first : the column at which the values of each bone start.
+    dofs : names of each bone's values, such as "rx".
+    total : number of columns, C.
+    """
 
     names: tuple[str, ...]
     index: dict[str, int]

@@ -188,7 +188,11 @@ _MAX_HEADER = 16384
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The header of an array in the archive, read before its data, which begin at byte `start`."""
+    """The header of an array in an archive, read before the array's data.
+
+    dtype, shape, fortran : type, shape and memory order of the array.
+    start : the byte of the file at which the data begin.
+    """
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]

@@ -435,7 +435,7 @@ def _refuse_loose(loose: set[str], placed: dict[str, int], bones: dict[str, _Bon
 
 
 def _bone_vectors(bones: Sequence[_Bone], warnings: list[str]) -> tuple[Floats, Floats]:
-    """Return directions (N, 3) and lengths (N,); the first entry is the root's and zero."""
+    """Return the directions (N, 3) and lengths (N,) of the bones; both are zero for the root, which comes first."""
     directions = np.zeros((len(bones) + 1, 3))
     lengths = np.zeros(len(bones) + 1)
     for i, bone in enumerate(bones, start=1):
@@ -454,7 +454,7 @@ def _bone_vectors(bones: Sequence[_Bone], warnings: list[str]) -> tuple[Floats, 
 
 
 def _bone_frames(bones: Sequence[_Bone], scale: float) -> Floats:
-    """Return the rotation (N, 4) of each bone's own coordinate frame; the first entry is the root's, the identity."""
+    """Return the rotation (N, 4) of each bone's own coordinate frame; the identity for the root, which comes first."""
     frames = quat.identity(len(bones) + 1)
     by_order: dict[str, list[int]] = {}
     for i, bone in enumerate(bones, start=1):

@@ -55,7 +55,8 @@ def rotations_to_file(rotations: Floats, up: str) -> Floats:
 
 
 def rotation_between(rest_up: str, up: str) -> Floats:
-    """Return the rotation (4,) to add to a root if rest pose and world were converted with different up axes."""
+    """Return the rotation (4,) that corrects a root whose rest pose was converted with the up axis `rest_up`, but whose
+    frames were converted with `up`."""
     world, rest = (vectors_from_file(np.eye(3), each).T for each in (up, rest_up))
     return quat.from_matrix(world @ rest.T)
 

@@ -155,7 +155,8 @@ class _Parser:
             raise self.error("expected a ROOT before MOTION, got no joints")
 
     def tree(self) -> None:
-        """Parse from a ROOT to its closing brace, without recursion: hierarchies may be thousands of joints deep."""
+        """Parse one tree, from the name after ROOT to the closing brace, without recursion: hierarchies may be
+        thousands of joints deep."""
         tree: list[Joint] = []
         self.trees.append(tree)
         self.open_joint(tree, parent=-1, is_end=False)

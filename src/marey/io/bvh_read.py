@@ -88,12 +88,11 @@ def read_bvh(data: bytes, path: str, *, fps: float | None = None, root: str | in
 
 
 def _keep_freed_memory() -> None:
-    """Speed up the first file that a process loads. Otherwise, the process returns memory to the system and requests it
-    again.
+    """Make the first file that a process loads faster, by letting the process keep freed memory.
 
-    The C library on Linux reuses freed memory only for blocks smaller than the largest block freed so far, so this
-    frees a large block once. The block is never written to, so it uses no physical memory. On other systems this has no
-    effect.
+    The C library on Linux keeps and reuses freed memory only for blocks smaller than the largest block freed so far, so
+    this function frees one large block. The block is never written to, so it uses no physical memory. On other systems
+    this has no effect.
     """
     np.empty(1 << 24, dtype=np.uint8)
 
@@ -130,7 +129,7 @@ def _choose_tree(header: Header, root: str | int | None, path: str, warnings: li
 
 
 def _cut_out(values: Floats, tree: list[Joint]) -> Floats:
-    """Select the columns of one tree and renumber its columns from 0."""
+    """Return the columns (F, n) of the values that belong to one tree, and renumber the columns of its joints from 0."""
     first, count = tree[0].column, sum(len(joint.channels) for joint in tree)
     for joint in tree:
         joint.column -= first

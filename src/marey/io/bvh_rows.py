@@ -188,7 +188,7 @@ def _parse_halves(data: bytes, start: int, stop: int, n_columns: int, out: Float
 
 
 def _careful_rows(section: _Section, position: int, done: Floats) -> tuple[Floats, bool]:
-    """Append the rows from byte `position` on to `done`, line by line; also return whether the last is complete."""
+    """Append the rows from byte `position` on to `done`, line by line; also return whether the last row is complete."""
     from array import array  # rarely needed, like this whole function
 
     numbers = array("d")
@@ -245,7 +245,7 @@ def _check_last_word(section: _Section, position: int, n_before: int, has_rows: 
 
 
 def _has_row(section: _Section, position: int) -> bool:
-    """Return whether the lines from byte `position` onward have enough numbers for a row."""
+    """Return whether the lines from byte `position` on have at least as many numbers as one row."""
     count = 0
     for line in _LINE.finditer(section.data, position, section.stop):
         found, bad = parse_numbers(line[0])

@@ -58,7 +58,10 @@ def write_bvh(motion: Motion, *, unit: float, up: str, rigid: bool = False) -> I
 
 @dataclass(slots=True)
 class _Track:
-    """One joint as it is written: OFFSET (3,), channel names, and their values (F, n)."""
+    """One joint as it is written to the file.
+
+    offset : (3,) the OFFSET. channels : n channel names. values : (F, n) values of the channels.
+    """
 
     offset: Floats
     channels: tuple[str, ...]

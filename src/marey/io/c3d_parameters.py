@@ -71,7 +71,7 @@ class Parameters:
         return max(int(value), 0) if kind == 4 else int(value) % 256**kind
 
     def kind(self, group: str, name: str) -> int:
-        """Return a parameter's type; 2 if it is absent."""
+        """Return the number for a parameter's type, as in `C3dParameter`; 2 if the parameter is absent."""
         parameter = self.groups.get(group, {}).get(name)
         return 2 if parameter is None else parameter.kind
 

@@ -29,7 +29,8 @@ def to_motion(
     up: str | None = None,
     role_map: Mapping[str, str] | None = None,
 ) -> Motion:
-    """Convert to a Motion in meters, Y up; `unit`, `up` and `role_map` override what the file states or suggests."""
+    """Convert a reader's result to a Motion in meters, Y up; `unit`, `up` and `role_map` override what the file states
+    or suggests."""
     if raw.fps is not None and not _SLOWEST <= raw.fps <= _FASTEST:
         raw.warnings.append(f"a frame rate of {raw.fps:.3g} Hz is implausible; pass `file_fps=` to set another")
     for text in raw.warnings:
@@ -114,7 +115,8 @@ def _unit(raw: RawMotion, skeleton: Skeleton, unit: float | None, evidence: list
 
 
 def _with_roles(skeleton: Skeleton, raw: RawMotion) -> Skeleton:
-    """Return the skeleton; add roles found in the pose of the middle frame, if names and rest pose do not suffice."""
+    """Return the skeleton. If names and rest pose do not show its roles, add roles found in the pose of the middle
+    frame."""
     if all(role in skeleton.roles for role in _BODY):
         return skeleton
     middle = slice(len(raw.rotations) // 2, len(raw.rotations) // 2 + 1)

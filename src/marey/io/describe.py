@@ -29,7 +29,7 @@ _FORMATS = {
 
 
 def describe(value: Motion | Markers, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Describe `value`, which was just loaded from `path`, as JSON-like data."""
+    """Describe `value`, which was just loaded from `path`, as data that can be written as JSON."""
     report: dict[str, Any] = {
         "file": os.fspath(path),
         "kind": "markers" if isinstance(value, Markers) else "motion",

@@ -63,7 +63,7 @@ class FbxCurve:
 
 
 def _evaluate_bezier(t: Floats, span: Floats, before: Floats, after: Floats, tangents: tuple[Floats, Floats]) -> Floats:
-    """Return the values of cubic segments at the fractions `t` of their time."""
+    """Return the values (n,) of n cubic segments, each at the fraction `t` (n,) of its duration."""
     slopes, weights = tangents
     right, left = weights[:, 0], weights[:, 1]
     s = t.copy()
@@ -76,8 +76,8 @@ def _evaluate_bezier(t: Floats, span: Floats, before: Floats, after: Floats, tan
 
 
 def _solve_time(t: Floats, right: Floats, left: Floats) -> Floats:
-    """Return the parameter s of each segment at which its time is `t`, by bracketed Newton steps; time increases with
-    s."""
+    """Return the Bezier parameter s (n,) of each segment at the fraction `t` (n,) of its duration, by bracketed Newton
+    steps; time increases with s."""
     low, high, s = np.zeros_like(t), np.ones_like(t), t.copy()
     for _ in range(_NEWTON_STEPS):
         r = 1.0 - s

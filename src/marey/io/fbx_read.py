@@ -108,7 +108,7 @@ def _choose_stack(scene: FbxScene, clip: str | int | None, stem: str) -> Stack |
 
 
 def _merge_layers(scene: FbxScene, stack: Stack | None) -> Channels:
-    """Return the channels of the only layer with keys."""
+    """Return the channels of the animation's only layer that has keys; other layers with keys raise an error."""
     if stack is None:
         return {}
     if len(stack.layers) > 1:
@@ -175,7 +175,8 @@ class _Sampler:
         self.scaled = {node for (node, what), channel in channels.items() if what == "scaling" and _varies(channel)}
 
     def sample(self, node: int, what: str, default: Floats) -> Floats | None:
-        """Return the values (F, 3) of a channel; None if it has no keys. `default` (3,) is for axes without keys."""
+        """Return the values (F, 3) of the channel `what` of a node; None if it has no keys. `default` (3,) is for axes
+        without keys."""
         channel = self._channels.get((node, what))
         if channel is None:
             return None

@@ -38,7 +38,11 @@ class Model:
 
 @dataclass(slots=True)
 class Channel:
-    """An animated vector: its values (3,) without keys, and its curves by axis."""
+    """An animated vector.
+
+    default : three values, for axes without keys.
+    curves : the curves, keyed by axis (0, 1 or 2).
+    """
 
     default: list[float | None]
     curves: dict[int, FbxCurve] = field(default_factory=dict)
@@ -46,7 +50,10 @@ class Channel:
 
 @dataclass(slots=True)
 class Stack:
-    """An animation: the channels of its layers that have keys, by layer name and by (model, property)."""
+    """An animation.
+
+    layers : for each layer, keyed by name, its channels that have keys, keyed by (model, property).
+    """
 
     name: str
     layers: dict[str, dict[tuple[int, str], Channel]]
@@ -89,11 +96,11 @@ class FbxScene:
         self.stacks = self._read_stacks(objects, links)
 
     def number(self, properties: Mapping[str, list[Any]], name: str, default: float) -> float:
-        """Return a number among the properties."""
+        """Return the number in the property `name`, or `default` if the property is missing."""
         return self.vector(properties, name, (default,))[0]
 
     def vector(self, properties: Mapping[str, list[Any]], name: str, default: tuple[float, ...]) -> tuple[float, ...]:
-        """Return numbers among the properties."""
+        """Return the numbers in the property `name`, as many as `default` has, or `default` if the property is missing."""
         values = properties.get(name)
         if values is None:
             return default

@@ -69,7 +69,8 @@ def write_fbx(motions: Sequence[Motion], *, body: bool = True) -> bytes:
 
 
 class _Scene:
-    """Objects, each with its number, and the connections between them; number 0 is the scene itself."""
+    """The FBX objects to write, each with its number, and the connections between them; number 0 stands for the scene
+    itself."""
 
     def __init__(self) -> None:
         self.objects: list[Element] = []
@@ -244,7 +245,7 @@ def _make_local(translation: Floats) -> Element:
 
 
 def _make_matrix(translation: Floats) -> Floats:
-    """Return the matrix of a translation (16,), by columns."""
+    """Return the 4 x 4 matrix of a translation as 16 numbers, column by column."""
     matrix = np.eye(4)
     matrix[3, :3] = translation
     return matrix.ravel()

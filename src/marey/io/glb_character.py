@@ -97,7 +97,10 @@ def read_character(motion: Motion) -> bytes | None:
 
 
 def _drop_animations(document: dict[str, Any], binary: bytes) -> bytes:
-    """Remove the animations; also remove their accessors and views at the end of the lists, so other indices stay."""
+    """Remove the animations from the document and return the binary chunk without their data.
+
+    Only accessors and buffer views at the end of the lists are removed, so the indices of the others stay the same.
+    """
     document.pop("animations", None)
     accessors, views = document.get("accessors", []), document.get("bufferViews", [])
     others = {key: value for key, value in document.items() if key not in ("accessors", "bufferViews")}
@@ -173,7 +176,7 @@ def _check_names(motion: Motion, rig: Rig, path: str) -> None:
 def _make_channels(
     motion: Motion, rig: Rig, gltf: Gltf, document: dict[str, Any]
 ) -> dict[tuple[int, str], NDArray[np.float32]]:
-    """Return the local values (F, C) of each (node, path)."""
+    """Return the local values (F, C) that animate each (node, path), path being "translation" or "rotation"."""
     skeleton = motion.skeleton
     _check_names(motion, rig, gltf.path)
     turns, linears = {-1: quat.identity()}, {-1: np.eye(3)}

@@ -272,7 +272,7 @@ class _Clock:
     keys: dict[int, Floats]
 
     def sample(self, track: Track) -> Floats:
-        """Return the track's values (F, C) at all frames."""
+        """Return the values (F, C) of a track in all frames."""
         return track.sample(self.keys[track.clock], np.arange(self.n_frames, dtype=np.float64))
 
 

@@ -55,8 +55,10 @@ def _pad(body: bytes, filler: bytes) -> bytes:
 class Track:
     """The keys of one animated property.
 
-    `times` (K,) are in seconds, from the accessor `clock`. `values` are (K, C), or (3 K, C) for CUBICSPLINE, where each
-    key has an in-tangent, a value and an out-tangent.
+    clock : index of the accessor that holds the times.
+    times : (K,) seconds.
+    values : (K, C), or (3 K, C) for CUBICSPLINE, where each key has an in-tangent, a value and an out-tangent.
+    interpolation : "STEP", "LINEAR" or "CUBICSPLINE".
     """
 
     clock: int
@@ -372,7 +374,8 @@ class Gltf:
         values[at] = self._view_elements(replaced, f"{where}.values", count, values.shape[1], component)
 
     def _spend(self, n_bytes: int, where: str) -> None:
-        """Limit the decoded size to a multiple of the file size: accessors may overlap, or be zeros without data."""
+        """Raise an error if the decoded data exceed a multiple of the file size: accessors may overlap, or be zeros
+        without data."""
         self._spent += n_bytes
         limits.check_expansion(f"the data up to '{where}'", self._spent, self.size, self.path)
 

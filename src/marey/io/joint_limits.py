@@ -68,7 +68,7 @@ def load_joint_limits(path: str | os.PathLike[str]) -> JointLimits:
 
 
 def read_joint_limits(limits: JointLimits | str | os.PathLike[str] | None) -> JointLimits | None:
-    """Return joint limits, loaded if they are given as a path; None stays None. Others raise InvalidValue."""
+    """Return joint limits, loaded from a file if given as a path; None stays None. Other values raise InvalidValue."""
     check_joint_limits(limits)
     return limits if limits is None or isinstance(limits, JointLimits) else load_joint_limits(limits)
 

@@ -100,7 +100,7 @@ def check_toml(text: str, path: object) -> None:
 
 
 def check_blend_frames(seconds: float, fps: float) -> None:
-    """Raise InvalidValue if the motions of a space, which last `seconds`, would have too many frames."""
+    """Raise InvalidValue if the motions of a parametric space, which last `seconds`, would have too many frames."""
     if not 0.0 <= seconds * fps <= MAX_BLEND_FRAMES:
         raise InvalidValue(
             f"motions of a space may have at most {MAX_BLEND_FRAMES} frames, got {seconds:.4g} s at {fps:.4g} Hz"

@@ -24,7 +24,7 @@ _STATURE = 1.7
 
 
 def look_at_markers(positions: Floats, valid: Bools, labels: Sequence[str]) -> tuple[Floats, Floats]:
-    """Return the lowest and highest coordinates, each (N, 3), of the labeled markers in N frames.
+    """Return the lowest and the highest coordinates of the labeled markers in N frames, each (N, 3).
 
     At most 64 frames are used, each with at least three visible markers.
     """
@@ -43,7 +43,7 @@ class Clues(NamedTuple):
     """Data from which unit and up axis are inferred; `evidence` collects the explanations.
 
     unit, up : what the file states, or "". unit_field, up_field : where it states them.
-    looks : lowest and highest coordinates, each (N, 3), of the markers in N frames.
+    looks : lowest and highest coordinates of the markers in N frames, each (N, 3); see `look_at_markers`.
     """
 
     unit: str

@@ -84,13 +84,8 @@ def build_nodes(children: list[list[int]], fail: Callable[[str], NoReturn]) -> N
 
 
 def order_joints(nodes: Nodes, rank: Mapping[int, int], name: Callable[[int], str], warnings: list[str]) -> list[int]:
-    """Return the joints of the tree with the most wanted nodes: parents first, otherwise sorted by rank.
-
-    Parameters
-    ----------
-    rank : position of each wanted node. Nodes between wanted ones become joints too.
-    name : returns the name of a node, for a warning about other trees.
-    """
+    """Return the nodes that become joints: parents first, siblings by rank. Of several trees, the one with the most
+    wanted nodes is used."""
     n_nodes = len(nodes.parents)
     # Bottom up: the number of wanted nodes in each node's subtree, and the first rank among them.
     counts, first = [0] * n_nodes, [n_nodes] * n_nodes
@@ -121,7 +116,8 @@ def order_joints(nodes: Nodes, rank: Mapping[int, int], name: Callable[[int], st
 
 
 def add_descendants(nodes: Nodes, wanted: set[int]) -> dict[int, int]:
-    """Return the rank of the wanted nodes and of all nodes below them, in the order of the tree."""
+    """Add all nodes below wanted nodes to `wanted`, in place; return the rank of each wanted node, in the order of the
+    tree."""
     for node in nodes.order:
         if nodes.parents[node] in wanted:
             wanted.add(node)

@@ -29,7 +29,8 @@ def check_rate(fps: float, name: str = "fps") -> float:
 
 
 def rate_from_text(text: str | None, fps: float | None, path: str, line: int | None = None) -> tuple[float, list[str]]:
-    """Return the rate, and how it was found, from the text after ``Frame Time`` or from the user's `fps`."""
+    """Return the frame rate and sentences on how it was found: from the text after ``Frame Time``, or from the user's
+    `fps`."""
     if fps is not None:
         stated = "no frame time" if text is None else f"frame time {text}"
         return check_rate(fps), [f"rate {fps:g} Hz as given (the file has {stated})"]
@@ -50,7 +51,8 @@ def rate_from_text(text: str | None, fps: float | None, path: str, line: int | N
 
 
 def frame_time_text(fps: float, as_read: str | None) -> str:
-    """Return the file's own frame-time text if it still matches the rate; else a number with enough digits."""
+    """Return the frame-time text of the file that was read (`as_read`) if it still matches the rate; else a number with
+    enough digits."""
     if as_read is not None and _is_rate(as_read, fps):
         return as_read
     texts = (f"{1.0 / fps:.{digits}g}" for digits in (6, 7, 8, 10, 12, 15, 17))
@@ -84,7 +86,7 @@ def snap_rate(text: str) -> float:
 
 
 def _is_rate(text: str, fps: float) -> bool:
-    """Return whether a frame time is read as this rate."""
+    """Return whether `snap_rate` reads a frame time as this rate."""
     if _NUMBER.fullmatch(text) is None or not 1e-5 <= float(text) <= 1e5:
         return False
     return abs(snap_rate(text) / fps - 1.0) < 1e-9

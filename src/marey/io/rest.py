@@ -46,9 +46,9 @@ def choose_rest_offset(stated: Floats, path: Floats, size: float) -> Floats:
 def starts_with_rest_pose(motion: Motion) -> bool:
     """Return whether frame 0 is an inserted T-pose, as in the CMU collection's BVH files.
 
-    It is one if the root and at least half of all joints are exactly at rest, and the step to frame 1 (mean rotation
-    over the joints) exceeds both 3 degrees and four times the 80th percentile of the next steps. The percentile
-    tolerates a few glitches at the start of a capture.
+    Frame 0 is a rest pose if the root and at least half of all joints are exactly at rest, and the step to frame 1
+    (mean rotation over the joints) exceeds both 3 degrees and four times the 80th percentile of the next steps. The
+    percentile tolerates a few glitches at the start of a capture.
 
     Examples
     --------
@@ -88,9 +88,10 @@ def trim_rest_pose(motion: Motion) -> Motion:
 
 
 def annotations_in_file(motion: Motion, first: Motion) -> tuple[Contacts | None, Labels]:
-    """Return contacts and labels, counted in frames of the file that `first` was read from.
+    """Return contacts and labels of `motion`, counted in the frames of the file.
 
-    `motion` is `first` without its leading frames; those keep the annotations they have in `first`.
+    `first` is the motion as it was read from the file; `motion` is its end, after leading frames were trimmed. The
+    trimmed frames keep the annotations that `first` has there.
     """
     left = len(first) - len(motion)
     if left <= 0:

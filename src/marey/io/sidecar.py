@@ -286,7 +286,7 @@ def commit_with_sidecar(
     """Replace a motion file and its sidecar by the staged file and the sidecar of `motion`, in the order given in the
     module's docstring.
 
-    axes : unit and up axis of the file, if it cannot state them.
+    axes : unit and up axis of the file, if its format cannot state them.
     """
     path = Path(staged.target)
     old = read_sidecar(path)
@@ -322,7 +322,8 @@ def plan_sidecar(
     If the sidecar describes another file and has other content, this is the path of the file's own sidecar.
 
     digest : the SHA-256 digest of the file `path`.
-    axes : its unit and up axis, if it cannot state them; None keeps those of the same content.
+    axes : unit and up axis of the file, if its format cannot state them; None keeps the axes in the old sidecar if the
+        content of the file is the same.
     """
     side, name = sidecar_path(path), Path(path).name
     annotations = list_annotations(motion)

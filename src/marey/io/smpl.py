@@ -266,7 +266,7 @@ def _assemble(
 
 
 def _build_body(n_joints: int, shape: Floats, body_model: Any) -> tuple[tuple[str, ...], Ints, Floats, str]:
-    """Return names, parents and offsets of a model's joints, and where the bone lengths are from."""
+    """Return names, parents and rest offsets of a model's joints, and a sentence on the source of the bone lengths."""
     joints = _MODELS[n_joints][1]
     names = tuple(joint.name for joint in joints)
     parents = np.array([names.index(joint.parent) if joint.parent else -1 for joint in joints])
@@ -338,7 +338,7 @@ def _read_rate(arrays: Mapping[str, NDArray[Any]], fps: float | None, path: str)
 
 
 def _pose_model(body_model: Any, shape: Floats, n_joints: int) -> Floats:
-    """Return the joints (K, 3) of a body model in its rest pose, with a shape."""
+    """Return the joint positions (K, 3) of a body model in its rest pose, for the shape parameters `shape`."""
     path = str(body_model)
     arrays = read_other_arrays(read_bytes(body_model), path, _MODEL)
     missing = [name for name in _MODEL if name not in arrays]

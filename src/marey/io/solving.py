@@ -147,8 +147,11 @@ class Points(NamedTuple):
 
 
 class _SolvedPoints(NamedTuple):
-    """The motion, the given and the solved positions of its joints, and where they were seen, in the unit of the
-    points."""
+    """The motion of the solved points, in the points' own unit and axes.
+
+    raw : the motion. given, posed : (F, 3) measured and solved positions of each joint.
+    seen : (F,) frames in which each joint was seen. noise, gaps, unused : as in `SolveResult`.
+    """
 
     raw: RawMotion
     given: Mapping[str, Floats]
@@ -250,7 +253,10 @@ def make_points(array: Floats, names: Sequence[str], set_name: str | None, fps: 
 
 
 def find_point_names(names: Sequence[str] | str | None, n_points: int) -> tuple[tuple[str, ...], str | None]:
-    """Return the names of the points, and the name of the set that has them."""
+    """Return the names of the points, and the name of the set in `POINT_SETS` that has these points, or None.
+
+    names : the name of a set, a list of names, or None to choose the set by its number of points.
+    """
     sizes = {name: len(points.names) for name, points in POINT_SETS.items()}
     if names is None:
         fitting = [name for name, size in sizes.items() if size == n_points]
@@ -285,7 +291,7 @@ def _match_set(names: Sequence[str]) -> str | None:
 def _find_joints(
     names: Sequence[str], joints: Mapping[str, str] | str | os.PathLike[str] | None, set_name: str | None
 ) -> dict[str, tuple[str, ...]]:
-    """Return the points that represent each joint."""
+    """Return the names of the points that represent each joint, keyed by joint."""
     if joints is None and set_name is not None:
         return POINT_SETS[set_name].joints
     if joints is None:

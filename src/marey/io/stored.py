@@ -90,7 +90,7 @@ class Part:
         return value if self.kind == "json" else np.asarray(value).tolist()
 
     def from_json(self, value: Any, name: str, lengths: dict[int | str, int]) -> Any:
-        """Convert numbers, strings and lists of a JSON file to the value of this part; see `check` for the lengths."""
+        """Convert numbers, strings and lists of a JSON file to the value of this part; see `check` for `lengths`."""
         if self.kind == "json":
             return value
         array = np.array(value)
@@ -100,7 +100,8 @@ class Part:
         return self.from_array(array, name)
 
     def check(self, dtype: np.dtype[Any], shape: tuple[int, ...], name: str, lengths: dict[int | str, int]) -> None:
-        """Raise InvalidValue unless type and shape are as declared. `lengths` collects the lengths of named axes."""
+        """Raise InvalidValue unless type and shape are as declared. `lengths` maps the named axes seen so far to their
+        lengths; new ones are added."""
         kinds, words, _ = _KINDS[self.kind]
         if dtype.kind not in kinds:
             found = next((each[1] for each in _KINDS.values() if dtype.kind in each[0]), "nested values")

@@ -47,7 +47,13 @@ _DOUBTS = ("not certain", "up assumed", "centimeters assumed", "though the frame
 
 
 class Guess(NamedTuple):
-    """An inferred value, a sentence on the evidence, and a warning if the evidence contradicts itself."""
+    """An inferred unit or axis.
+
+    value : meters per unit, or the up axis.
+    evidence : a sentence that explains it.
+    is_sure : whether the evidence is clear.
+    warning : a warning if the evidence contradicts itself; else "".
+    """
 
     value: float | str
     evidence: str
@@ -144,7 +150,7 @@ def check_given_unit(skeleton: Skeleton, unit: float) -> Guess:
 
 
 def _check_stated_unit(height: float | None, stated: float) -> Guess:
-    """Keep the stated unit, or find one that fits the body of this height (in units) better.
+    """Return the stated unit, or one that fits a body of this height (in units of the file) better.
 
     Some programs mistake a file's unit for meters: they multiply CMU units by 100 and state centimeters.
     """
@@ -224,14 +230,14 @@ def recognize_up(
 
 
 def _find_stance(paths: Floats) -> Floats:
-    """Return the unit directions (F, 3) from the feet to the head; `paths` is (hips, head and feet; F; 3)."""
+    """Return the unit directions (F, 3) from the feet to the head; `paths` (4, F, 3) has hips, head and both feet."""
     line = paths[1] - paths[2:].mean(axis=0)
     length = np.linalg.norm(line, axis=-1, keepdims=True)
     return np.where(length > 0, line / np.maximum(length, 1e-300), 0.0)
 
 
 def _is_standing(rest: Floats) -> bool:
-    """Return whether the hips are between the head and each foot; `rest` is (hips, head and feet; 1; 3).
+    """Return whether the hips are between the head and each foot; `rest` (4, 1, 3) has hips, head and both feet.
 
     In rigs whose bones all point along one axis, the rest pose does not show a standing body.
     """
@@ -242,7 +248,7 @@ def _is_standing(rest: Floats) -> bool:
 
 
 def _is_on_floor(paths: Floats, axis: str) -> bool:
-    """Return whether the feet are mostly near height 0 along an axis; `paths` is (hips, head and feet; F; 3)."""
+    """Return whether the feet are mostly near height 0 along an axis; `paths` (4, F, 3) has hips, head and both feet."""
     k, sign = "xyz".index(axis[-1]), -1.0 if axis.startswith("-") else 1.0
     heights, tall = sign * paths[2:, :, k].min(axis=0), np.linalg.norm(paths[1] - paths[2:].mean(axis=0), axis=-1)
     middle = len(heights) // 2
@@ -250,9 +256,10 @@ def _is_on_floor(paths: Floats, axis: str) -> bool:
 
 
 def _walks(paths: Floats, axis: str) -> bool:
-    """Return whether the body walks upright along an axis: it travels across it while one foot at a time stands still.
+    """Return whether the body walks with `axis` as its up axis: it travels perpendicular to the axis, and one foot at a
+    time stands still.
 
-    `paths` is (hips, head and feet; F; 3).
+    `paths` (4, F, 3) has hips, head and both feet.
     """
     k, sign = "xyz".index(axis[-1]), -1.0 if axis.startswith("-") else 1.0
     upright = sign * _find_stance(paths)[:, k] >= _LEANING

@@ -69,7 +69,7 @@ def _write_parts(motion: Motion, body: bool) -> Iterator[bytes]:
 
 
 def _find_extent(motion: Motion) -> Floats:
-    """Return the lowest and highest corner (2, 3) of the motion."""
+    """Return the corners (2, 3) of the motion's bounding box, the lowest first."""
     places = motion.world().positions
     return np.array([places.min(axis=(0, 1)), places.max(axis=(0, 1))])
 

@@ -138,7 +138,7 @@ def _stack(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 @lru_cache(maxsize=64)
 def _make_contacts(points: tuple[ContactPoint, ...]) -> Contacts:
-    """Return contacts of no frames, whose points are checked only once."""
+    """Return contacts with the given points and no frames; cached, so that points are checked only once."""
     return Contacts(points, np.zeros((0, len(points)), dtype=bool))
 
 
@@ -148,7 +148,7 @@ def _label_frame(names: tuple[str, ...]) -> Labels:
 
 
 def _find_label_runs(labels: Sequence[tuple[str, ...]]) -> Labels:
-    """Return one label for each run of frames with the same name."""
+    """Return one label for each run of consecutive frames that have the same name in `labels`, the names of each frame."""
     begun: dict[str, int] = {}
     runs: list[Label] = []
     for i, names in enumerate([*labels, ()]):

@@ -167,7 +167,7 @@ class Player:
         return Source(floor=self.source.floor).with_step(**self._step, feet=self._find_feet())
 
     def _find_feet(self) -> str | None:
-        """Return how feet are corrected, here or in the player of a wrapped stream."""
+        """Return the foot handling in use, by this player or by the player of a wrapped stream."""
         inner = getattr(getattr(self.source, "stream", None), "player", None)
         return inner._find_feet() if self.feet is None and isinstance(inner, Player) else self.feet
 
@@ -252,7 +252,8 @@ class Player:
         )
 
     def _end_plants(self, contacts: Bools | None, released: Bools) -> Bools | None:
-        """Return the contacts (K,) of a frame without points that are not held, and remember these."""
+        """Return the contacts (K,) of a frame without the points that are `released`, and add the plants that end
+        thereby to `self.released`."""
         if contacts is None:
             return None
         if not self._n_frames:
