@@ -75,7 +75,7 @@ def find_u(slopes: Floats, weights: Floats, seconds: Floats) -> Floats:
 
 
 def _select_voters(slopes: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Select weights and slopes of the motions with nonzero weight."""
+    """Return the weights and slopes of the motions with nonzero weight."""
     speed_weights = limit_speed_weights(weights, slopes)
     votes = speed_weights != 0.0
     return speed_weights[votes], slopes[:, votes]

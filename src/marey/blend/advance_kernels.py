@@ -57,9 +57,9 @@ def _speed(span: Span, c: float, x: float) -> float:
 
 @helper
 def step_within(position: float, change: float, first: float, last: float) -> float:
-    """Return `position - change`, or the middle between `first` and `last` if a Newton step leaves them.
+    """Return `position - change`; but the middle of the bracket `first` to `last` if that would leave the bracket.
 
-    Where time passes unevenly, Newton's method alone may jump back and forth.
+    This is a safeguarded Newton step. Where time passes unevenly, Newton's method alone may jump back and forth.
     """
     moved = position - change
     return moved if first <= moved <= last else 0.5 * (first + last)

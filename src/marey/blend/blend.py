@@ -99,7 +99,7 @@ def _limit_joints(motion: Motion, settings: BlendSettings) -> Motion:
 
 
 def _take_clips(motions: RegistrationCurve | Sequence[Motion]) -> Sequence[Motion]:
-    """Return the motions cropped by registration, or the full motions if they cannot be registered."""
+    """Return the clips for a simpler method: cropped by registration, or in full if they cannot be registered."""
     try:
         return _ensure_registered(motions).motions
     except NoResult as refusal:
@@ -120,7 +120,11 @@ def blend_simply(clips: Sequence[Motion], weights: Any, settings: BlendSettings)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlendTrack:
-    """Progress along the timewarp for each frame: time in the blend, parameter u plus completed cycles, and weights."""
+    """Progress of a blend in each of F frames.
+
+    seconds : (F,) time in the blend. u : (F,) parameter of the timewarp, plus the number of completed cycles.
+    weights : (F, n) blend weights.
+    """
 
     seconds: Floats
     u: Floats
@@ -191,7 +195,7 @@ def compose(
 
 
 def _place_at_start(motion: Motion, start: ArrayLike | None) -> Motion:
-    """Move the motion to the placement `start` of its first frame."""
+    """Return the motion moved so that its first frame is at the placement `start`, unless that is None."""
     if start is None:
         return motion
     goal = freeze_array(start, "start", (3,))

@@ -16,8 +16,12 @@ _NEAR, _NEARER = 0.9, 0.9994
 
 @helper
 def _series(t: float, r: float, of_a: Floats1D, of_b: Floats1D) -> None:
-    """Compute the coefficients, the same for all joints, of series in cos(w) - 1 for sin(r w) / sin(w), r = 1 - t, and
-    sin(t w) / sin(w)."""
+    """Compute the coefficients, the same for all joints, of the series for slerp weights between unit quaternions a and
+    b.
+
+    With w the angle between a and b as 4-vectors, these are series in cos(w) - 1: for sin(r w) / sin(w), r = 1 - t, in
+    `of_a`, and for sin(t w) / sin(w) in `of_b`.
+    """
     for i in range(1, _TERMS + 1):
         scale = 1.0 / (i * (2 * i + 1))
         of_a[i - 1] = (r * r - i * i) * scale
@@ -26,7 +30,8 @@ def _series(t: float, r: float, of_a: Floats1D, of_b: Floats1D) -> None:
 
 @helper
 def _slerp_weights(dot: float, t: float, of_a: Floats1D, of_b: Floats1D) -> tuple[float, float]:
-    """Return the weights of a and of b in their slerp at t, for dot = cos(w) >= 0.
+    """Return the weights of a and of b in their slerp at t. `dot` is their dot product, at least 0; `of_a` and `of_b`
+    are from `_series`.
 
     Consecutive frames differ little, so a few terms suffice, without trigonometry; each omitted term is below a
     millionth of the one before it for frames less than 4 degrees apart.

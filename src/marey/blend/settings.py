@@ -214,7 +214,7 @@ class ComparisonSettings(MarkerSettings):
 
     @staticmethod
     def convert(options: dict[str, Any]) -> dict[str, Any]:
-        """Accept a cell as `start`."""
+        """Accept a cell, a pair of frames, as `start`."""
         start = options.get("start")
         if start is None or isinstance(start, str):
             return options

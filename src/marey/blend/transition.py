@@ -103,7 +103,8 @@ def transition(a: Motion, b: Motion, settings: TransitionSettings) -> Motion:
 
 
 def _prepare_pair(a: Motion, b: Motion, retarget: OneSkeleton = False) -> tuple[tuple[Motion, Motion], tuple[str, ...]]:
-    """Return both motions at one rate, with contacts and on the floor of the first, and notes on the changes."""
+    """Return both motions at one rate, with contacts and with their floors at the height of the first, and notes on the
+    changes."""
     (first, second), notes = prepare_motions([a, b], retarget)
     floors = first.source.floor, second.source.floor
     if floors[0] is not None and floors[1] is not None and floors[0] != floors[1]:

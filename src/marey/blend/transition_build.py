@@ -47,7 +47,12 @@ class NoRoom(NoResult):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _AlignedPair:
-    """Parts of both motions around a point, from frames `firsts`, and the path through them."""
+    """Parts of both motions around the point of a transition, and their alignment in time.
+
+    motions : the parts. firsts : the frame of each motion at which its part starts. center : the point, in frames of
+        the parts.
+    grid, path, timewarp : distance grid of the parts, the path through it, and the timewarp fitted to the path.
+    """
 
     motions: tuple[Motion, Motion]
     firsts: tuple[int, int]
@@ -161,7 +166,7 @@ def _check_distance(
 
 
 def _describe_place(both: _AlignedPair) -> str:
-    """Format the names of the motions and the time in each, for messages."""
+    """Return the names of both motions and the time in each, for messages."""
     names = " and ".join(repr(motion.name) for motion in both.motions)
     fps = both.grid.a.fps
     return f"{names} at " + " and ".join(
@@ -220,7 +225,8 @@ def _ease_weights(times: Floats, length: float) -> Floats:
 
 
 def _find_positions(both: _AlignedPair, u_middle: float, times: Floats, length: float) -> Floats:
-    """Compute u at increasing times relative to the middle (time 0), forward and backward."""
+    """Compute u at increasing `times` (F,) in seconds before and after the middle of the transition, which is at time
+    0."""
     slopes = compute_knot_slopes(both.timewarp.points)
 
     def weights_at(at: Floats) -> Floats:

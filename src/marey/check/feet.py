@@ -59,8 +59,7 @@ def _check_floor(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_slide(subject: Subject) -> Iterator[Finding]:
-    """Find feet that slide: the median, over all plants of feet, of how far they move on the floor, or a single plant
-    that slides far.
+    """Find feet that slide: a finding for the median slide of all plants, or for a single plant with a large slide.
 
     The contacts are those of the motion, for example from its sidecar, or else detected. A single plant counts only if
     it was not detected here, because it may be wrong. Feet of a motion that was put in place slide on purpose.
@@ -95,8 +94,10 @@ def _check_slide(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_depth(subject: Subject) -> Iterator[Finding]:
-    """Find the part of the body that is deepest below the floor. Cleanup moves parts other than feet only on
-    request."""
+    """Find the part of the body that is deepest below the floor.
+
+    Cleanup moves parts other than feet only on request.
+    """
     if not (depth_below_floor(subject) > _DEPTH).any():
         return
     skeleton, points = subject.motion.skeleton, subject.foot_points

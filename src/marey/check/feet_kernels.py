@@ -41,7 +41,8 @@ def measure_directions(
     """Write the cosines (n, 2) between the direction of both feet on the floor and the facing of an upright body.
 
     positions : (F, J, 3), of which every frame in `step` counts. hips, feet : joints; of each foot, ankle and toes.
-    pairs : like those of `find_left_axes`. upright : minimum cosine between the vertical and the way from foot to hips.
+    pairs : like those of `find_left_axes`. upright : minimum cosine between the vertical and the direction from foot to
+        hips.
     Returns the number of frames in which the body is upright.
     """
     left, n = np.empty((1, 3)), 0

@@ -95,7 +95,8 @@ def _count_trimmed(report: CheckReport) -> int:
 
 
 def fix_findings(motion: Motion, report: CheckReport | None = None) -> Motion:
-    """Fix what `marey.check` finds, with the operations of `plan_fixes`; the motion itself if nothing can be fixed.
+    """Return the motion with the findings of `marey.check` fixed, by the operations of `plan_fixes`; the motion itself
+    if nothing can be fixed.
 
     In badly damaged clips, one fix uncovers the next finding: check the result again.
 

@@ -28,7 +28,7 @@ def measure_turning(
 
 @kernel
 def find_rests(speeds: Floats2D, frames: Ints1D, step: float, rests: Out[Floats1D]) -> int:
-    """Write the times, in frames, at which a column of `speeds` (n, g) is lowest, and return how many there are.
+    """Write the times, in frames, of the local minima of each column of `speeds` (n, g), and return how many there are.
 
     Speeds are those between `frames` (n + 1,), which are `step` apart. Times are those of the vertex of a parabola
     through three speeds; there are at most n g.
@@ -82,7 +82,8 @@ def find_recurring(
     apart: float,
     recurs: Out[Bools1D],
 ) -> None:
-    """Set `recurs` (n,) for vectors (n, m) closer than `radius` to one whose time differs by more than `apart`.
+    """Set `recurs` (n,) for vectors (n, m) that recur: another vector is closer than `radius`, at a time more than
+    `apart` away.
 
     Only vectors whose components have about the same sum can be this close, so few pairs are compared in full.
 
@@ -109,9 +110,12 @@ def find_recurring(
 
 @kernel
 def count_in_time(offsets: Floats1D, edges: Ints1D, apart: float, best: Out[Ints1D], counts: Out[Ints1D]) -> None:
-    """Find the offset (n,) of each group, from one edge to the next, to which most others are nearer than `apart`.
+    """For each group of offsets, find the offset that has most offsets of the group closer than `apart` to it.
 
-    Writes its index, and how many these are, itself included.
+    offsets : (n,) offsets, sorted by group.
+    edges : (g + 1,) first offset of each group, and n.
+    best : (g,) receives the index of that offset.
+    counts : (g,) receives the number of offsets close to it, including itself.
     """
     for group in range(len(edges) - 1):
         best[group], counts[group] = edges[group], 0

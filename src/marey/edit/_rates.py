@@ -43,7 +43,7 @@ class RatedPose:
 
 
 def pose_at(motion: Motion, frame: int, before: int, after: int) -> RatedPose:
-    """Return the pose at `frame`, with rates from frame `before` to frame `after` (equal frames: at rest)."""
+    """Return the pose at `frame`, with its mean rates from frame `before` to frame `after`; zero if these are equal."""
     offsets = motion.frame_offsets
     seconds = (after - before) / motion.fps
     per_second = 0.0 if after == before else 1.0 / seconds
@@ -61,9 +61,11 @@ def pose_at(motion: Motion, frame: int, before: int, after: int) -> RatedPose:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoseOffset:
-    """The offset from one pose to another, and from its rates to the other's.
+    """The offset from one pose to another, and from the rates of the one to the rates of the other.
 
-    root (3,), rotations (J, 3) as rotation vectors in the joints' local axes, offsets (J, 3); and their rates.
+    root : (3,) meters. rotations : (J, 3) rotation vectors in the joints' local axes, radians. offsets : (J, 3) bone
+        offsets, meters.
+    root_rate, rotations_rate, offsets_rate : the offsets of their rates, per second.
     """
 
     root: Floats

@@ -54,6 +54,7 @@ def hermite(x: Floats, y: Floats, slopes: Floats, query: Floats, continuity: int
 
 
 def fading_slope(t: Floats, length: float) -> Floats:
-    """Return t (1 - t / length)^2: slope 1 at t = 0, and 0 from `length` onward. It adds a velocity that fades."""
+    """Return t (1 - t / length)^2 for times t, 0 from `length` onward: a displacement that starts with speed 1 and
+    fades out."""
     progress = np.clip(t / length, 0.0, 1.0)
     return np.asarray(t * (1.0 - progress) ** 2)

@@ -100,7 +100,7 @@ def _pose_at_end(motion: Motion) -> RatedPose:
 
 
 def _drop_rates(pose: RatedPose) -> RatedPose:
-    """Return the pose at rest: the interpolation starts from it and adds the velocity separately."""
+    """Return the pose with zero rates: the interpolation starts at rest, and the velocity is added separately."""
     return replace(
         pose,
         root_rate=np.zeros(3),

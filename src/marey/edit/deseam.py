@@ -121,7 +121,8 @@ def deseam(motion: Motion, frame: int, settings: DeseamSettings) -> Motion:
 
 
 def _predict_offset(motion: Motion, frame: int) -> PoseOffset:
-    """Return the offset from the pose and rates at a frame to those extrapolated from the two frames before it.
+    """Return the offset from the actual pose and rates at a frame to the pose and rates extrapolated from the frames
+    before it.
 
     A side with only one frame has no rates; it uses those of the other side.
     """

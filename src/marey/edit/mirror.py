@@ -127,7 +127,8 @@ def _is_above(parents: Ints, a: int, b: int) -> bool:
 
 
 def _pair_others(skeleton: Skeleton, partner: Ints) -> None:
-    """Pair, in place, joints without roles: fingers, twist joints and end sites, by name or else by order."""
+    """Write to `partner`, in place, the partners of joints without roles (fingers, twist joints, end sites), by name or
+    else by order."""
     children, names = skeleton.children, skeleton.names
     for joint in range(len(skeleton)):
         other = joint if partner[joint] < 0 else int(partner[joint])
@@ -201,9 +202,8 @@ def _measure_across(motion: Motion, joint: int) -> Floats:
 
 
 def _measure_misfit(skeleton: Skeleton, partner: Ints, joint: int, choices: Floats) -> Floats:
-    """Return, for each choice (C,), how much the partner's bones differ from the joint's reflected bones; 20 if
-    reversed.
-    """
+    """Return, for each choice (C,) of axes, how much the partner's bones differ from the joint's reflected bones; 20
+    for choices that reverse a bone."""
     total = np.zeros(len(choices))
     for child in skeleton.children[joint]:
         wanted = skeleton.offsets[child] * _MIRROR

@@ -172,7 +172,7 @@ def _fit_curve(points: Floats, what: str) -> _Curve | None:
 
 
 def _find_slopes(x: Floats, y: Floats) -> Floats:
-    """Return the slope at each point of the parabola through it and its neighbors (Bessel)."""
+    """Return the slope of `y` at each x: that of the parabola through the point and its two neighbors (Bessel)."""
     chord = np.diff(y, axis=0) / np.diff(x)[:, None]
     if len(x) == 2:
         return np.concatenate([chord, chord])

@@ -99,7 +99,7 @@ def _repair_inside(
 
 
 def _widen(glitch: Glitch, done: list[Glitch], motion: Motion) -> Glitch:
-    """Return the glitch, extended at both ends if it was repaired twice and its joints still jump."""
+    """Return the glitch extended over more frames, if it was repaired before and its joints still jump."""
     before = [one for one in done if one.kind == "broken" and one.start <= glitch.start and glitch.stop <= one.stop]
     if glitch.kind == "flip" or not before:
         return glitch
@@ -111,7 +111,7 @@ def _widen(glitch: Glitch, done: list[Glitch], motion: Motion) -> Glitch:
 
 
 def _find_ends(motion: Motion) -> tuple[int, int, list[Glitch]]:
-    """Return the first and last frame to keep, half-open, and the glitches between them, counted from the first."""
+    """Return the range of frames to keep (start, stop), and the glitches within it, in frames counted from `start`."""
     n_rest, last = int(starts_with_rest_pose(motion)), len(motion)
     first, inside = n_rest, []
     for glitch in find_glitches(motion[n_rest:] if n_rest else motion):

@@ -106,7 +106,7 @@ class _Curve:
 
     @property
     def frames(self) -> Any:
-        """Frames with a nonzero displacement."""
+        """Indices of the frames with a nonzero displacement."""
         return np.flatnonzero(self.values.any(axis=1))
 
 

@@ -110,13 +110,14 @@ def is_unsupported(subject: Subject) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Body:
-    """A body in F frames, each of which is the first of `step` frames of a clip of N frames.
+    """Data of a body for the test: every `step`-th frame of a clip of N frames, F frames in all.
 
-    soles, positions : (N, K, 3) points of its feet, (N, J, 3) joints, meters; `joints` (n,) are those that count.
-    lowest : (F,) height of the lowest sole.
+    soles, positions : (N, K, 3) points of its feet, and (N, J, 3) joints, in all frames of the clip, meters.
+    joints : (n,) indices of the joints that count.
+    lowest : (F,) height of the lowest sole, meters.
     center, push : (F, 3) center of mass, and its second difference over the frames, meters.
     standing : (F,) whether a foot is in contact.
-    size : relative to a body of usual height.
+    size : body height divided by a usual body height.
     """
 
     soles: Floats
@@ -131,9 +132,10 @@ class _Body:
 
 
 def _measure_outside(body: _Body, fps: float) -> float | None:
-    """Return the median distance in meters by which the zero moment point is outside the area of support.
+    """Return the median distance in meters by which the zero moment point is outside the area of support; negative
+    inside.
 
-    It is negative inside. None if the body does not stand on its feet for long enough.
+    None if the body does not stand on its feet for long enough. `fps` is the rate assumed for the F frames.
     """
     height, weight = body.center[:, 1] - body.lowest, GRAVITY + body.push[:, 1] * fps**2
     frames = np.flatnonzero(body.standing & (weight > _LIGHT) & (height > _STANDING * body.size))

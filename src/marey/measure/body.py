@@ -44,7 +44,7 @@ def penetration_max(subject: Subject) -> Reading:
 
 
 def depth_below_floor(subject: Subject) -> Floats:
-    """Return the depth (F,) of the lowest point below the floor, meters."""
+    """Return the depth (F,) of the lowest point below the floor, in meters."""
     lowest = np.minimum(subject.lowest, subject.lowest_of(subject.foot_points))
     return np.asarray(np.maximum(0.0, subject.floor - lowest))
 
@@ -68,7 +68,8 @@ def limb_change_mean(subject: Subject) -> Reading:
 
 
 def length_changes(subject: Subject) -> tuple[Ints, Floats | None]:
-    """Return the n bones, given by the joint at their far end, and their relative changes (F, n), or None if rigid."""
+    """Return the n bones, as indices of the joints at their far ends, and the relative changes (F, n) of their lengths;
+    None if the bones are rigid."""
     skeleton, moving = subject.motion.skeleton, subject.motion.bone_offsets
     rest = skeleton.bone_lengths
     below = skeleton.is_below(subject.hips) & (rest >= _NO_BONE)
@@ -82,7 +83,8 @@ def length_changes(subject: Subject) -> tuple[Ints, Floats | None]:
 
 
 def describe_plant(subject: Subject, joint: int, frame: int) -> str:
-    """Describe a frame by the plant of the limb or foot that a bone belongs to: its point and its frames, if any.
+    """Return text that names a frame, and the plant during which it occurs if the limb or foot of a bone is planted
+    then.
 
     joint : the joint at the far end of the bone.
     """

@@ -14,7 +14,7 @@ class MetricFormat(NamedTuple):
     factor: float
 
     def convert(self, value: float | None) -> float | None:
-        """Convert a value to the displayed unit; rounding noise becomes 0."""
+        """Convert a value to the displayed unit; rounding errors become 0."""
         if value is None:
             return None
         shown = self.factor * value

@@ -41,7 +41,8 @@ _FACTORS, _NEAR = (0.25, 0.5, 2.0, 4.0), 1.7
 
 
 def find_fall_rate(subject: Subject) -> tuple[float, float] | None:
-    """Return the frame rate relative to the true one, and the acceleration in m/s^2 that shows it; None if it is right.
+    """Return the ratio of the clip's frame rate to the true rate, and the acceleration in m/s^2 that shows it; None if
+    the rate is right.
 
     Rates that are too high show in any jump, run or fast movement of the whole body. Rates that are too low show only
     in at least three flights, as in a run: on their feet, people may move as slowly as they like.
@@ -81,7 +82,7 @@ def _measure_flights(center: Floats, lowest: Floats, is_good: Bools, size: float
 
     center : (F, 3) center of mass, meters.
     lowest : (F,) height of the lowest point of the body, meters.
-    is_good : (F,) whether frames count.
+    is_good : (F,) whether each frame counts.
     """
     floor = np.sort(lowest)[len(lowest) // 10]
     found = []

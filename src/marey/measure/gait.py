@@ -138,7 +138,7 @@ class ImplausibleRate:
 
 
 def describe_rate_finding(strides: tuple[Stride, ...], motion: Motion) -> str | None:
-    """Return the warning of `rate_finding` for strides that are already known."""
+    """Return the warning of `rate_finding` for given strides of a motion."""
     if is_giant(motion.skeleton):
         return None
     finding = find_implausible_rate(strides, motion)
@@ -146,7 +146,7 @@ def describe_rate_finding(strides: tuple[Stride, ...], motion: Motion) -> str | 
 
 
 def find_implausible_rate(strides: tuple[Stride, ...], motion: Motion) -> ImplausibleRate | None:
-    """Return the warning of `rate_finding`, with its numbers, for strides that are already known."""
+    """Return the warning of `rate_finding`, with its numbers, for given strides of a motion."""
     if not strides:
         return None
     leg, fps = mean_leg_length(motion.skeleton), motion.fps

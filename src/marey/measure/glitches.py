@@ -146,14 +146,15 @@ def find_loose_joints(motion: Motion, may_flip: Bools | None = None) -> LooseJoi
 
 
 def usual_level(values: Floats) -> Floats:
-    """Return the usual upper level of each column (F, n): at most 1 % of the rows, or 12 rows, are above it."""
+    """Return a level for each column of `values` (F, n), (n,), that is exceeded in at most 1 % of the rows, or 12 rows.
+    """
     n = len(values)
     at = max(n // 2, n - 1 - max(n // 100, _N_ABOVE))
     return np.asarray(np.partition(values, at, axis=0)[at])
 
 
 def _find_extremities(skeleton: Skeleton) -> Bools:
-    """Return (J,) whether a joint is a finger, or a toe joint, whose rotation is loose."""
+    """Return (J,) whether each joint is a finger, or a toe joint, whose rotation is loose."""
     found = np.zeros(len(skeleton), dtype=bool)
     parents = skeleton.parents
     roles = skeleton.roles
@@ -186,7 +187,7 @@ def _any_jumps(motion: Motion, joints: Ints, smallest: float) -> bool:
 
 
 def find_flipping_joints(motion: Motion) -> Bools:
-    """Return (J,) whether joints rotate far enough between two frames to flip; end sites do not."""
+    """Return (J,) whether each joint rotates far enough between two frames for a flip; False for end sites."""
     joints = np.flatnonzero(~motion.skeleton.is_end_site)
     found, flips = np.zeros(len(joints), dtype=bool), np.zeros(len(motion.skeleton), dtype=bool)
     rotations = np.ascontiguousarray(motion.rotations)
@@ -241,7 +242,7 @@ def _to_angle(cosine: float) -> float:
 
 
 def _rotation_steps(rotations: Floats, frames: Ints, columns: Ints) -> Floats:
-    """Return the rotation vectors (n, 3) of joints from a frame to the next."""
+    """Return the rotation vectors (n, 3) of n joints, the `columns`, from each of n `frames` to the next frame."""
     return quat.log(quat.inv_mul(rotations[frames, columns], rotations[frames + 1, columns]))
 
 
@@ -314,7 +315,7 @@ def _group_jumps(jumps: _Jumps, motion: Motion) -> tuple[Glitch, ...]:
             out.append(_describe(jumps, group, "broken", group[0] + 1, len(motion)))
         else:
             if len(group) == 1:
-                group = sorted({group[0], _find_way_back(jumps, group[0], near)})
+                group = sorted({group[0], _find_jump_back(jumps, group[0], near)})
             if len(group) > 1:
                 out.append(_describe(jumps, group, "broken", group[0] + 1, group[-1] + 1))
             else:
@@ -322,9 +323,12 @@ def _group_jumps(jumps: _Jumps, motion: Motion) -> tuple[Glitch, ...]:
     return _join_flips(jumps, out, motion)
 
 
-def _find_way_back(jumps: _Jumps, b: int, near: int) -> int:
-    """Return the number of the nearest jump back, which may be weaker, of the joint that jumps most in jump b; b if
-    there is none."""
+def _find_jump_back(jumps: _Jumps, b: int, near: int) -> int:
+    """Return the number of the jump back that is nearest to jump b, or b if there is none.
+
+    The joint that jumps most in jump b must move back then; the jump back may be weaker. `near` is the number of frames
+    to search on either side.
+    """
     j = int(np.argmax(jumps.jump[b] * jumps.is_jump[b]))
     there = jumps.steps[b, j]
     size = float(np.linalg.norm(there))
@@ -348,7 +352,7 @@ def _join_flips(jumps: _Jumps, glitches: list[Glitch], motion: Motion) -> tuple[
             and glitch.start - before.start <= _MAX_FLIP * motion.fps
         ):
             shared = [
-                j for j in before.joints if j in glitch.joints and _returns(motion, j, before.start, glitch.start)
+                j for j in before.joints if j in glitch.joints and _flips_back(motion, j, before.start, glitch.start)
             ]
             if shared:
                 out[-1] = Glitch(
@@ -360,8 +364,8 @@ def _join_flips(jumps: _Jumps, glitches: list[Glitch], motion: Motion) -> tuple[
     return tuple(out)
 
 
-def _returns(motion: Motion, joint: int, first: int, second: int) -> bool:
-    """Return whether a joint flips at the first jump, and at the second one is back."""
+def _flips_back(motion: Motion, joint: int, first: int, second: int) -> bool:
+    """Return whether a joint flips at jump `first` and is back at its earlier rotation after jump `second`."""
     q = motion.rotations[:, joint]
     there, back = (float(quat.angle_between(q[b], q[b + 1])) for b in (first, second))
     return min(there, back) > _FLIP and float(quat.angle_between(q[first], q[second + 1])) < 0.5 * min(there, back)

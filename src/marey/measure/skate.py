@@ -78,7 +78,7 @@ def skate_ratio(subject: Subject) -> Reading:
     ),
 )
 def slide_contact(subject: Subject) -> Reading:
-    """Mean speed along the floor of planted feet."""
+    """Mean speed of planted feet along the floor."""
     subject.need_frames(2)
     contacts, whose = subject.foot_contacts
     if not contacts.points:

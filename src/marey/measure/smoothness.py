@@ -72,7 +72,7 @@ def angular_velocity_max(subject: Subject) -> Reading:
     source="as angular_velocity_max, without the rarest glitches",
 )
 def angular_velocity_p999(subject: Subject) -> Reading:
-    """High angular velocity of the joints, ignoring single jumps."""
+    """99.9th percentile of the angular velocities of the joints, which ignores single jumps."""
     return float(np.quantile(_get_angular_speeds(subject), 0.999)), ""
 
 

@@ -129,7 +129,7 @@ class Subject:
 
     @cached_property
     def may_flip(self) -> Bools:
-        """(J,) whether joints rotate far enough between two frames to flip."""
+        """(J,) whether each joint rotates far enough between two frames for a flip."""
         return find_flipping_joints(self.motion)
 
     @cached_property
@@ -210,7 +210,7 @@ class Subject:
         return Contacts(points, carried.mask[:, columns]), whose
 
     def paths(self, points: tuple[ContactPoint, ...]) -> Floats:
-        """Return the world positions (F, K, 3) of K contact points, meters. Those of the last points are cached."""
+        """Return the world positions (F, K, 3) of K contact points, meters. The latest results are cached."""
         if self._last_paths is not None and self._last_paths[0] == points:
             return self._last_paths[1]
         track: PointTrack | None = self.__dict__.get("foot_track")

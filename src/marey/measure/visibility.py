@@ -59,8 +59,8 @@ def edit_visible(subject: Subject) -> Reading:
     "edit_visibility_max", "times threshold", definition=f"largest value over frames {_DEFINITION}", source=_SOURCE
 )
 def edit_visibility_max(subject: Subject) -> Reading:
-    """Visibility of the edit in its most visible frame, as a multiple of what can be noticed; the note gives cause and
-    frame."""
+    """Visibility of the edit in its most visible frame, as a multiple of the smallest noticeable change; the note gives
+    cause and frame."""
     parts = measure_visibility(subject)
     name = max(parts, key=lambda each: float(parts[each].max()))
     return float(parts[name].max()), f"{name}, frame {int(parts[name].argmax())}"

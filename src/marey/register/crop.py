@@ -153,7 +153,7 @@ def _walks_throughout(steps: FootPassings, n_frames: int) -> bool:
 
 
 def _count_half_cycles(steps: FootPassings, foot: int) -> int:
-    """Count the half cycles from the first passing of `foot`."""
+    """Count the half cycles that follow the first passing of `foot`."""
     return len(steps) - 1 - (0 if len(steps) and steps.feet[0] == foot else 1)
 
 

@@ -446,7 +446,10 @@ def alignment_curve(
 
 
 def _move_origins(moves: Floats, origins: Floats) -> Floats:
-    """Convert rigid2d (..., n, 3) to angles and new positions of the origins (n, 2); with -origins, convert back."""
+    """Convert rigid2d (..., n, 3) from (theta, translation) to (theta, position to which the origin is moved).
+
+    origins : (n, 2) x and z. With negative origins, the function converts back.
+    """
     cosine, sine = np.cos(moves[..., 0]), np.sin(moves[..., 0])
     x, z = origins[:, 0], origins[:, 1]
     out = moves.copy()

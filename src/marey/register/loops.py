@@ -135,7 +135,8 @@ def interpolate_moves(moves: Floats, fraction: Floats) -> Floats:
 
 
 def carry_alignments(moves: Floats, loops: Floats, reference: int, u: Floats, *, out_of_loops: bool) -> Floats:
-    """Convert alignments (..., n, 3) at u (...) between coordinates that travel along with the loops and the world."""
+    """Convert alignments (..., n, 3) at u (...) from coordinates that travel along with the loops to the world
+    (`out_of_loops`), or from the world to these coordinates."""
     own = interpolate_moves(loops, u)
     first, last = own[..., reference : reference + 1, :], own
     if out_of_loops:

@@ -25,7 +25,7 @@ def prepare_motions(motions: Iterable[Motion], retarget: OneSkeleton = False) ->
 
 
 def check_length(motion: Motion, k: int) -> None:
-    """Raise if a motion, or its cropped part, is too short for a timewarp."""
+    """Raise InvalidValue if a motion, or its cropped part, is too short for a timewarp."""
     if len(motion) < MIN_FRAMES:
         raise InvalidValue(
             f"{name_clip(motion, k)} is too short to register: it must have at least {MIN_FRAMES} frames, "

@@ -227,7 +227,7 @@ def _build(staged: StagedMotions, notes: tuple[str, ...], options: PathSettings)
 
 
 def _space_knots(staged: StagedMotions, seconds: float) -> float:
-    """Compute the number of frames between knots."""
+    """Return the number of frames between knots of the timewarp."""
     return max(KNOT_EVERY, seconds * staged.clouds[0].fps)
 
 

@@ -22,7 +22,7 @@ def sample_clouds(clouds: Clouds, frames: Floats, fps: float) -> Clouds:
 
 
 def crop_clouds(clouds: Clouds, start: int, stop: int) -> Clouds:
-    """Take frames `start` to `stop`, `stop` exclusive."""
+    """Return frames `start` to `stop`, `stop` exclusive."""
     return replace(clouds, points=clouds.points[start:stop], contacts=None)
 
 

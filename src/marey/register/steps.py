@@ -60,7 +60,7 @@ def find_steps(motion: Motion, clouds: Clouds | None = None) -> FootPassings:
 
 
 def _longest_alternation(feet: Ints) -> tuple[int, int]:
-    """Find (start, stop) of the longest run in which neighbors differ; the first of several."""
+    """Return (start, stop) of the longest run of `feet` in which neighbors differ; the first of several."""
     cuts = [0, *(np.flatnonzero(feet[1:] == feet[:-1]) + 1).tolist(), len(feet)]
     k = int(np.argmax(np.diff(cuts)))
     return cuts[k], cuts[k + 1]

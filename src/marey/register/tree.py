@@ -65,7 +65,7 @@ class TreeRegistration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Edge:
-    """A motion and its parent: the timewarp of the two, parent first, and their distance in meters."""
+    """A motion and its parent in the tree: the timewarp of the two, parent first, and their distance in meters."""
 
     timewarp: TimewarpCurve
     distance: float
@@ -228,7 +228,7 @@ def _check_root(reference: Any, tree: Ints | None, n: int) -> int | None:
 
 
 def _sample_few(cloud: Clouds, marks: Ints) -> Clouds:
-    """Sample a motion a few times, equally often between landmarks."""
+    """Sample a motion at a few frames, equally many between neighboring landmarks."""
     last = len(cloud) - 1
     stops = [0, *np.clip(marks, 1, last - 1).tolist(), last]
     each = max(2, _FEW // (len(stops) - 1))
@@ -237,8 +237,11 @@ def _sample_few(cloud: Clouds, marks: Ints) -> Clouds:
 
 
 def _find_unfit(motions: Sequence[Motion], root: int | None) -> dict[int, str]:
-    """Find the motions that are too short, or whose skeleton differs from the root's (else from the most common one),
-    and why."""
+    """Return the reasons why motions cannot be used, keyed by their indices: too short, or a skeleton that differs from
+    the root's.
+
+    Without a root, the skeleton is the most common one.
+    """
     if root is not None:
         check_length(motions[root], root)
         return _find_unlike(motions, root)
@@ -253,7 +256,7 @@ def _find_unfit(motions: Sequence[Motion], root: int | None) -> dict[int, str]:
 
 
 def _find_unlike(motions: Sequence[Motion], root: int) -> dict[int, str]:
-    """Find the motions that cannot be registered with the root, and why."""
+    """Return the reasons why motions cannot be registered with the root, keyed by their indices."""
     out: dict[int, str] = {}
     for k, motion in enumerate(motions):
         if k == root:

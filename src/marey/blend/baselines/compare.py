@@ -258,7 +258,7 @@ def _make_path_row(
 
 
 def _run_timed(work: Callable[[], Any]) -> tuple[Any, float, str]:
-    """Return the result of `work` (None if it fails), the time it took in seconds, and why it failed."""
+    """Run `work`; return its result (None if it fails), the seconds it took, and the reason why it failed."""
     before = time.perf_counter()
     result, note = None, ""
     try:

@@ -159,8 +159,8 @@ def _find_runs_down(cells: Ints) -> list[tuple[int, int]]:
 def _find_anchor(cells: Ints, end: int, direction: int, middle: Floats, first: int) -> tuple[int, float]:
     """Return the pair of frames at which the interpolation over a run of steps down begins (direction -1) or ends (+1).
 
-    This is the cell before or after the run; if the path continues with a step right, the middle of that row; at an end
-    of the path, the end of the run itself.
+    This is the cell before or after the run. If a step right follows there, it is the middle of that row. At an end of
+    the path, it is the end of the run itself.
     """
     row, column = (int(k) for k in cells[end])
     beyond = end + direction
