@@ -181,7 +181,8 @@ def find_contacts_of(motion: Motion, track: PointTrack, settings: ContactSetting
 
 
 def _check_floor(track: PointTrack, slow: Bools, floor: float) -> None:
-    """Raise an error if the floor is well above all positions of still feet, because they then stand on something else."""
+    """Raise an error if the floor is well above all positions of still feet, because they then stand on something
+    else."""
     feet = list(track.foot_columns)
     still = track.heights[:, feet][slow[:, feet]]
     if still.size and floor - float(np.quantile(still, 0.95)) > _OFF_FLOOR * track.scale.length:

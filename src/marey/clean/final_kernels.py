@@ -293,7 +293,8 @@ def find_rise(away: Vec, height: float) -> float:
 
 @helper
 def find_level_axis(away: Vec) -> Vec:
-    """Return the horizontal axis, perpendicular to a vector, about which a positive rotation raises the vector's end."""
+    """Return the horizontal axis, perpendicular to a vector, about which a positive rotation raises the vector's
+    end."""
     return vec.normalize((-away[2], 0.0, away[0]), (1.0, 0.0, 0.0))
 
 

@@ -172,7 +172,8 @@ def _measure_straightness(upper: Vec, lower: Vec, damping: float) -> float:
 
 @helper
 def _solve(row: Floats1D, ridge: float) -> Vec:
-    """Return the solution x of (moment + ridge * I) x = right, with moment and right from the frame's row of `shifts`."""
+    """Return the solution x of (moment + ridge * I) x = right, with moment and right from the frame's row of
+    `shifts`."""
     a, b, c = row[layout.MOMENT] + ridge, row[layout.MOMENT + 1], row[layout.MOMENT + 2]
     d, e, f = row[layout.MOMENT + 3] + ridge, row[layout.MOMENT + 4], row[layout.MOMENT + 5] + ridge
     rows = vec.cross((a, b, c), (b, d, e)), vec.cross((b, d, e), (c, e, f)), vec.cross((c, e, f), (a, b, c))

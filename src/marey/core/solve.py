@@ -400,7 +400,8 @@ _ROLE_KEYS = frozenset(key for key in BODY if key not in ("spine2", "head_tip", 
 
 
 def _name_between(key: str, taken: Sequence[str]) -> str:
-    """Return the name of a joint that is inserted above joint `key`: the nearest role above `key` if that name is free."""
+    """Return the name of a joint that is inserted above joint `key`: the nearest role above `key` if that name is
+    free."""
     above = BODY[key].parent
     while above and above not in _ROLE_KEYS:
         above = BODY[above].parent

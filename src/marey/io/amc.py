@@ -50,7 +50,8 @@ _LINES_AT_ONCE = 20_000
 
 @dataclass(slots=True)
 class _Head:
-    """Settings from the keywords before the first frame; `first` is the index of the line on which that frame starts."""
+    """Settings from the keywords before the first frame; `first` is the index of the line on which that frame
+    starts."""
 
     first: int
     degrees: bool

@@ -129,7 +129,8 @@ def _choose_tree(header: Header, root: str | int | None, path: str, warnings: li
 
 
 def _cut_out(values: Floats, tree: list[Joint]) -> Floats:
-    """Return the columns (F, n) of the values that belong to one tree, and renumber the columns of its joints from 0."""
+    """Return the columns (F, n) of the values that belong to one tree, and renumber the columns of its joints from
+    0."""
     first, count = tree[0].column, sum(len(joint.channels) for joint in tree)
     for joint in tree:
         joint.column -= first

@@ -100,7 +100,8 @@ class FbxScene:
         return self.vector(properties, name, (default,))[0]
 
     def vector(self, properties: Mapping[str, list[Any]], name: str, default: tuple[float, ...]) -> tuple[float, ...]:
-        """Return the numbers in the property `name`, as many as `default` has, or `default` if the property is missing."""
+        """Return the numbers in the property `name`, as many as `default` has, or `default` if the property is
+        missing."""
         values = properties.get(name)
         if values is None:
             return default

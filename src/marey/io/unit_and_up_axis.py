@@ -248,7 +248,8 @@ def _is_standing(rest: Floats) -> bool:
 
 
 def _is_on_floor(paths: Floats, axis: str) -> bool:
-    """Return whether the feet are mostly near height 0 along an axis; `paths` (4, F, 3) has hips, head and both feet."""
+    """Return whether the feet are mostly near height 0 along an axis; `paths` (4, F, 3) has hips, head and both
+    feet."""
     k, sign = "xyz".index(axis[-1]), -1.0 if axis.startswith("-") else 1.0
     heights, tall = sign * paths[2:, :, k].min(axis=0), np.linalg.norm(paths[1] - paths[2:].mean(axis=0), axis=-1)
     middle = len(heights) // 2

@@ -146,8 +146,8 @@ def find_loose_joints(motion: Motion, may_flip: Bools | None = None) -> LooseJoi
 
 
 def usual_level(values: Floats) -> Floats:
-    """Return a level for each column of `values` (F, n), (n,), that is exceeded in at most 1 % of the rows, or 12 rows.
-    """
+    """Return a level for each column of `values` (F, n), (n,), that is exceeded in at most 1 % of the rows, or 12
+    rows."""
     n = len(values)
     at = max(n // 2, n - 1 - max(n // 100, _N_ABOVE))
     return np.asarray(np.partition(values, at, axis=0)[at])

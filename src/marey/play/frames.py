@@ -148,7 +148,8 @@ def _label_frame(names: tuple[str, ...]) -> Labels:
 
 
 def _find_label_runs(labels: Sequence[tuple[str, ...]]) -> Labels:
-    """Return one label for each run of consecutive frames that have the same name in `labels`, the names of each frame."""
+    """Return one label for each run of consecutive frames that have the same name in `labels`, the names of each
+    frame."""
     begun: dict[str, int] = {}
     runs: list[Label] = []
     for i, names in enumerate([*labels, ()]):
