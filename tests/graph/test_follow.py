@@ -17,7 +17,7 @@ from marey.graph.beam_kernels import Limits
 from marey.graph.edge_paths import edge_layout, edge_paths
 from marey.graph.follow import find_walked_path, follow, resample_path
 from marey.graph.follow_kernels import FollowSearch, FollowSettings, StyledPath, WalkLimits, change_style, extend_state
-from marey.graph.path_styles import _find_way
+from marey.graph.path_styles import _find_route_edges
 from marey.io import load_motion
 from tests.graph.clips import two_styles, walking_graph
 
@@ -190,7 +190,7 @@ def test_the_way_between_two_styles_connects_them():
     edges = graph.edges
     clips = np.where(edges.blends, -1, edges.clips[:, 0])
     before, after = clips == 0, clips == len(graph.clips) - 1
-    way = _find_way(graph, before, after)
+    way = _find_route_edges(graph, before, after)
     reached = set(edges.heads[before].tolist())
     for _ in range(len(edges)):
         more = set(edges.heads[way & np.isin(edges.tails, list(reached))].tolist()) - reached

@@ -1,12 +1,12 @@
 """Order matches along chains of similar matches, so that true matches come first in sets of many actions.
 
 Kovar sorts matches by the sum of distances along the match graph. In a set of mixed actions, that puts a similar
-passage of another action before a distant variation of the right one. Here every match is compared with every other.
+section of another action before a distant variation of the right one. Here every match is compared with every other.
 Matches are ordered by the largest gap on the best chain from the query to them. A variation that is far from the query
 but close to another variation thus comes before another action, which is close to none of them.
 
 Matches are compared at their own speed, over the query's duration around their middles. Performances of one action take
-about equally long. A passage of another action was often stretched or shortened to match, and differs before and after.
+about equally long. A section of another action was often stretched or shortened to match, and differs before and after.
 
 A separate module, so that the order can be tested without a search.
 """

@@ -136,7 +136,7 @@ class CandidateLimits(NamedTuple):
 
 
 def are_near(frames: Ints, centers: Ints, radius: int) -> Bools:
-    """Return a mask (N,) of the frames that are within `radius` of one of the others, which are sorted."""
+    """Return a mask (N,) of the frames that are within `radius` frames of any of the sorted frames `centers`."""
     if not len(centers):
         return np.zeros(len(frames), dtype=bool)
     after = np.searchsorted(centers, frames)

@@ -65,7 +65,7 @@ def unpack_edges(
 ) -> tuple[int, int]:
     """Undo `pack_edges`: write the edges (2 N,) of the intervals of all rows.
 
-    Returns the numbers of edges and far ones that were used; the first is negative if the data are damaged.
+    Returns how many entries of `edges` and of `far` were used; the first number is negative if the data are damaged.
 
     counts, edges, far : as from `pack_edges`.
     n_columns : number of columns of the grid.
@@ -133,9 +133,12 @@ def pack_values(
     lines: Out[Int8s1D],
     far: Out[UInt16s1D],
 ) -> tuple[int, int, int]:
-    """Pack the values (M,) of cells: differences from planes, and from lines, and values with a large difference.
+    """Pack the values (M,) of cells as differences from predictions.
 
-    starts, columns : the cells. planes, lines, far : (M,) at most; returns how many there are.
+    starts, columns : the cells.
+    planes, lines : at most (M,) each; receive the differences from predictions by planes, and by lines or parabolas.
+    far : at most (M,); receives the values whose difference does not fit.
+    Returns how many entries of each were written.
     """
     n_planes, n_lines, n_far = 0, 0, 0
     rows = np.full((4, n_columns + 3), -1, np.int32)
@@ -170,10 +173,10 @@ def unpack_values(
     far: UInt16s1D,
     values: Out[UInt16s1D],
 ) -> tuple[int, int, int]:
-    """Undo `pack_values`; return the numbers of differences and values that were used, the first one negative if the
-    data are damaged.
+    """Undo `pack_values`; return how many entries of planes, lines and far were used. The first number is negative if
+    the data are damaged.
 
-    starts, columns : the cells. planes, lines, far : as from `pack_values`.
+    starts, columns : the cells. planes, lines, far : from `pack_values`.
     n_columns : number of columns of the grid.
     values : (M,) output.
     """
@@ -214,8 +217,11 @@ def _clear_row(rows: Int32s2D, starts: Ints1D, columns: Int32s1D, i: int) -> Non
 
 @helper
 def _guess_value(rows: Int32s2D, i: int, j: int) -> tuple[int, int]:
-    """Return what predicts the value of a cell, and the prediction, from four rows with three columns before the first;
-    -1 where there is no cell."""
+    """Predict the value of a cell from its neighbors; return the kind of prediction (`_PLANE` or `_LINE`) and the
+    value.
+
+    rows : (4, C + 3) the latest four rows, each with three columns before the first; -1 where there is no cell.
+    """
     now, above = i % 4, (i + 3) % 4
     left, up, corner = int(rows[now, j + 2]), int(rows[above, j + 3]), int(rows[above, j + 2])
     if left >= 0 and up >= 0 and corner >= 0:
@@ -231,5 +237,6 @@ def _guess_value(rows: Int32s2D, i: int, j: int) -> tuple[int, int]:
 
 @helper
 def _extend(first: int, second: int, third: int) -> int:
-    """Return the value before the first of two or three, by a line, or by a parabola if there is a third one."""
+    """Return the value that precedes `first` and `second` on a line, or on a parabola through `third` too unless that
+    is negative."""
     return 2 * first - second if third < 0 else 3 * (first - second) + third

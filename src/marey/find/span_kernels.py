@@ -64,7 +64,7 @@ class _Bounds(NamedTuple):
     poses : (R, C + 2 L) squared distances of features.
     excess : (n, C + 4) lower bounds of D, minus the maximum mean.
     to : (n + 1, C + 4) smallest sum of a path from the first row to each cell, from row 1 on.
-    back : (3, C + 4) the same from a cell to the last row, for three rows.
+    back : (3, C + 4) smallest sum of a path from each cell to the last row, for three rows.
     band : (n, 2) columns of each row that paths can use, half-open, counted from the first of the span.
     """
 

@@ -242,7 +242,7 @@ def _find_next_frame(counts: Ints1D, frame: int, max_frames: int) -> int:
 
 @helper
 def is_noted(kind: int, stamp: int, table: Ints2D) -> bool:
-    """Return whether `kind` is already in the hash table (T, 2) with the stamp `stamp`, and insert it if not.
+    """Return whether the number `kind` is in the hash table (T, 2) with the stamp `stamp`; insert it if not.
 
     Entries with another stamp count as empty, so the table need not be cleared. T is a power of two.
     """

@@ -257,7 +257,8 @@ def _find_rivals(lines: Floats2D, i: int, j: int, bound: float) -> int:
 
 @helper
 def _move_to_middle(clip: CenteredClip) -> tuple[CenteredClip, float]:
-    """Return the clip relative to its middle frame, and the largest square of any of its terms of D."""
+    """Return the clip with its centers relative to that of the middle frame, and the largest square in the sums that
+    give D."""
     centers = np.empty_like(clip.centers)
     middle, largest = len(centers) // 2, 0.0
     for f in range(len(centers)):
@@ -269,11 +270,11 @@ def _move_to_middle(clip: CenteredClip) -> tuple[CenteredClip, float]:
 
 @kernel
 def find_sparse_minima(ours: CenteredClip, theirs: CenteredClip, weights: Floats1D, where: NearList) -> Ints2D:
-    """Return the cells (N, 3) among some cells that may be minima: row, column and rivals as bits, in row-major order.
+    """Return those of the given cells that may be minima, with their rivals, (N, 3), in row-major order.
 
-    A neighbor is a rival if its D is smaller than that of the cell plus the slack. If the first bit above those of the
-    neighbors is set, D may be above the limit. Cells with a neighbor that is smaller by more than the slack are left
-    out.
+    The columns are row, column, and the rivals as bits, one for each neighbor. A neighbor is a rival if its D differs
+    from that of the cell by less than the rounding error of D (`NearList.error`). The first bit above those of the
+    neighbors is set if D may be above the limit. Cells with a neighbor that is certainly smaller are left out.
     """
     cells = where.cells
     ours, scale = _move_to_middle(ours)

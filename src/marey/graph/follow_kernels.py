@@ -81,8 +81,9 @@ class FollowSettings(NamedTuple):
         `patience` frames on one spot, every further frame costs `dawdling` (m^2).
     penalty : cost of a transition, m^2.
     end_weight : weight of the squared distance at the end, in frames.
-    reward : bonus in m^2 per meter of arc length when states at one frame are compared.
-    hurry : cost in m^2 per frame to the next style when states at one frame are compared, where a style may end.
+    reward : bonus in m^2 per meter of arc length, used only to rank the states of a frame.
+    hurry : cost in m^2 per frame that is left to the next style, used only to rank the states of a frame where a style
+        may end.
     """
 
     min_step: float

@@ -137,7 +137,7 @@ def land_at(walk: Walk | Motion, position: ArrayLike, settings: LandingSettings)
 
 
 def _end(motion: Motion) -> Floats:
-    """Return heading, x, z (3,) of the last frame."""
+    """Return the placement (3,) of the last frame: heading, x, z."""
     last = motion[-1:]
     return find_placement(last, 0)
 

@@ -126,9 +126,11 @@ def search_minima(
 class MinimaSearch:
     """A search of blocks for minima.
 
-    blocks : the blocks that may have minima. costs : their costs, in any unit.
+    blocks : the blocks that may have minima.
+    costs : estimated work for each block, in any unit.
     read : yields the packed minima of each block.
-    n_cells : number of cells of all blocks, if results begin with the number of cells that were compared; 0 if all are.
+    n_cells : number of cells of all blocks, if the results of a block begin with the number of cells that were
+        compared; 0 if all cells are compared.
     """
 
     blocks: Sequence[Block]

@@ -152,9 +152,10 @@ def connect_clips(lengths: Ints, frame_labels: list[Bools], transitions: Transit
 
 
 def number_places(lengths: Ints) -> Ints:
-    """Number the places of all possible nodes; return the first (C + 1,) of each clip.
+    """Return the number of the first place of each clip, then the number of all places, (C + 1,).
 
-    A node is the next frame to play, so a clip has one more place for nodes than frames.
+    A place is a possible node, numbered over all clips. A node is the next frame to play, so a clip has one more place
+    than frames.
     """
     return np.concatenate([[0], np.cumsum(np.asarray(lengths) + 1)])
 
@@ -172,7 +173,8 @@ def link_clips(
     Parameters
     ----------
     lengths, frame_labels, half : as in `connect_clips`.
-    leave, enter : (T,) places, by `number_places`, of the frame that is left, and of the similar one that is entered.
+    leave, enter : (T,) places, as numbered by `number_places`, of the frames at the middle of each transition: that of
+        the clip that is left, and that of the clip that is entered.
     look_up : see `UnprunedEdges`.
     """
     firsts = number_places(lengths)

@@ -78,7 +78,7 @@ class FollowPath:
         return np.array([turn, *(course[0] - here)])
 
     def begin(self, walk: PartialWalk) -> tuple[float, float]:
-        """Return the initial memo: arc length 0 and distance 0."""
+        """Return the initial memo (see `PartialWalk`): arc length 0 and distance 0."""
         return 0.0, 0.0
 
     def add(self, walk: PartialWalk, edge: int) -> tuple[float, tuple[float, float]]:

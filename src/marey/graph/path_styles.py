@@ -87,7 +87,7 @@ def find_style_edges(
         # A style ends at a node where an edge of the next one begins.
         if np.isin(edges.heads[one], edges.tails[other]).any():
             continue
-        between[:, k] = _find_way(graph, one, other)
+        between[:, k] = _find_route_edges(graph, one, other)
         if not between[:, k].any():
             raise NoResult(
                 f"the styles cannot change: {explain_styles(graph, [listed[k][1], listed[k + 1][1]])}",
@@ -96,8 +96,9 @@ def find_style_edges(
     return ends, carried, between
 
 
-def _find_way(graph: MotionGraph, before: Bools, after: Bools) -> Bools:
-    """Return a mask (E,) of the edges on short routes from the edges `before` (E,) to the edges `after` (E,)."""
+def _find_route_edges(graph: MotionGraph, before: Bools, after: Bools) -> Bools:
+    """Return a mask (E,) of the edges on short routes that lead from the edges `before` (E,) to the edges `after`
+    (E,)."""
     edges = graph.edges
     there = _count_frames_from(edges.heads[before], edges.tails, edges.heads, edges.n_frames, len(graph.nodes))
     back = _count_frames_from(edges.tails[after], edges.heads, edges.tails, edges.n_frames, len(graph.nodes))
@@ -109,9 +110,9 @@ def _find_way(graph: MotionGraph, before: Bools, after: Bools) -> Bools:
 
 
 def count_frames_ahead(graph: MotionGraph, carried: Bools, between: Bools) -> Floats:
-    """Return the number of frames (N, S) from each node to the style after each style.
+    """Return the number of frames (N, S) from each node to the style that follows each of the S styles.
 
-    It is 0 for styles with a direct transition to the next one.
+    The number is 0 for styles with a direct transition to the next one.
     """
     edges, n = graph.edges, len(graph.nodes)
     out = np.zeros((n, carried.shape[1]))

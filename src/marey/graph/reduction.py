@@ -151,7 +151,7 @@ def _is_good_enough(before: Usefulness, after: Usefulness, loss: float) -> bool:
 
 
 def _measure(graph: MotionGraph, full: MotionGraph, curves: tuple[Floats, ...]) -> Usefulness:
-    """Measure a part of the `full` graph. Nodes that it lacks count as zero progress."""
+    """Measure what a part of the graph `full` can do; nodes that the part lacks count as zero progress."""
     seconds = sum(component.n_frames for component in graph.components) / graph.fps
     progress = float(direction_table(graph, _DIRECTIONS).values.sum()) / (_DIRECTIONS * len(full.nodes))
     changes = []

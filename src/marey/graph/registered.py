@@ -145,7 +145,8 @@ def _make_bridge(
 
 
 def _move(b: Motion, frame: int, full: Motion, target_frame: int) -> Floats:
-    """Return the rigid2d (theta, x, z) that moves b's frame onto `target_frame` of `full`, which has the same pose."""
+    """Return the rigid2d (theta, x, z) that moves frame `frame` of b onto frame `target_frame` of `full`, which has the
+    same pose."""
     turn = quat.mul_inv(full.rotations[target_frame, 0], b.rotations[frame, 0])
     theta = 2.0 * np.arctan2(turn[2], turn[0])
     spin = np.array([float(theta), 0.0, 0.0])

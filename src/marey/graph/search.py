@@ -389,5 +389,5 @@ def _make_beginnings(
 
 
 def _cut_back(walk: PartialWalk, n_frames: int) -> PartialWalk:
-    """Cut a walk back to the first node at which it has played at least `n_frames`."""
+    """Return a walk cut back to the first node at which at least `n_frames` frames have been played."""
     return next(part for part in walk.parts() if part.n_frames >= n_frames or part is walk)

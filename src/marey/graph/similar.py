@@ -81,7 +81,7 @@ def build_by_similarity(clips: Clips | Sequence[Motion], settings: SimilaritySet
 class _Joins(NamedTuple):
     """N pairs of similar frames of two clips.
 
-    ends : indices of the source clip and of the target clip.
+    ends : indices of the source clip and the target clip.
     cells : (N, 2) frame of each clip.
     scores : (N,) similarity, from 0 to 1.
     moves : (N, 3) rigid2d (theta, x, z) that moves the target clip onto the source clip.
@@ -183,8 +183,12 @@ def _make_bridges(motions: Sequence[Motion], joins: _Joins, half: int) -> Iterat
 
 
 def _add_offset(a: Motion, i: int, b: Motion, j: int, move: Floats, n: int) -> tuple[Motion, int]:
-    """Return clip b from frame j + 1 on, moved onto a, with the constant offset that turns its frame j into a's frame
-    i; and the number of extra frames before these. Blending it into b itself fades out the offset."""
+    """Return clip b from frame j + 1 on, with the offset that makes its frame j equal to frame i of a, and the number
+    of extra frames before these.
+
+    The clip is also moved by `move`, onto a. The offset is constant; it fades out when the result is blended into b
+    itself.
+    """
     around = round(_AROUND * a.fps)
     before = min(around, i, j)
     stop = min(j + 1 + n + around, len(b))

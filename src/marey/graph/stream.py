@@ -169,8 +169,8 @@ def _collect_points(graph: MotionGraph) -> tuple[ContactPoint, ...]:
 
 
 def response_time(graph: MotionGraph, table: DirectionTable, rng: Seed = 0, *, trials: int = 50) -> tuple[float, float]:
-    """Measure the time from a change of direction until the character travels that way; return the median and the 90th
-    percentile in seconds.
+    """Measure the time from a request for another direction until the character travels in it; return the median and
+    the 90th percentile in seconds.
 
     In each trial, the requested direction changes after 3 s by 60 to 180 degrees. The response is complete when the
     travel over the last half second points within 30 degrees of the new direction. A trial without a response within
@@ -223,7 +223,8 @@ def response_time(graph: MotionGraph, table: DirectionTable, rng: Seed = 0, *, t
 
 
 def _find_response(walked: Floats, asked: int, wanted: float, fps: float) -> float:
-    """Return the seconds from frame `asked` until the travel direction is within 30 degrees of `wanted`; at most 8."""
+    """Return the seconds from frame `asked` until the walked path (F, 2) runs within 30 degrees of the direction
+    `wanted`; at most 8."""
     back = max(1, round(0.5 * fps))
     for frame in range(asked, asked + round(8.0 * fps)):
         x, z = walked[frame] - walked[frame - back]

@@ -201,7 +201,8 @@ class _Study:
         return np.asarray((curve - smooth_series(curve, _DRIFT * self._cycle))[self._known])
 
     def _average(self, lively: Floats) -> Floats:
-        """Return the median of values (N,) on the compared frames at each phase of the cycle, (_N_PHASES,), mean 0."""
+        """Return the average cycle (_N_PHASES,): the median, at each phase, of values (N,) on the compared frames,
+        minus its mean."""
         present = np.unique(self._phases)
         medians = np.array([np.median(lively[self._phases == each]) for each in present])
         cycle = np.interp(np.arange(_N_PHASES), present, medians, period=_N_PHASES)

@@ -364,7 +364,7 @@ def _make_look(plan: _Plan, k: int, plans: list[_Plan], motion: Motion) -> Look:
 
 
 def _make_notes(track: GazeTrack) -> tuple[str, ...]:
-    """Describe the goals that a settled look misses."""
+    """Return sentences about the goals that a settled look misses."""
     notes = []
     misses, fps = track.misses(), track.motion.fps
     begins = [look.time for look in track.looks[1:]] + [math.inf]
@@ -388,7 +388,7 @@ def _make_notes(track: GazeTrack) -> tuple[str, ...]:
 
 
 def _note_twist(motion: Motion, track: GazeTrack, body: GazeBody) -> tuple[str, ...]:
-    """Describe where the trunk is twisted farther than in people who walk."""
+    """Return sentences about frames in which the trunk is twisted farther than in people who walk."""
     chest, before, after = body.landmarks[2], motion.world(), track.motion.world()
     twist = quat.angle_between(before.rotations[:, chest], after.rotations[:, chest])
     hips = before.positions[:, motion.skeleton.roles["hips"]][:, [0, 2]]

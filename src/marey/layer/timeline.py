@@ -30,8 +30,10 @@ _MAX_FRAMES = 120
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The timeline of a clip. If `stop` is greater than `start`, the clip plays up to `stop` and then repeats the part
-    from `start` to `stop` forever.
+    """The order in which the frames of a clip play.
+
+    If `stop` is greater than `start`, the clip plays up to `stop` and then repeats the part from `start` to `stop`
+    forever.
 
     n_frames : number of frames of the clip.
     start, stop : first and last frame of the loop, fractional; at the seam, `start` replaces `stop`.

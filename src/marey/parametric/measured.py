@@ -44,8 +44,8 @@ def find_blend_frames(reg: RegistrationCurve, weights: Floats, fps: float | None
     the registration is cyclic.
 
     Returns
-    -------
-    u of all frames, concatenated, and (B + 1,) the start of each blend in it, then the total.
+    ------- u of all frames of all blends, concatenated; and the index (B + 1,) at which each blend starts, then the
+    total number of frames.
     """
     rate = reg.fps if fps is None else fps
     slopes = compute_knot_slopes(reg.timewarp.points)

@@ -1,11 +1,12 @@
 """Refine the weights for a target: a few bounded Gauss-Newton steps, starting from the weights given by the samples.
 
-A step ``dw = s y`` of the weights minimizes ``|r - J dw|^2 + damping^2 |y|^2``, where r is the residual and J the
-Jacobian of the parameters. The sum of dw is 0, and the weights stay within their bounds. The factor s of an example is
-its total weight in the samples around the target: where this weight fades out, refinement changes the example less, so
-similar targets get similar weights. For the same reason, J is not updated, r is first projected to the directions that
-J s can change, and damping grows with r. If the examples hardly differ in some direction (for example, kicks along a
-leg that is always stretched), requests in that direction do not change the weights.
+A step dw of the weights is the product s y of a factor s for each example and the vector y that minimizes ``|r - J
+dw|^2 + damping^2 |y|^2``, where r is the residual and J the Jacobian of the parameters. The sum of dw is 0, and the
+weights stay within their bounds. The factor s of an example is its total weight in the samples around the target: where
+this weight fades out, refinement changes the example less, so similar targets get similar weights. For the same reason,
+J is not updated, r is first projected to the directions that J s can change, and damping grows with r. If the examples
+hardly differ in some direction (for example, kicks along a leg that is always stretched), requests in that direction do
+not change the weights.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Quadrature(NamedTuple):
 
 @helper
 def _pace(low: Floats1D, high: Floats1D, weights: Floats1D, x: float) -> float:
-    """Return m dt/dx at position x of a span, for a blend with weights (n,).
+    """Return m dt/dx, with the time t in seconds, at position x of a span, for a blend with weights (n,).
 
     low, high : (n,) slopes of the n motions at the ends of the span.
     """

@@ -173,7 +173,8 @@ def _make_stuck_error(samples: NodeComparison, source: Node, target: Node, stuck
 
 
 def find_free_box(fine: Floats, lost: Floats) -> tuple[Floats, Floats] | None:
-    """Return a box (low, high) that contains samples of `fine` (those with a transition) and none of `lost`.
+    """Return a box (low, high) that contains samples with a transition, `fine` (n, d), and none of those without,
+    `lost` (m, d).
 
     Return None if fewer than two samples of `fine` remain in the box.
     """

@@ -18,9 +18,8 @@ from marey.maths import vector_kernels as vec
 
 @helper
 def _weigh(off: Floats2D, heat: Floats1D, slope: Floats1D, weights: Floats1D) -> float:
-    """Write the weights (n,) for the tilt `slope` (d,), with sum 1, to `weights`; return the value that the tilt
-    minimizes.
-    """
+    """Write the weights (n,) for the tilt `slope` (d,), with sum 1, to `weights`; return log sum exp(heat + off .
+    slope)."""
     n, d = off.shape
     top = -math.inf
     for i in range(n):

@@ -199,7 +199,8 @@ class Node(FrozenRecord):
         return bool(self.region.contains(given)[0])
 
     def reached(self, parameters: ArrayLike) -> Floats:
-        """Return the parameters (d,) that the motion for requested ones (d,) really has, as far as the space knows."""
+        """Return the parameters (d,) that the motion for requested parameters (d,) actually has, as far as the space
+        knows."""
         given = self.project(np.atleast_1d(parameters))
         own = getattr(self.space, "reached", None)
         return given if own is None else np.asarray(own(given))
@@ -230,7 +231,8 @@ class Node(FrozenRecord):
         return ExampleReach(len(own), int(met.sum()), " and ".join(dict.fromkeys(named)))
 
     def motion(self, parameters: ArrayLike) -> Motion:
-        """Return the motion with the parameters (d,), or with the nearest that the node's motions can have."""
+        """Return the motion with the parameters (d,), or with the nearest parameters that the node's motions can
+        have."""
         return self.space(self.project(np.atleast_1d(parameters)))
 
     def samples(self, n: int, rng: np.random.Generator, *, corners: bool = False) -> Floats:

@@ -59,7 +59,8 @@ class Soles:
         return out
 
     def steps(self, points: Floats, moves: Floats) -> Floats:
-        """Return the movements (F - 1, K, 2) of points (F, K, 3) between frames; see `stance_kernels.measure_steps`."""
+        """Return the movements (F - 1, K, 2) of points (F, K, 3) over the floor between frames; see
+        `stance_kernels.measure_steps`."""
         out = np.empty((len(points) - 1, points.shape[1], 2))
         measure_steps(points, moves, out)
         return out

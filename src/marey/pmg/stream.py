@@ -383,7 +383,8 @@ class CharacterStream(PlayedStream):
         )
 
     def _candidates(self, option: TransitionOption, requested: Floats) -> Iterator[Floats]:
-        """Yield parameters to try: the nearest allowed to the request, others closer to the middle, the fallback."""
+        """Yield parameters to try: the allowed ones nearest to the request, others closer to the middle, then the
+        fallback."""
         node, allowed = option.node, option.range.region
         wanted, middle = allowed.project(requested, node.scale), allowed.middle
         for k in range(_HALVINGS + 2):
@@ -392,7 +393,8 @@ class CharacterStream(PlayedStream):
         yield node.project(option.range.fallback)
 
     def _nearer(self, wanted: Floats, bad: float) -> Iterator[Floats]:
-        """Yield parameters to try for a change within a clip: those wanted, then others nearer to the current ones.
+        """Yield parameters to try for a change within a clip: first `wanted`, then parameters that are nearer to the
+        current ones.
 
         Costs are about proportional to the change.
         """
