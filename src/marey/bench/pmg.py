@@ -144,7 +144,11 @@ def _measure_page(name: str, character: ParametricMotionGraph) -> BenchResult:
 
 
 class Visit(NamedTuple):
-    """A walk to a point: meters walked and seconds; infinite if it is missed. Processor time and number of choices."""
+    """Result of a walk to a point.
+
+    length, seconds : meters walked and duration; infinite if the point was missed.
+    spent, n_choices : processor time of the choices in seconds, and their number.
+    """
 
     length: float
     seconds: float

@@ -40,8 +40,11 @@ _EXAMPLES, _DRAG_SECONDS, _DRAG_RATE, _STEPS = 12, 1.5, 120.0, 100
 
 @dataclass(slots=True)
 class _Run:
-    """Measurements of one page: indices of the live frames it received, and in seconds their latencies and the response
-    times of requests."""
+    """Measurements of one page.
+
+    frames : indices of the live frames that it received. latencies : their latencies in seconds.
+    answers : seconds until each small request was answered.
+    """
 
     frames: list[int] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
@@ -104,7 +107,11 @@ def save_drag_space(path: Path) -> tuple[list[list[float]], int]:
 
 @dataclass(slots=True)
 class _Drag:
-    """Record of a drag: processor time in seconds, messages to the server, and response times in seconds."""
+    """Record of a drag.
+
+    cpu : processor time in seconds; None if unknown. n_messages : messages sent to the server.
+    answers : seconds until each target was answered.
+    """
 
     cpu: float | None = None
     n_messages: int = 0

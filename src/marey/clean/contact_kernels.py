@@ -468,16 +468,16 @@ def _find_departure(
     reach : how many frames to search inward and outward.
     beyond, noises : as in `refine_edges`.
     """
-    (frame, way), (inwards, outwards) = edge, reach
+    (frame, direction), (inwards, outwards) = edge, reach
     n_out = -inwards
-    while n_out < outwards and _square_distance(path[frame + way * (n_out + 1)], place) <= square(noises * noise):
+    while n_out < outwards and _square_distance(path[frame + direction * (n_out + 1)], place) <= square(noises * noise):
         n_out += 1
     n_out = min(n_out + beyond, outwards)
     best, max_gain = 0, -1.0
     for shift in range(-inwards, n_out):
         norm, x, y, z = 0.0, 0.0, 0.0, 0.0
         for i in range(shift + 1, n_out + 1):
-            f, q = frame + way * i, float((i - shift) * (i - shift))
+            f, q = frame + direction * i, float((i - shift) * (i - shift))
             norm += q * q
             x += q * (path[f, 0] - place[0])
             y += q * (path[f, 1] - place[1])
@@ -488,4 +488,4 @@ def _find_departure(
     # Below this gain (noise exceeds it once in a million), the point has not left at all.
     if max_gain < 30.0 * noise * noise:
         best = n_out
-    return frame + way * best
+    return frame + direction * best

@@ -124,22 +124,22 @@ def _move_into(balls: Floats2D, n: int, held: int, before: Vec, stretched: float
     Plants, the first `held` balls, take priority. The total is at most the length of a limb: beyond that, the target is
     out of reach.
     """
-    way = _limit_way(balls, n, find_nearest_in_balls(balls, n), before, stretched)
-    if held == n or held == 0 or _is_in_all(balls, held, way):
-        return way
+    move = _limit_move(balls, n, find_nearest_in_balls(balls, n), before, stretched)
+    if held == n or held == 0 or _is_in_all(balls, held, move):
+        return move
     left = balls[:held].copy()
     for i in range(held):
-        vec.put(left[i], 0, vec.sub(vec.get(balls[i], 0), way))
-    return _limit_way(balls, held, vec.add(way, find_nearest_in_balls(left, held)), before, stretched)
+        vec.put(left[i], 0, vec.sub(vec.get(balls[i], 0), move))
+    return _limit_move(balls, held, vec.add(move, find_nearest_in_balls(left, held)), before, stretched)
 
 
 @helper
-def _limit_way(balls: Floats2D, n: int, way: Vec, before: Vec, stretched: float) -> Vec:
+def _limit_move(balls: Floats2D, n: int, move: Vec, before: Vec, stretched: float) -> Vec:
     shortest = 0.0
     for i in range(n):
         shortest = balls[i, _LENGTH] if i == 0 else min(shortest, balls[i, _LENGTH])
     max_length = max((1.0 + stretched) * shortest, vec.norm(before))
-    return vec.sub(_limit_length(vec.add(before, way), max_length), before) if n > 0 else way
+    return vec.sub(_limit_length(vec.add(before, move), max_length), before) if n > 0 else move
 
 
 @helper

@@ -22,7 +22,10 @@ CONTACT_F1 = 0.97
 
 
 class DemoFile(NamedTuple):
-    """A file written by the demo: its content, the result of its check, and what to open it with."""
+    """A file written by the demo.
+
+    what : its content. check, ok : result of its check as text, and whether it passed. look : how to look at it.
+    """
 
     path: Path
     what: str

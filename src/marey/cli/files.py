@@ -99,10 +99,10 @@ def check_replaced(path: str | os.PathLike[str], form: str = "marey.motion") -> 
 
 
 class ReplaceGuard:
-    """Checks the files that a command for folders would replace: one made by more steps must stay.
+    """Checks the files that a command for folders would replace. A file with an edit that the new file lacks must stay.
 
-    Otherwise, cleaning a folder into that of its repaired clips would undo their repair. A copy of the input may
-    go, also one that another program wrote.
+    Otherwise, cleaning a folder into the folder of its repaired clips would undo their repair. A copy of the input may
+    be replaced, even if another program wrote it.
     """
 
     def __init__(self) -> None:

@@ -109,9 +109,9 @@ def _splice(legs: Motion, arms: Motion, options: dict[str, Any]) -> tuple[Motion
 
 
 def _shift_times(step: Mapping[str, Any], begin: float) -> dict[str, Any]:
-    """Return what provenance says about a splice; its times begin with the used part of UPPER and become file times.
+    """Return the provenance record of a splice, with its times converted to times in the file of UPPER.
 
-    begin : where the used part begins, in seconds.
+    begin : seconds in the file at which the used part of UPPER begins.
     """
     report = {key: value for key, value in step.items() if key not in ("op", "lower", "upper")}
     if report.get("loop"):

@@ -115,11 +115,11 @@ class Changes(NamedTuple):
 class ClipModel:
     """The model of a graph. The states of all nodes, S in total, are numbered one node after the other.
 
-    tables : by node.
-    joins : by source and target node, computed on demand: how clips are placed.
-    costs : likewise, (G H, 1) costs of transitions from each of G grid points to each of H, as fractions of the edge's
-        limit.
-    changes : by node, computed on demand: changes within clips, about `every` seconds apart.
+    tables : table of each node, by name.
+    joins : predicts where clips start, by (source, target) node; computed on demand.
+    costs : (G H, 1) costs of transitions from each of G grid points of the source to each of H grid points of the
+        target, as fractions of the edge's limit, by (source, target) node; computed on demand.
+    changes : changes within the clips of each node, about `every` seconds apart, by name; computed on demand.
     """
 
     def __init__(self, graph: ParametricMotionGraph, every: float = 0.1) -> None:
@@ -145,7 +145,8 @@ class ClipModel:
         return sum(len(table.grid) for table in self.tables.values())
 
     def begin(self, state: ControlState, option: TransitionOption, parameters: Floats) -> ClipStarts:
-        """Return the beginnings of an option's clips with parameters (N, d)."""
+        """Return the `ClipStarts` of N clips of an option's node, with parameters (N, d), after the transition from the
+        current clip."""
         n = len(parameters)
         here = np.tile(option.place, (n, 1))
         # The first clip of a stream has no predecessor; a change within a clip does not move the character.
@@ -157,7 +158,7 @@ class ClipModel:
     def follow(
         self, node: str, target: str, parameters: Floats, places: Floats | None, unit: Floats, *, exact: bool = False
     ) -> ClipStarts:
-        """Return the beginnings of N K clips of `target`: K after each of N clips of `node`, in that order.
+        """Return the `ClipStarts` of N K clips of `target`: K after each of N clips of `node`, in that order.
 
         parameters : (N, d) parameters of the clips of `node`. places : (N, 3) rigid2d at which they are left; None if
         it does not matter where the new clips begin. unit : (K, e) new clips as fractions of each parameter box.
@@ -237,7 +238,8 @@ class ClipModel:
         return Changes(moments, pairs.astype(np.float32).astype(np.float64))
 
     def hold_clips(self, name: str, starts: ClipStarts, seconds: float) -> ClipStarts:
-        """Let clips of a node end at the first moment, after some seconds, at which they can be changed."""
+        """Return the starts of clips of a node, changed so that each clip ends at the first moment at which it can be
+        changed after `seconds`."""
         moments, last = self.find_changes(name).moments, find_change_window(self.graph, self.graph.fps)[1]
         found, table = np.empty((len(starts.enter), 2)), self.tables[name]
         read_rows(table.axes, table.timing, starts.parameters, found)
@@ -295,7 +297,7 @@ def _build_table(graph: ParametricMotionGraph, name: str, first: int) -> NodeTab
 
 
 def start_clips(parameters: Floats, enter: Floats, here: Floats) -> ClipStarts:
-    """Return beginnings of N clips that are played until they are left; see `ClipStarts`."""
+    """Return the `ClipStarts` of N clips that are played until they are left."""
     n, contiguous = len(enter), np.ascontiguousarray
     return ClipStarts(contiguous(parameters), contiguous(enter), contiguous(here), np.ones(n), np.zeros(n, np.int64))
 

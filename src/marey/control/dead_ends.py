@@ -217,7 +217,7 @@ def _find_facing_times(model: ClipModel, rings: dict[str, list[str]]) -> Floats:
 
 
 def _find_sharpest_turns(planner: Planner, sign: float) -> Floats:
-    """Return for each state (S,) the sharpest turn, in radians, among all clips that can follow, now or later.
+    """Return the sharpest turn (S,), in radians, of all clips that can follow each state, now or later.
 
     `sign` is 1 for turns to the left, -1 for turns to the right.
     """

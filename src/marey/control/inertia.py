@@ -116,7 +116,8 @@ class InertialPlayer:
         rebase(_make_moving_frame(reel, to), self.place, self._pose, coming, reel.fps, self._x, self._v)
 
     def _enter_clip(self) -> None:
-        """Store the last row and the label of the clip that contains the current row, for all frames of the clip."""
+        """Store the last row and the label of the clip that contains the current row, because they are the same for all
+        frames of the clip."""
         self._last_row = self.reel.last_row(self.row)
         self._labels = (self.reel.names[self.reel.find_clip(self.row)],)
 

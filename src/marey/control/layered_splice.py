@@ -186,5 +186,6 @@ def _feet_offset(skeleton: Skeleton, positions: Floats) -> Floats:
 
 
 def _gait_features(now: Floats, ago: Floats) -> Floats:
-    """Return features (..., 4) for comparing gaits: vector between the feet (up, ahead), and 1.5 times its change."""
+    """Return features (..., 4) for comparing gaits: the vector between the feet now (up, ahead), and 1.5 times its
+    change since `ago`."""
     return np.concatenate([now[..., 1:], 1.5 * (now - ago)[..., 1:]], axis=-1)

@@ -103,7 +103,7 @@ class PlanFile(FrozenRecord, Stored):
     @classmethod
     def from_planner(cls, planner: Planner) -> PlanFile:
         """Compute all tables of a planner. Those of points and poses include path lengths, as in `GoTo` by default."""
-        rows, short = planner.model.tables, _prefer_short_ways(planner.graph)
+        rows, short = planner.model.tables, _get_default_planner(planner.graph)
         tables = {kind: (short if kind in _PLACES else planner).table(kind) for kind in (*_GOALS, "node")}
         dims = [len(each.axes) for each in rows.values()]
         grids = [tables[kind].grid for kind in _GOALS]
@@ -168,7 +168,8 @@ class PlanFile(FrozenRecord, Stored):
 def _split(
     rows: Floats, counts: Ints, edges: list[tuple[str, str]], wanted: list[int]
 ) -> list[tuple[tuple[str, str], Floats]]:
-    """Return the rows of each edge that has any. `wanted` holds the number of rows that each edge should have."""
+    """Split stored rows by edge; return the rows of each edge that has any. `wanted` holds the number of rows that each
+    edge should have."""
     if len(counts) != len(edges) or len(rows) != counts.sum() or any((counts != 0) & (counts != np.array(wanted))):
         raise InvalidValue(f"rows of edges must be {wanted} or 0, not {counts.tolist()} with {len(rows)} in total")
     parts = zip(edges, np.split(rows, np.cumsum(counts)), strict=False)
@@ -220,12 +221,12 @@ def load_plan(graph: ParametricMotionGraph, character: str | os.PathLike[str]) -
     with validating(path, PlanFile.FILE.name):
         found.fill_model(planner.model)
     for kind, table in found.to_tables().items():
-        (_prefer_short_ways(graph) if kind in _PLACES else planner).put_tables({kind: table})
+        (_get_default_planner(graph) if kind in _PLACES else planner).put_tables({kind: table})
     return True
 
 
-def _prefer_short_ways(graph: ParametricMotionGraph) -> Planner:
-    """Return the planner that `GoTo` uses by default."""
+def _get_default_planner(graph: ParametricMotionGraph) -> Planner:
+    """Return the planner that `GoTo` uses by default, which gives weight to path lengths."""
     return get_planner(graph, None, GoToSettings().short_way)
 
 

@@ -76,8 +76,8 @@ class _Candidates(NamedTuple):
 
     parameters : (N, d) parameters of the clips.
     places : (N, 3) rigid2d at their ends.
-    gone : (N,) seconds until then.
-    done, onward : (N,) cost of the plan if it ends with this clip, and if it continues.
+    gone : (N,) seconds until the end of each clip.
+    done, onward : (N,) cost of the plan in seconds if it ends with the clip, and if it continues.
     before, rows : the preceding clips, and the index (N,) of each clip's predecessor among them; `before` is None for
         first clips.
     """
@@ -152,7 +152,7 @@ class Planner:
         return out
 
     def nearest_node(self, state: ControlState, names: Iterable[str]) -> str | None:
-        """Return the node, among `names`, that can begin soonest after the state's clip; None if none can."""
+        """Return that of the nodes `names` which can begin soonest after the state's clip; None if none can."""
         seconds = {
             name: -1.0 if name == state.node else self.seconds_to_node(state.node, state.parameters, name)
             for name in names
@@ -191,7 +191,8 @@ class Planner:
         return state.options[best]
 
     def _seconds_by(self, option: TransitionOption, target: str) -> float:
-        """Return the seconds until a clip of `target` begins, after one clip from the middle of an option's box."""
+        """Return the seconds until a clip of `target` begins, if the next clip is the one in the middle of the option's
+        parameter box."""
         node, box = option.node.name, option.range
         parameters = box.middle[None]
         starts = start_clips(parameters, np.full(1, box.enter), np.zeros((1, 3)))

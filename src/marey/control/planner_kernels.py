@@ -47,8 +47,9 @@ class GoalValues(NamedTuple):
     """A goal, and the value table for it.
 
     place : (3,) rigid2d of the goal; the heading is NaN if any heading is allowed. limits : (4,) maximum distance in
-    meters, cost in seconds per meter, maximum heading error in radians, cost in seconds per radian; for a direction,
-    see `measure_facing`. values : (B G, C) value table of the clips' node, at B moments. grid : columns of the table.
+        meters, cost in seconds per meter of distance, maximum heading error in radians, cost in seconds per radian of
+        error; for a direction, see `measure_facing`. values : (B G, C) value table of the clips' node, at B moments.
+        grid : columns of the table.
     horizon : time constant of the discount in seconds; 0 for none.
     """
 
@@ -60,7 +61,7 @@ class GoalValues(NamedTuple):
 
 
 class ClipCosts(NamedTuple):
-    """Costs of N clips of one node on the way to a goal, in seconds.
+    """Costs of N clips of one node on the path to a goal, in seconds.
 
     places : (N, 3) rigid2d when the next transition begins. spent : (N,) seconds of each clip. done : (N,) cost up to
     the time at which the clip reaches the goal; infinite if it does not. onward : (N,) cost of the clip and of the
@@ -148,14 +149,14 @@ def enter_clips(
 
 
 @helper
-def _lay_path(table: PathTable, index: Ints1D, weights: Floats1D, clips: ClipStarts, n: int, way: Floats2D) -> float:
+def _lay_path(table: PathTable, index: Ints1D, weights: Floats1D, clips: ClipStarts, n: int, path: Floats2D) -> float:
     """Write the path (W, 3) of clip n from where it begins to where it ends; headings are unwrapped.
 
     The clip is the mean of the table's rows `index` with weights `weights`. Returns the seconds that are played.
     """
     enter, here = clips.enter[n], clips.here[n]
     paths = table.paths
-    last, n_points = paths.shape[1] - 1, len(way)
+    last, n_points = paths.shape[1] - 1, len(path)
     stop, duration = 0.0, 0.0
     for c in range(len(index)):
         stop += weights[c] * table.timing[index[c], 0]
@@ -170,14 +171,14 @@ def _lay_path(table: PathTable, index: Ints1D, weights: Floats1D, clips: ClipSta
             for c in range(len(index)):
                 row = index[c]
                 total += weights[c] * (paths[row, before, k] * (1.0 - t) + paths[row, before + 1, k] * t)
-            way[w, k] = total
-    turn, x0, z0 = here[0] - way[0, 0], way[0, 1], way[0, 2]
+            path[w, k] = total
+    turn, x0, z0 = here[0] - path[0, 0], path[0, 1], path[0, 2]
     cosine, sine = math.cos(turn), math.sin(turn)
     for w in range(n_points):
-        x, z = way[w, 1] - x0, way[w, 2] - z0
-        way[w, 0] += turn
-        way[w, 1] = here[1] + x * cosine + z * sine
-        way[w, 2] = here[2] + z * cosine - x * sine
+        x, z = path[w, 1] - x0, path[w, 2] - z0
+        path[w, 0] += turn
+        path[w, 1] = here[1] + x * cosine + z * sine
+        path[w, 2] = here[2] + z * cosine - x * sine
     return float((stop - enter) * duration)
 
 
@@ -195,23 +196,23 @@ def lay_paths(table: PathTable, clips: ClipStarts, out: Out[Floats3D], seconds: 
 
 
 @helper
-def _pass_goal(way: Floats2D, seconds: float, goal: Floats1D, limits: Floats1D) -> float:
+def _pass_goal(path: Floats2D, seconds: float, goal: Floats1D, limits: Floats1D) -> float:
     """Return the lowest cost, in seconds, at which a path (W, 3) reaches `goal` (3,); infinity if it does not.
 
-    way : rigid2d along the path.
+    path : rigid2d along the path.
     seconds : duration of the path.
     limits : see `GoalValues`.
     """
-    best, n = math.inf, len(way) - 1
+    best, n = math.inf, len(path) - 1
     for w in range(n):
-        x, z = way[w, 1], way[w, 2]
-        dx, dz = way[w + 1, 1] - x, way[w + 1, 2] - z
+        x, z = path[w, 1], path[w, 2]
+        dx, dz = path[w + 1, 1] - x, path[w + 1, 2] - z
         t = min(max(((goal[1] - x) * dx + (goal[2] - z) * dz) / max(dx * dx + dz * dz, 1e-12), 0.0), 1.0)
         apart = math.sqrt(square(x + t * dx - goal[1]) + square(z + t * dz - goal[2]))
         if apart < limits[0]:
             off = 0.0
             if not math.isnan(goal[0]):
-                facing = way[w, 0] + t * (way[w + 1, 0] - way[w, 0])
+                facing = path[w, 0] + t * (path[w + 1, 0] - path[w, 0])
                 off = abs((facing - goal[0] + math.pi) % (2.0 * math.pi) - math.pi)
             if off < limits[2]:
                 best = min(best, (w + t) / n * seconds + limits[1] * apart + limits[3] * off)
@@ -242,14 +243,14 @@ def _measure_facing(before: float, after: float, limits: Floats1D) -> float:
 
 
 @helper
-def _measure_way(way: Floats2D, before: float, limits: Floats1D) -> float:
+def _measure_path_facing(path: Floats2D, before: float, limits: Floats1D) -> float:
     """Return the weighted fraction of the time in which a path (W, 3) does not face a direction.
 
     before : heading error at the beginning of the path, in radians. limits : see `measure_facing`.
     """
-    n, total = len(way) - 1, 0.0
+    n, total = len(path) - 1, 0.0
     for w in range(n):
-        total += _weigh_facing(before - (way[w + 1, 0] - way[0, 0]), limits)
+        total += _weigh_facing(before - (path[w + 1, 0] - path[0, 0]), limits)
     return total / n
 
 
@@ -317,12 +318,12 @@ def weigh_clips(table: PathTable, clips: ClipStarts, goal: GoalValues, n_points:
     """
     n_corners = 2 ** len(table.axes)
     index, weights = np.empty(n_corners, dtype=np.int64), np.empty(n_corners)
-    way = np.empty((n_points, 3))
+    path = np.empty((n_points, 3))
     is_direction = len(goal.grid.distances) == 1
     for n in range(len(clips.parameters)):
         _write_corners(table.axes, clips.parameters[n], index, weights)
-        seconds = _lay_path(table, index, weights, clips, n, way)
-        end = way[n_points - 1]
+        seconds = _lay_path(table, index, weights, clips, n, path)
+        end = path[n_points - 1]
         x, z = goal.place[1] - end[1], goal.place[2] - end[2]
         cosine, sine = math.cos(end[0]), math.sin(end[0])
         left, ahead = x * cosine - z * sine, x * sine + z * cosine
@@ -337,10 +338,10 @@ def weigh_clips(table: PathTable, clips: ClipStarts, goal: GoalValues, n_points:
         costs.spent[n], costs.done[n] = seconds, math.inf
         if is_direction:
             before = (goal.place[0] - clips.here[n, 0] + math.pi) % (2.0 * math.pi) - math.pi
-            off = _measure_way(way, before, goal.limits)
+            off = _measure_path_facing(path, before, goal.limits)
             costs.onward[n] = seconds * off + math.exp(-seconds / goal.horizon) * value
         else:
-            costs.done[n] = _pass_goal(way, seconds, goal.place, goal.limits)
+            costs.done[n] = _pass_goal(path, seconds, goal.place, goal.limits)
             costs.onward[n] = seconds + value
 
 

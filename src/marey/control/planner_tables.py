@@ -56,14 +56,16 @@ class ValueTable:
 
 
 def list_targets(model: ClipModel, node: str, nodes: tuple[str, ...] | None) -> list[str]:
-    """List the nodes that can follow a node on the way to a goal: those that move the character, if there are any."""
+    """Return the nodes that can follow a node on the way to a goal: those that move the character; if there are none,
+    all that can follow."""
     targets = [name for name in model.tables[node].boxes if nodes is None or name in nodes]
     return [name for name in targets if model.tables[name].moves] or targets
 
 
 def list_rings(graph: ParametricMotionGraph) -> dict[str, list[str]]:
-    """List the node that follows each node while the character turns, if there is one."""
-    return {name: list(find_turning_ring(graph, name)[-1:]) for name in graph.nodes}
+    """Return for each node a list with the node that follows it while the character turns; the list is empty if there
+    is none."""
+    return {name: list(turning_ring(graph, name)[-1:]) for name in graph.nodes}
 
 
 def build_table(model: ClipModel, kind: str, nodes: tuple[str, ...] | None) -> ValueTable:

@@ -317,7 +317,7 @@ def _build_tables(char: SampledCharacter) -> ValueTables:
 
 
 def _avoid(char: SampledCharacter, costs: Floats) -> Floats:
-    """Return costs (E, C) that are infinite for transitions that are not useful for going somewhere."""
+    """Return the costs as (E, C), infinite for transitions that are not useful for going somewhere."""
     return np.asarray(np.where(char.useful[:, None], costs, np.inf))
 
 

@@ -236,7 +236,8 @@ class SampledStream(PlayedStream):
         return int(options[best]) if np.isfinite(gaps[best]) else None
 
     def _measure_miss(self, place: Floats, e: int, target: Floats) -> float:
-        """Return how far a transition's clip misses a target, after a clip at `place`; infinite if it hits nothing."""
+        """Return the distance in meters by which the clip of transition e misses a target, if the transition begins in
+        a clip at `place`; infinite if the clip hits nothing."""
         links = self.character.transitions
         hit = self.character.clips[links.target[e]].hit
         if hit is None:

@@ -229,9 +229,9 @@ def _warn_of_detour(walk: Walk, replanned: Walk, goal: Floats) -> None:
     from scipy.spatial import cKDTree
 
     seconds = (len(replanned) - len(walk)) / walk.graph.fps
-    way, other = find_walked_path(walk), find_walked_path(replanned)
-    line = np.linspace(way[-1], goal, 100)
-    away = float(cKDTree(np.concatenate([way, line])).query(other)[0].max())
+    walked, other = find_walked_path(walk), find_walked_path(replanned)
+    line = np.linspace(walked[-1], goal, 100)
+    away = float(cKDTree(np.concatenate([walked, line])).query(other)[0].max())
     if seconds > _LONG_DETOUR or away > _WIDE_DETOUR:
         warnings.warn(
             f"to end at this position and heading, the walk makes a detour that takes {max(seconds, 0.0):.1f} s longer "

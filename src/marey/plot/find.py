@@ -205,7 +205,8 @@ def _tier_color(tier: int) -> str:
 
 
 def _around(found: MatchResult) -> Floats:
-    """Place the matches, (n, 2) centimeters: radius is the distance from the query, the angle separates branches."""
+    """Return the positions (n, 2) of the matches in the plot, in centimeters: the radius is the distance from the
+    query, the angle separates branches."""
     children: list[list[int]] = [[] for _ in found.matches]
     for k, parent in enumerate(found.parents.tolist()):
         if parent >= 0:

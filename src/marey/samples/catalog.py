@@ -19,7 +19,10 @@ _SIDES = ("left", "right")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a sample: a number from `low` to `high` in `unit`, or one of `choices`."""
+    """A parameter of a sample: a number from `low` to `high`, or one of `choices`.
+
+    what : description for users. integer : whether the number must be whole.
+    """
 
     name: str
     default: float | str
@@ -66,7 +69,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A sample of the catalog: description, generator, and parameters."""
+    """A sample of the catalog: its description `what`, and the generator `make`."""
 
     what: str
     make: Maker

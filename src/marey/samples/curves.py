@@ -14,7 +14,7 @@ _FAR = 1e6
 
 
 def min_jerk(s: Floats) -> Floats:
-    """Evaluate the minimum-jerk curve, the way a hand moves to a target.
+    """Evaluate the minimum-jerk curve, which describes how a hand moves to a target.
 
     It goes from 0 at s = 0 to 1 at s = 1, is at rest at both ends, and constant beyond them.
     """

@@ -111,7 +111,10 @@ def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
 
 
 def _find_nearest(pose_at: Callable[[float], Pose], side: str, target: Triple) -> Pose:
-    """Find the smallest body movement that makes a target reachable, among the poses `at(0)` to `at(1)`."""
+    """Return the pose with the smallest body movement that puts a target within reach of one hand.
+
+    pose_at : function that returns the pose at a fraction, from 0 for no movement to 1 for the largest one.
+    """
     fractions = np.linspace(0.0, 1.0, 41)
     poses = [pose_at(float(fraction)) for fraction in fractions]
     distance = np.linalg.norm(np.array(target) - still_points(poses).shoulders[side], axis=1)

@@ -197,7 +197,7 @@ def sneaking(speed: Floats, crouch: float) -> GaitStyle:
 
 
 def mix_styles(a: GaitStyle, b: GaitStyle, alpha: Floats) -> GaitStyle:
-    """Interpolate two styles with weights `alpha` (F,): `a` where it is 0, `b` where it is 1."""
+    """Interpolate two styles with weights `alpha` (F,): 0 gives `a`, 1 gives `b`."""
     pairs = {f.name: (getattr(a, f.name), getattr(b, f.name)) for f in fields(GaitStyle)}
     return GaitStyle(**{name: x + alpha * (y - x) for name, (x, y) in pairs.items()})
 

@@ -55,7 +55,10 @@ class FileRow(NamedTuple):
 
 
 class ClipRow(NamedTuple):
-    """A prepared clip, or the `reason` why it could not be prepared. `skeleton` is the key of its skeleton."""
+    """A prepared clip, or the reason why it could not be prepared.
+
+    key, skeleton : keys of the clip and of its skeleton. reason : None if the clip was prepared.
+    """
 
     key: str
     reason: str | None
@@ -144,7 +147,8 @@ class Index:
         return out
 
     def put_arrays(self, arrays: Mapping[str, NDArray[Any]], apart: Iterable[str]) -> None:
-        """Store arrays. For keys in `apart`, whose arrays are in separate files, store only that they exist."""
+        """Store arrays. `apart` are keys whose arrays are in separate files; for these, store only that the array
+        exists."""
         outside = set(apart)
         rows = [
             (key, array.dtype.str, json.dumps(array.shape), None if key in outside else _pack_array(array))
@@ -167,7 +171,7 @@ class Index:
     @contextmanager
     def _open_to_read(self) -> Iterator[sqlite3.Connection]:
         with self._translate_errors(), closing(sqlite3.connect(self.path, _PATIENCE, isolation_level=None)) as db:
-            if self._measure_age(db) < VERSION:  # empty, or written by an older marey
+            if self._read_version(db) < VERSION:  # empty, or written by an older marey
                 with self._writing():
                     pass
             db.execute("BEGIN")
@@ -185,13 +189,14 @@ class Index:
             ) from None
         with self._translate_errors(), closing(sqlite3.connect(self.path, _PATIENCE, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
-            if self._measure_age(db) < VERSION:
+            if self._read_version(db) < VERSION:
                 _start(db)
             yield db
             db.execute("COMMIT")
 
-    def _measure_age(self, db: sqlite3.Connection) -> int:
-        """Return the version of the file, 0 for a new one. Raise an error for other files and newer versions."""
+    def _read_version(self, db: sqlite3.Connection) -> int:
+        """Return the version of the file, 0 if it is new. Raise an error for files of other programs and for newer
+        versions."""
         (owner,), (version,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version"))
         if (owner, version) == (0, 0) and db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
             return 0

@@ -330,7 +330,8 @@ class MotionSet:
 
 
 class _EveryClip:
-    """The clips of a set, of all skeletons."""
+    """The clips of a set as a sequence that includes all skeletons; `MotionSet` itself only gives clips of one
+    skeleton."""
 
     def __init__(self, motions: MotionSet) -> None:
         self._motions, self._prepared = motions, motions._prepare_all()

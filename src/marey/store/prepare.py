@@ -91,7 +91,11 @@ class DerivedJob(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Outcome of a job. If the file has `changed`, nothing was stored. `messages` are the warnings."""
+    """Outcome of a job.
+
+    key : key of the clip. changed : whether the file changed while it was read; then nothing was stored.
+    messages : the warnings.
+    """
 
     key: str
     changed: bool
@@ -154,7 +158,8 @@ def run_job(
     put: Callable[[T | None, str | None], None],
     changed: Callable[[], bool],
 ) -> Outcome:
-    """Make a value and store it with `put`; if it cannot be made, store the reason; if its file `changed`, nothing."""
+    """Make a value and store it with `put`, or the reason why it cannot be made. If `changed()` is then true, store
+    nothing."""
     value: T | None = None
     reason: str | None = None
     with collect_warnings() as messages:

@@ -261,7 +261,7 @@ def _in_order(
 
 
 def each(function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
-    """Return the results of one batch."""
+    """Return the results of `function` for one batch of items."""
     return [function(item) for item in items]
 
 

@@ -34,8 +34,9 @@ _PER_SPEED = 0.5
 class MoveTree:
     """Named clips and the transitions between them. Any number of streams can share one tree.
 
-    names : names of the C clips. reel : the clips. passages : all transitions. ways_out : for each clip, indices of the
-    passages that leave it, in the given order. speeds : (C,) mean speed of each clip, m/s.
+    names : names of the C clips. reel : the clips. passages : all transitions (see `Passage`). ways_out : for each
+        clip, indices of the passages that leave it, in the order in which they were given. speeds : (C,) mean speed of
+        each clip, m/s.
     """
 
     names: tuple[str, ...]
@@ -60,7 +61,7 @@ class MoveTree:
         ----------
         clips : clips by name.
         successions : for each clip, the clips that may follow it. A name stands for a `Succession` with the `length`
-            and `position` below. The first one is used if there is no command.
+            and `position` below. The first of them is played if there is no command.
         length : duration of a transition in seconds.
         position : ``"ends"`` to overlap the end of one clip with the beginning of the next; ``"best"`` to put the
             transition where the two are most similar.
@@ -244,7 +245,8 @@ class MoveTreeStream(PlayedStream):
         return min(open_exits, key=lambda edge: self._compute_cost(edge, heading, self._depth))
 
     def _compute_cost(self, edge: int, heading: float, depth: int) -> float:
-        """Return the sum of the errors at the ends of the next `depth` clips along the best route, in radians."""
+        """Return the sum of the errors, in radians, at the ends of the next `depth` clips along the best route that
+        begins with the passage `edge`."""
         tree = self.tree
         passage = tree.passages[edge]
         placed = heading + float(passage.move[0])
@@ -254,7 +256,7 @@ class MoveTreeStream(PlayedStream):
         return cost
 
     def _compute_error(self, heading: float, clip: int) -> float:
-        """Return the difference from the command, in radians, at the end of a clip with a heading there."""
+        """Return the difference from the command, in radians, if a clip ends with the heading `heading`."""
         error = 0.0
         if self._direction is not None:
             error += abs(math.remainder(self._direction - heading, 2.0 * math.pi))

@@ -41,7 +41,7 @@ class Succession:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """A precomputed transition from one clip to another.
+    """A precomputed transition from one clip to another: a blend with frames of its own.
 
     clip, target : indices of the two clips. leave : last row played of the first clip. enter : first row played of the
         second.
