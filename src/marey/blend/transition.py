@@ -155,7 +155,10 @@ def _find_candidates(a: Motion, b: Motion, settings: TransitionPointSettings) ->
 
 
 def _find_allowed_frames(motion: Motion, region: Span | None, length: float) -> tuple[int, int]:
-    """Find the frames, `stop` exclusive, that may be the middle of a transition."""
+    """Return the range of frames, `stop` exclusive, that may be the middle of a transition of `length` seconds.
+
+    region : start and end in seconds of the part that may hold the middle; None for the entire motion.
+    """
     room = 0.5 * length
     low, high = room, motion.duration - room
     if region is not None:

@@ -225,8 +225,8 @@ def _ease_weights(times: Floats, length: float) -> Floats:
 
 
 def _find_positions(both: _AlignedPair, u_middle: float, times: Floats, length: float) -> Floats:
-    """Compute u at increasing `times` (F,) in seconds before and after the middle of the transition, which is at time
-    0."""
+    """Compute u at increasing `times` (F,) in seconds, where 0 is the middle of the transition; `length` is its
+    duration."""
     slopes = compute_knot_slopes(both.timewarp.points)
 
     def weights_at(at: Floats) -> Floats:

@@ -143,7 +143,10 @@ def _find_duplicates(digests: list[tuple[int, ClipDigest]]) -> list[tuple[int, s
 
 
 def _share_rates(group: Mapping[int, ClipDigest], reports: Sequence[CheckReport]) -> list[tuple[int, Finding]]:
-    """Return findings of a wrong frame rate for clips without such a finding, if others of their skeleton have one."""
+    """Return findings of a wrong frame rate for clips without such a finding, if other clips of the group have one.
+
+    group : clips with the same skeleton, keyed by their indices in `reports`.
+    """
     wrong = {i: f for i in group for f in reports[i].findings if f.kind == "frame_rate"}
     rates = {finding.options.get("file_fps") for finding in wrong.values()}
     if len(rates) != 1 or None in rates:

@@ -326,7 +326,8 @@ def join_runs(n: int, gap: int, starts: Ints1D, stops: Ints1D) -> int:
 
 @helper
 def _hold_plant(flags: Bools1D, start: int, stop: int, gap: int, shortest: int, mask: Bools1D) -> bool:
-    """Set `mask` where `flags` is set between two frames, with short gaps closed and short runs dropped.
+    """Set `mask` where `flags` is set in frames `start` to `stop`, with gaps up to `gap` closed and runs shorter than
+    `shortest` dropped.
 
     Return whether any frame was set.
     """
@@ -343,13 +344,14 @@ def _hold_plant(flags: Bools1D, start: int, stop: int, gap: int, shortest: int, 
 
 @helper
 def _choose_min_length(start: int, stop: int, n_frames: int, shortest: int) -> int:
-    """Return the minimum number of frames of a plant; it is lower if the clip cuts off the plant."""
+    """Return the minimum number of frames of a plant from `start` to `stop`: `shortest`, or less if the clip cuts off
+    the plant."""
     return max(2, shortest // 3) if start == 0 or stop == n_frames else shortest
 
 
 @helper
 def _trim_plant(speed: Floats1D, start: int, stop: int, trim: PlantTrim) -> tuple[int, int]:
-    """Remove the faster ends of a plant whose mean speed is too high."""
+    """Return the start and stop of a plant without its faster ends, if its mean speed is too high."""
     average, frames = trim.average, trim.frames
     n_frames, n = len(speed), stop - start
     if n > trim.longest or (start == 0 and stop == n_frames):

@@ -3,6 +3,9 @@
 Kovar solves the limbs first and fades out joint angles. Here targets fade out, and limbs are solved in free frames too.
 The limb's angles are smooth functions of its target, so they are as smooth as the target, and a free foot follows a
 smooth path in the world.
+
+Key: t = frame, e = limb (hand or foot); `row` = values of the limb in the frame, `limb` = joints of the limb, in the
+columns of `layout_kernels`; D, R, W, BEND ... = columns of the values; n_ready = number of frames that may be read.
 """
 
 from __future__ import annotations

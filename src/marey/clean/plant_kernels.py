@@ -3,6 +3,8 @@
 Kovar leaves two cases open that would make the feet jump. A contact that is interrupted briefly would be planted in two
 places, so gaps up to a limit are closed. If one point of a foot takes over from the other without a common frame,
 nothing would tie their positions together, so the first is held for one more frame.
+
+Key: t = frame, e = limb (hand or foot), in the tables of `layout_kernels`; n_ready = number of frames that may be read.
 """
 
 from __future__ import annotations

@@ -5,6 +5,9 @@ is in all balls lies on the surface of one, on the circle where two surfaces mee
 Plants take priority over targets that are out of reach. Before that, the body follows its straight legs and arms, which
 may not rotate much, by least squares. The requirements of the frames are then smoothed, as displacements: smoothing
 positions would flatten the vertical bob of the hips, more with every run.
+
+Key: t = frame; `row` = values of a limb in the frame, or of the displacement (`shifts`); `limb` = joints of the limb,
+in the columns of `layout_kernels`; n_ready = number of frames that may be read.
 """
 
 from __future__ import annotations

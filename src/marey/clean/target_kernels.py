@@ -5,6 +5,9 @@ start with slope 0 where the adjustment begins to fade, so a foot that is still 
 These tails start with the slope of the adjustment there, which fades over a few frames. Their curvature is zero at both
 ends, so forces do not jump either. Between two plants the tails add up; each is cut to the gap between the plants, so
 it is 0 with slope 0 where the other begins.
+
+Key: t = frame, e = limb (hand or foot); `row` = values of the limb in the frame, `limb` = joints of the limb, in the
+columns of `layout_kernels`; n_ready = number of frames that may be read.
 """
 
 from __future__ import annotations

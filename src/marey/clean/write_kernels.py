@@ -1,4 +1,8 @@
-"""Last step of the cleanup: write the finished frame, with limbs rotated and scaled and toes bent."""
+"""Last step of the cleanup: write the finished frame, with limbs rotated and scaled and toes bent.
+
+Key: t = frame, e = limb (hand or foot); `row` = values of the limb in the frame, `limb` = joints of the limb, in the
+columns of `layout_kernels`.
+"""
 
 from __future__ import annotations
 

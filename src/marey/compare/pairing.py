@@ -266,7 +266,10 @@ class _Scratch:
         self._held: dict[int, Floats] = {}
 
     def product(self, k: int, left: Floats, right: Floats) -> Floats:
-        """Return the products (R, C) of all frame pairs, written to the k-th array."""
+        """Return the products (R, C) of all frame pairs, written to the k-th array.
+
+        left, right : matrices of the two clips in pieces, as in `CloudFactors`.
+        """
         shape = (left.shape[0], left.shape[1], right.shape[0], right.shape[2])
         size = math.prod(shape)
         if k not in self._held or self._held[k].size < size:

@@ -70,7 +70,8 @@ def span_minima(
 
 
 def _find_in_cells(pairing: Pairing, own: Span, inner: Span, limit: float, min_lag: int) -> Ints:
-    """Do the same as `span_minima` for windows of any shape, by first computing all cells of the span."""
+    """Do the same as `span_minima` for windows of any shape, by computing all cells of the span `own` and their
+    neighbors first."""
     rows, columns = _extend_run(own[:2], inner[:2]), _extend_run(own[2:], inner[2:])
     values = np.empty((rows[1] - rows[0], columns[1] - columns[0]))
     pairing.fill(values, (*rows, *columns), 1)
@@ -185,8 +186,11 @@ class SweepFactors:
     def of(
         cls, clouds: Clouds, run: tuple[int, int], frame_weights: Floats, levels: Floats, is_right: bool
     ) -> SweepFactors:
-        """Build the left or the right factor for the frames `run` (start, stop), including those of the windows at its
-        ends."""
+        """Build the left or the right factor for the range of frames `run` (start, stop), extended by half a window at
+        each end.
+
+        levels : (M,) height of each marker that is subtracted, in meters.
+        """
         half = len(frame_weights) // 2
         frames = _make_frames(clouds, run, half, levels, COLUMNS if is_right else ROWS)
         n_frames = run[1] - run[0] + 2 * half

@@ -87,6 +87,8 @@ def find_toes(
     """Find the ball of the foot (unless given) and the tip of the toes, which is the last joint below the ball.
 
     A foot with only an End Site has a tip but no ball.
+
+    ends, ranks : as in `marey.core.role_profiles.NameParts`.
     """
     found: dict[str, int] = {}
     if ball is None:
@@ -105,7 +107,10 @@ def find_toes(
 def find_fingertips(
     tree: JointTree, forearm: int | None, hand: int, ends: Sequence[bool], ranks: Sequence[int]
 ) -> int | None:
-    """Return the end of the middle finger, else of the index finger, else of the hand's longest branch."""
+    """Return the end of the middle finger, else of the index finger, else of the hand's longest branch.
+
+    ends, ranks : as in `marey.core.role_profiles.NameParts`.
+    """
     best: tuple[int, float] | None = None
     tip = None
     for branch in tree.children[hand]:

@@ -206,7 +206,10 @@ RETARGET = "retarget them onto one skeleton with `retarget=True`"
 
 
 def check_same_skeleton(first: Skeleton, second: Skeleton, where: str, remedy: str = "retarget one first") -> None:
-    """Raise InvalidValue unless both skeletons have the same joints and bones."""
+    """Raise InvalidValue unless both skeletons have the same joints and bones.
+
+    where : name of the operation, for the message. remedy : what to do.
+    """
     difference = find_skeleton_difference(first, second)
     if difference:
         raise DifferentSkeletons(

@@ -70,7 +70,12 @@ def resample(motion: Motion, fps: float, settings: ResampleSettings) -> Motion:
 
 
 def _low_pass(motion: Motion, taken: Motion, times: Floats, step: float) -> Motion:
-    """Replace each value of `taken`, the poses at `times` in old frames, with its mean under the kernel."""
+    """Return `taken` with each value replaced by the mean of the motion's values around it, weighted by a Lanczos
+    kernel.
+
+    taken : the poses of the motion at `times`, in frames.
+    step : distance between these times, in frames.
+    """
     reach = min(_LOBES * step, len(motion) - 1.0)
     nearest = np.rint(times).astype(np.int64)
     total = np.zeros(len(times))

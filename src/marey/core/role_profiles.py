@@ -37,7 +37,11 @@ class Profile(NamedTuple):
 
 
 def _build_profile(name: str, sides: str, trunk: str, arm: str, leg: str, marks: str = "") -> Profile:
-    """Build one profile; ``*`` stands for the side as the rig spells it, ``-`` for a missing joint."""
+    """Build the profile of one rig from the joint names of its trunk, one arm and one leg.
+
+    In these names, ``*`` stands for the side, as one of the two words in `sides` spells it, and ``-`` for a missing
+    joint. `marks` are further names that identify the rig.
+    """
     roles = dict(zip(("hips", "neck", "head"), trunk.split(), strict=True))
     limbs = dict(zip(("shoulder", "upper_arm", "forearm", "hand"), arm.split(), strict=True))
     limbs.update(zip(("upper_leg", "lower_leg", "foot", "ball"), leg.split(), strict=True))

@@ -307,7 +307,10 @@ def _head_along(tree: JointTree, chain: list[int], legs: _Limbs, ends: Sequence[
 
 
 def _find_sides(tree: JointTree, legs: _Limbs, arms: _Limbs, sides: Sequence[int]) -> tuple[int, int]:
-    """Return, for legs and arms, +1 if side a is left, -1 if side b is left, 0 if unknown."""
+    """Return the sides of legs and arms: for each pair, +1 if side a is left, -1 if side b is left, 0 if unknown.
+
+    sides : hints from names, as in `find_body_parts`.
+    """
     across_legs, across_arms = _find_side_axis(tree, legs), _find_side_axis(tree, arms)
     leg_side = _vote(sides, legs) or _sign(_left_axis(tree, legs), across_legs, 0.35)
     arm_side = _vote(sides, arms) or _sign(leg_side * across_legs, across_arms, 0.2)

@@ -131,7 +131,11 @@ def _measure_floor_speed(motion: Motion, end: int) -> Floats:
 def _fill_gap(
     start: RatedPose, end: RatedPose, change: PoseOffset, t: Floats, seconds: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return hip positions, rotations and bone offsets at times t (n,) between two poses."""
+    """Return hip positions, rotations and bone offsets at times t (n,), from 0 to `seconds`, between the poses `start`
+    and `end`.
+
+    change : the offset from `start` to `end`.
+    """
     u = t / seconds
     fade = min(seconds, _FADE)
     out, into = fading_slope(t, fade), -fading_slope(seconds - t, fade)

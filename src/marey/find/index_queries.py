@@ -77,7 +77,12 @@ def _check_frame(motion: Motion, frame: int) -> int:
 def _choose_moments(
     index: MotionIndex, points: Floats, frames: Ints, own: tuple[int, int] | None, n: int
 ) -> tuple[Ints, Floats]:
-    """Return the frames, numbered over all clips, that are nearest to a pose, and their distances in meters."""
+    """Return those n of the `frames`, numbered over all clips, that are nearest to a pose, and their distances in
+    meters.
+
+    Frames of one clip are at least half a second apart. `own` is the (clip, frame) of the pose itself, which is left
+    out.
+    """
     starts = index.blocks.starts
     clips = np.searchsorted(starts, frames, side="right") - 1
     within = frames - starts[clips]
@@ -149,7 +154,7 @@ def find_paths(index: MotionIndex, path: ArrayLike, *, max_matches: int = 20) ->
 
 
 def _follow(index: MotionIndex, clip: int, shape: Floats, length: float) -> list[tuple[float, int, int, int]]:
-    """Return the distance, clip, start and stop of every part of a clip's path that is as long as the given path."""
+    """Return the distance, clip, start and stop of every part of a clip's path that has the given `length`."""
     points = index.clouds(clip).points
     hips = points[:, index.markers.index("hips")] if "hips" in index.markers else points.mean(axis=1)
     flat = gaussian(hips[:, [0, 2]], _SMOOTH * index.fps)

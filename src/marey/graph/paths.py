@@ -218,8 +218,12 @@ def _svg_points(data: str, path: str) -> Iterator[tuple[float, float]]:
 def _svg_curve(
     kind: str, values: Floats, base: Floats, here: Floats, control: Floats | None
 ) -> tuple[Floats, Floats | None]:
-    """Return points along one SVG segment that starts at `here`, and the control point that a following smooth curve
-    mirrors, or None."""
+    """Return points along one segment of an SVG path, and the control point that a following smooth curve mirrors (or
+    None).
+
+    kind : the letter of the SVG command. values : its numbers. base : (2,) position to which these are relative.
+    here : (2,) start of the segment. control : the control point that this segment mirrors, or None.
+    """
     if kind in "LHV":
         x = here[0] if kind == "V" else base[0] + values[0]
         y = here[1] if kind == "H" else base[1] + values[-1]

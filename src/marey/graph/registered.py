@@ -104,7 +104,12 @@ def _find_frame_pairs(graph: MotionGraph, above: float, limit: float, markers: s
 def _find_bridge(
     graph: MotionGraph, place: Transitions, lengths: list[float], limit: float, markers: str
 ) -> Bridge | None:
-    """Return the transition with the first of `lengths` that is possible at a frame pair, or None."""
+    """Return a transition at a frame pair with the first of `lengths` (seconds) that is possible there; None if none
+    is.
+
+    place : the frame pair, as a single transition.
+    limit : maximum distance of the transition in meters.
+    """
     (a, b), (i, j) = place.clips[0].tolist(), place.frames[0].tolist()
     for length in lengths:
         bridge = _make_bridge(graph, (a, b), (i, j), length, float(place.distances[0]), markers)

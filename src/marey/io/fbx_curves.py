@@ -63,7 +63,11 @@ class FbxCurve:
 
 
 def _evaluate_bezier(t: Floats, span: Floats, before: Floats, after: Floats, tangents: tuple[Floats, Floats]) -> Floats:
-    """Return the values (n,) of n cubic segments, each at the fraction `t` (n,) of its duration."""
+    """Return the values (n,) of n cubic segments, each at the fraction `t` (n,) of its duration.
+
+    span : (n,) duration of each segment in seconds. before, after : (n,) values at its ends. tangents : slopes and
+        weights (n, 2) at its ends.
+    """
     slopes, weights = tangents
     right, left = weights[:, 0], weights[:, 1]
     s = t.copy()

@@ -62,7 +62,7 @@ class PackedArray:
 
 
 class FbxDocument:
-    """A parsed FBX file.
+    """A parsed FBX file. Its methods take `what`, the name of the data, for error messages.
 
     Attributes
     ----------

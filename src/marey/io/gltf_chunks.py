@@ -103,7 +103,7 @@ class Track:
 
 
 class Gltf:
-    """A parsed GLB file, with checked access to its parts.
+    """A parsed GLB file, with checked access to its parts. `where` is the location in the document, for error messages.
 
     Attributes
     ----------

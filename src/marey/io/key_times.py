@@ -16,13 +16,15 @@ _FLOAT32 = 2.0**-24
 
 
 def times_to_frames(times: Floats, start: float, fps: float) -> tuple[Floats, float]:
-    """Convert times (N,) in seconds to frames; also return the largest error, in frames, due to float32 storage."""
+    """Convert times (N,) in seconds to frames, with frame 0 at `start`; also return the largest error, in frames, due
+    to float32 storage."""
     slack = 1e-3 + 2.0 * _FLOAT32 * float(np.abs(times).max()) * fps
     return (times - start) * fps, min(slack, 0.25)
 
 
 def snap_to_frames(times: Floats, start: float, fps: float) -> Floats:
-    """Convert times (N,) in seconds to frames; round those that differ from a whole frame only by rounding errors."""
+    """Convert times (N,) in seconds to frames, with frame 0 at `start`; round those that differ from a whole frame only
+    by rounding errors."""
     frames, slack = times_to_frames(times, start, fps)
     nearest = np.rint(frames)
     return np.where(np.abs(frames - nearest) <= slack, nearest, frames)

@@ -56,7 +56,7 @@ class Clues(NamedTuple):
 
 
 def find_unit(clues: Clues, given: float | None) -> float:
-    """Return meters per unit of the file."""
+    """Return meters per unit of the file: `given` by the user, or else inferred from the clues."""
     evidence = clues.evidence
     if given is not None:
         evidence.append(f"unit {unit_and_up_axis.unit_name(given)} as given")
@@ -80,7 +80,7 @@ def find_unit(clues: Clues, given: float | None) -> float:
 
 
 def find_up(clues: Clues, given: str | None) -> str:
-    """Return the file's up axis."""
+    """Return the up axis of the file: `given` by the user, or else inferred from the clues."""
     evidence, path = clues.evidence, clues.path
     if given is not None:
         evidence.append(f"{given.upper()} up as given")

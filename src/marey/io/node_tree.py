@@ -153,7 +153,8 @@ def choose_clip(names: Sequence[str], clip: str | int | None, first: int, path: 
 
 
 def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """Make names unique, in order: a second ``Bone`` becomes ``Bone_2``."""
+    """Return the names made unique, in order, and different from those in `taken`: a second ``Bone`` becomes
+    ``Bone_2``."""
     used = set(taken)
     result: list[str] = []
     counts: dict[str, int] = {}
@@ -168,7 +169,7 @@ def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
 
 
 def name_joints(given: Sequence[str], warnings: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return unique joint names, and the file's own names if any had to change."""
+    """Return unique joint names for the `given` ones, and the given names themselves if any had to change; else ()."""
     names = tuple(unique_names(given))
     if names == tuple(given):
         return names, ()

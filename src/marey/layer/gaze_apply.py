@@ -156,7 +156,12 @@ class _Body:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """One look, prepared for the kernel; see `GazeLooks`."""
+    """One look, prepared for the kernel.
+
+    time, kind, goal : start in seconds; `BACK`, `ANGLES` or `POINT`; and the goal as given. point, requests, times,
+        anchor : the look's entries of `GazeLooks`.
+    excess : (F, 2) angles by which the goal lies outside the map, in radians. shift : its gaze shift.
+    """
 
     time: float
     kind: int

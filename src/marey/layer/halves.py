@@ -61,7 +61,8 @@ def split_body(skeleton: Skeleton) -> BodySplit:
 
 
 def check_pair(lower: Motion, upper: Motion, where: str) -> BodySplit:
-    """Split the common skeleton of two motions; raise an error if their skeletons differ."""
+    """Split the common skeleton of two motions; raise an error if their skeletons differ. `where` is the operation, for
+    the message."""
     check_bodies(lower, upper, where)
     return split_body(lower.skeleton)
 

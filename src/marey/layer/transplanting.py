@@ -208,7 +208,11 @@ def _mix_offsets(base: Motion, donor: Motion, taken: Motion, frames: np.ndarray,
 def _merge_contacts(
     base: Motion, donor: Motion, weights: Floats, frames: np.ndarray, alpha: Floats, begin: float
 ) -> Contacts | None:
-    """Merge contacts: those of the base, except on transplanted limbs; hands have the donor's there, feet have none."""
+    """Merge contacts: those of the base, except on transplanted limbs; hands have the donor's there, feet have none.
+
+    frames, alpha : frames of the base that the donor covers, and the donor's weight in each. begin : start of the
+        donor, in seconds.
+    """
     if base.contacts is None and donor.contacts is None:
         return None
     legs = _find_leg_joints(base.skeleton)
@@ -243,7 +247,8 @@ def _find_leg_joints(skeleton: Skeleton) -> set[int]:
 
 
 def _merge_labels(base: Motion, donor: Motion, begin: float) -> Labels:
-    """Merge labels: those of the base, and those of the donor that overlap the base and are not duplicates."""
+    """Merge labels: those of the base, and those of the donor, which begins at `begin` seconds, that overlap the base
+    and are not duplicates."""
     items: list[Label] = list(base.labels)
     for label in donor.labels:
         ends: Iterable[float] = ((begin + frame / donor.fps) * base.fps for frame in (label.start, label.stop))

@@ -1,4 +1,7 @@
-"""Check arguments for this package: convert arrays to float64, check their shapes, broadcast them."""
+"""Check arguments for this package: convert arrays to float64, check their shapes, broadcast them.
+
+Errors name the function `where` and its parameter `name`.
+"""
 
 from __future__ import annotations
 

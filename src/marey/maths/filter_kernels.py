@@ -27,8 +27,8 @@ def smooth_middle(x: Floats2D, taps: Floats1D, total: float, out: Out[Floats2D])
 def smooth_ends(x: Floats2D, weights: Floats3D, out: Out[Floats2D]) -> None:
     """Write the weighted means of the first and last r rows of x (n, m), n >= 2 r, whose window is cut.
 
-    weights : (2, r, 2 r) those of the rows from the first on, for row k in columns 0 to k + r; and those of the rows
-    from the last on, where columns count rows from the last on.
+    weights : (2, r, 2 r) weights for the first r rows, then for the last r rows. Of the first rows, row k has weights
+        for the rows 0 to k + r. The last rows are numbered backward, from the last one.
     """
     n, radius = x.shape[0], weights.shape[1]
     for k in range(radius):

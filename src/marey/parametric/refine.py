@@ -116,7 +116,8 @@ def _clip_weights(weights: Floats, delta: float) -> Floats:
 
 
 def _compute_jacobian(measured: BlendMeasurer, which: Ints, weights: Floats) -> Floats:
-    """Return the derivatives (d, e) of f from `weights` (e,) toward each single example, by finite differences.
+    """Return the derivatives (d, e) of f at `weights` (e,) of the examples `which` (e,), toward each single example, by
+    finite differences.
 
     For steps with sum 0, they act like partial derivatives with respect to the weights.
     """

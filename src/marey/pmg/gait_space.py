@@ -410,7 +410,7 @@ class GaitSpace(BlendedSpace):
 def _integrate_steps(steps: Floats, span: float) -> tuple[Floats, Floats]:
     """Integrate steps (B, G - 1, 4) to floor placements (theta, x, z), (B, G, 3), and times (B, G) in seconds.
 
-    Both are 0 at the start of the main part.
+    Both are 0 at the start of the main part, which is `span` cycles long.
     """
     extra = (steps.shape[1] - round(span * PER_CYCLE)) // 2
     heading = _sum_steps(steps[..., 0], extra)

@@ -212,7 +212,10 @@ def find_grid_crops(
 def _find_shared_path(
     a: Clouds, b: Clouds, rate: float, slope_limit: int, levels: Sequence[float]
 ) -> tuple[Floats, float]:
-    """Find the frames (N, 2) along the path that a and b share, and its score in seconds."""
+    """Return the frames (N, 2) along the path that a and b share, and its score in seconds.
+
+    rate : frames per second at which the motions are compared. levels : see `find_grid_crops`.
+    """
     every = max(1, int(a.fps // rate))
     thin = [sample_clouds(cloud, _thin_frames(len(cloud), every), cloud.fps / every) for cloud in (a, b)]
     values = distance_grid(thin[0], thin[1]).values
@@ -231,7 +234,8 @@ def _thin_frames(n: int, every: int) -> Floats:
 
 
 def _find_most_similar(clouds: Sequence[Clouds], slope_limit: int, levels: Sequence[float]) -> int:
-    """Return the index of the motion that has most in common with all others."""
+    """Return the index of the motion that has most in common with all others; `levels` are those of
+    `find_grid_crops`."""
     total = np.zeros(len(clouds))
     for i, j in itertools.combinations(range(len(clouds)), 2):
         gained = _find_shared_path(clouds[i], clouds[j], _COARSE_RATE, slope_limit, levels)[1]

@@ -509,7 +509,10 @@ def _find_moves_across(values: Floats, alignment: TimeAlignment, cyclic: bool) -
 
 
 def _close_points(points: Floats, what: str) -> Floats:
-    """Make the last two points exactly one period after the first two; raise an error unless they are close to it."""
+    """Make the last two points exactly one period after the first two; raise an error unless they are close to it.
+
+    what : kind of curve, for the message.
+    """
     period = points[-2] - points[0]
     miss = np.abs(points[-1] - points[1] - period)
     if (miss > _SAME * (1.0 + np.abs(period))).any():

@@ -140,7 +140,10 @@ def _leave_guard(script: Script, home: dict[str, tuple[Triple, float]], since: f
 
 
 def _small_step(script: Script, side: str, place: Triple, yaw: float, rest: float, final_pose: Pose | None) -> None:
-    """Shift the weight to the other leg, step to `place`, then take the pose `final_pose`, if given."""
+    """Shift the weight to the other leg, step to `place` with one foot, then take the pose `final_pose`, if given.
+
+    rest : pitch of the planted foot in radians, as in `FootPlant`.
+    """
     push, fly, land = _STEPS
     sign = get_sign(side)
     base = strikes.GUARD

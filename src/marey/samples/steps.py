@@ -121,7 +121,8 @@ def step_up_and_down(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def _climb(script: Script, rest: Pose, order: tuple[str, str], low: float, high: float, reach: float) -> None:
-    """Step with both feet, one after the other, from height `low` to `high`, `reach` meters ahead."""
+    """Step with both feet, in the order given, from height `low` to `high`, `reach` meters ahead; between the steps,
+    stand in the pose `rest`."""
     rise = high - low
     up = rise > 0.0
     z = script.pose.shift[2]

@@ -132,7 +132,10 @@ def clip_key(
 
 
 def derive(of: Job | DerivedJob, onto: Skeleton | Motion | None = None) -> DerivedJob:
-    """Return the job that mirrors a clip, or retargets it onto a skeleton."""
+    """Return the job that mirrors a clip, or retargets it.
+
+    of : the job of the clip. onto : the skeleton to retarget it onto, or a motion of it; None to mirror it.
+    """
     if onto is None:
         return DerivedJob(of.cache, Cache.key("mirrored", of.key), of)
     body, poses = (onto.skeleton, onto.rotations) if isinstance(onto, Motion) else (onto, None)

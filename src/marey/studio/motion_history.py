@@ -172,7 +172,7 @@ class Motions:
         )
 
     def recipe(self, name: str) -> CodeRecipe:
-        """Return how a motion, as it is now, was made."""
+        """Return the recipe of the current state of a motion."""
         return self.opened(name).now.recipe
 
     def opened(self, name: str) -> Opened:

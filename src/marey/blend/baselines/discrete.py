@@ -159,8 +159,9 @@ def _find_runs_down(cells: Ints) -> list[tuple[int, int]]:
 def _find_anchor(cells: Ints, end: int, direction: int, middle: Floats, first: int) -> tuple[int, float]:
     """Return the pair of frames at which the interpolation over a run of steps down begins (direction -1) or ends (+1).
 
-    This is the cell before or after the run. If a step right follows there, it is the middle of that row. At an end of
-    the path, it is the end of the run itself.
+    This is the cell beyond the run's own first or last cell, which has the index `end`. If a step right follows there,
+    it is the middle of that row (`middle`, for the rows from `first` on). At an end of the path, it is the cell `end`
+    itself.
     """
     row, column = (int(k) for k in cells[end])
     beyond = end + direction

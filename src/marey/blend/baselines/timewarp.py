@@ -66,7 +66,8 @@ def blend_along_path(
 def timewarp_transition(
     a: Motion, b: Motion, at: tuple[float, float], settings: TransitionSettings, name: str | None = None
 ) -> Motion:
-    """Play `a` and fade into `b` along a path of cells around two corresponding times (Sako 6.4.2, dynamic weights).
+    """Play `a` and fade into `b` along a path of cells around the corresponding times `at`, in seconds of a and of b
+    (Sako 6.4.2, dynamic weights).
 
     The path covers `length` seconds of both motions. With the method "discrete", the transition has the timing of `a`;
     with "cubic", it has `n_frames` frames.

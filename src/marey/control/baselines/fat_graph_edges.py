@@ -123,7 +123,8 @@ def make_edge(
 ) -> FatEdge | None:
     """Build an edge from clips of the reel, or return None if fewer than two are similar.
 
-    ends : indices of the source and target hub. clips : first and last row of each clip. ease : seconds in which a clip
+    seen : the frames of the reel in local coordinates. ends : indices of the source and target hub. clips : first and
+        last row of each clip. ease : seconds in which a clip
     leaves the hub's pose for its own pose, and returns. bandwidth : kernel width in radians.
     """
     lengths = np.array([b - a for a, b in clips])

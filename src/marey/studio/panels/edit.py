@@ -334,7 +334,7 @@ def _get_operation_graphs(session: Session) -> dict[str, Path]:
 
 
 def _graph_recipes(session: Session) -> dict[str, CodeRecipe]:
-    """Return how the graphs that operations have made were made, keyed by name."""
+    """Return the recipes of the graphs that operations have made, keyed by name."""
     found: dict[str, CodeRecipe] = session.state.get_or_create("operation_graph_recipes", dict)
     return found
 

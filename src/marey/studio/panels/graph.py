@@ -172,12 +172,12 @@ async def build_current(session: Session) -> Path:
 
 
 def get_graph_recipe(session: Session) -> CodeRecipe:
-    """Return how the session's graph is built."""
+    """Return the recipe of the session's graph."""
     return _write_graph(_get_state(session))
 
 
 def _write_graph(state: GraphState) -> CodeRecipe:
-    """Return how the last built graph is built."""
+    """Return the recipe of the last graph that was built."""
     threshold, pairs = state.limits or (state.wanted[0], ())
     return graph_recipe(state.clips, state.asked.settings, threshold, {(a, b): limit for a, b, limit in pairs})
 
