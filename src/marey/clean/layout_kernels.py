@@ -9,23 +9,24 @@ from typing import NamedTuple
 
 from marey.compiled import Floats1D, Floats2D, Floats3D, Ints1D, Ints2D, Ints3D, Out
 
-# Columns of `CleanState.values`. Vectors take three columns, quaternions four; in world coordinates unless noted.
-P = 0  # position of the wrist or ankle in the source
-Q = 3  # its orientation
-O1, O2 = 7, 10  # the two points in its own coordinate frame
-X1, X2 = 13, 16  # positions of the two points
-C1, C2 = 19, 22  # where they are planted
-G1, G2 = 25, 28  # given positions of their plants
-PLANE1, PLANE2 = 31, 32  # which support they are planted on
-TP, TQ = 33, 36  # target pose of the joint itself
+# Columns of `CleanState.values`. Vectors take three columns, quaternions four; in world coordinates unless noted. The
+# joint is the wrist or ankle; the points are the two contact points of the hand or foot.
+P = 0  # position of the joint in the source
+Q = 3  # orientation of the joint in the source
+O1, O2 = 7, 10  # the two points in the joint's own coordinate frame
+X1, X2 = 13, 16  # positions of the two points in the source
+C1, C2 = 19, 22  # positions of their plants
+G1, G2 = 25, 28  # given positions of their plants, if the caller sets them
+PLANE1, PLANE2 = 31, 32  # index of the support that each point is planted on
+TP, TQ = 33, 36  # target pose of the joint itself: position and orientation
 R = 40  # adjustment of the orientation, as a rotation vector
 W = 43  # adjustment of the second point, in the joint's own coordinate frame
 D = 46  # adjustment of the ball of a foot or of the wrist, in addition to body displacement and lift
 T = 49  # target position of the joint
 H = 52  # sum of the hinge axes up to this frame, in the upper bone's coordinate frame, without its flips
 DEPTH = 55  # depth of the lowest point under the floor, at most the maximum lift, meters
-LIFT = 56  # lift of the source to correct that, meters
-AIM, AIM_Q = 57, 60  # final position of the joint, and its orientation
+LIFT = 56  # lift of the source that brings this point above the floor, meters
+AIM, AIM_Q = 57, 60  # final position and orientation of the joint
 BEND = 64  # radians by which the toes bend up, or down if negative
 KNEE = 65  # radians by which the knee or elbow must rotate, judged from this frame alone, times SIGN
 HOVER = 66  # height of a foot above its plants in the source, meters
@@ -37,16 +38,16 @@ HINGED = 74  # sum of the lengths of the hinge axes up to this frame
 SWIVEL = 75  # radians by which the knee or elbow swivels, judged from this frame alone
 WOUND = 76  # multiple of 2 pi; BEND + WOUND is continuous over time
 AXIS = 77  # axis of the knee or elbow, in the upper bone's coordinate frame, without its flips
-SIGN = 80  # 1, or -1 after it has reversed from one frame to the next an odd number of times
+SIGN = 80  # 1, or -1 after AXIS has reversed from one frame to the next an odd number of times
 OWN = 81  # vector from the first point to the second, in the joint's own coordinate frame, when last planted
 N_STATE = 84
 
 # Columns of `CleanState.flags`.
 M1, M2 = 0, 1  # the contacts as given
-GIVEN1, GIVEN2 = 2, 3  # number of the given plant, from 1; 0 if its position is not given
+GIVEN1, GIVEN2 = 2, 3  # number of the plant with a given position, from 1; 0 if the plant has none
 WANTED = 4  # POSITION or POSE if the joint itself has a target, else 0
 A1, A2 = 5, 6  # contacts with short gaps closed
-F1, F2 = 7, 8  # the same, with overlaps added where one point takes over from the other
+F1, F2 = 7, 8  # A1 and A2, with overlaps added where one point takes over from the other
 KIND = 9
 MOVED = 10  # whether the hand or foot is adjusted
 N_FLAGS = 11
