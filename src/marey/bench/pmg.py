@@ -48,8 +48,10 @@ _CHOICE, _GRAPH_SIZE = 2.0, 50.0
 
 
 class _Sizes(NamedTuple):
-    """Amounts to measure: seconds of random play, points of each kind, halves of the recorded walks, punches, requested
-    turns, and characters to export.
+    """How much to measure.
+
+    seconds : duration of random play. n_points : points of each kind to walk to. n_halves : random halves of the
+        recorded walks. n_punches, n_turns : punches and requested turns. n_exported : characters to export.
     """
 
     seconds: float = 60.0
@@ -157,7 +159,7 @@ class Visit(NamedTuple):
 
 
 class TimedGoTo(GoTo):
-    """Controller that measures the processor time of its choices."""
+    """Controller that measures the processor time of its choices, `spent`, in seconds."""
 
     spent: float = 0.0
     n_choices: int = 0

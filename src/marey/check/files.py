@@ -27,7 +27,10 @@ StrPath = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedFile:
-    """The report on a clip of a file. `clip` is the name of the clip if the file has several, else ""."""
+    """The report on a clip of a file.
+
+    path : the file. clip : name of the clip if the file has several, else "".
+    """
 
     path: str
     clip: str

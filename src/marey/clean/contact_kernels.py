@@ -83,7 +83,8 @@ def place_points(
 
 @kernel
 def smooth_paths(x: Floats3D, sigma: float, out: Out[Floats3D]) -> None:
-    """Smooth paths (F, K, 3) over time like `maths.filters.gaussian`, without its overhead: clips are often short."""
+    """Write paths (F, K, 3), smoothed over time, to `out`: like `maths.filters.gaussian`, but without its overhead,
+    because clips are often short."""
     n, radius = x.shape[0], int(4.0 * sigma + 0.5)
     taps, total = np.empty(2 * radius + 1), 0.0
     for i in range(-radius, radius + 1):
@@ -125,7 +126,7 @@ def _line_weights(taps: Floats1D, start: int, stop: int, radius: int, weights: F
 
 @kernel
 def measure_speeds(paths: Floats3D, fps: float, speed: Out[Floats2D]) -> None:
-    """Compute speeds (F, K) in m/s from paths (F, K, 3): the slower of the steps before and after each frame.
+    """Write speeds (F, K) in m/s to `speed`, from paths (F, K, 3): the slower of the steps before and after each frame.
 
     The first and the last frame of a plant have one step inside the plant and one outside; the slower one is inside.
     """
@@ -392,7 +393,8 @@ def _grow_plant(
 
 @kernel
 def square_differences(paths: Floats3D, squares: Out[Floats3D]) -> None:
-    """Compute squared lengths (3, K, F - 3) of the first, second and third differences of paths (F, K, 3)."""
+    """Write the squared lengths (3, K, F - 3) of the first, second and third differences of paths (F, K, 3) to
+    `squares`."""
     for k in range(squares.shape[1]):
         for f in range(squares.shape[2]):
             one, two, three = 0.0, 0.0, 0.0

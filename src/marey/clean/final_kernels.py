@@ -37,7 +37,8 @@ _SURE = 2.0
 def aim_limbs(
     body: CleanBody, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, n_ready: int
 ) -> None:
-    """Find the final pose of each hand and foot in frame t, and how far its knee or elbow must rotate to reach it."""
+    """Write the final pose of each hand and foot in frame t, and how far its knee or elbow must rotate to reach it, to
+    `state`."""
     flags = state.flags
     shift = vec.get(state.shifts[t], layout.SHIFT)
     for e in range(flags.shape[1]):

@@ -67,7 +67,10 @@ def get_floor(motion: Motion, default: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StillHeights:
-    """Heights of still feet in meters, lowest first: per point (n, F), padded with infinity; and pooled."""
+    """Heights in meters at which feet stay still, lowest first.
+
+    each : (n, F) heights of each of n points, padded with infinity. pooled : (m,) the heights of all points.
+    """
 
     each: Floats
     pooled: Floats

@@ -99,7 +99,7 @@ def _find_point(points: LockPoints, e: int, k: int, positions: Floats2D, world: 
 def hold_feet(
     points: LockPoints, settings: LockSettings, flags: Bools1D, positions: Floats2D, world: Floats2D, state: LockState
 ) -> None:
-    """Find the offset of each foot in a frame.
+    """Find the offset of each foot in a frame, and update `state`.
 
     flags : (K,) contacts.
     positions, world : (J, 3) and (J, 4) world pose of the frame.
@@ -172,7 +172,8 @@ def move_ankles(
 def measure_speeds(
     points: LockPoints, dt: float, flags: Bools1D, positions: Floats2D, world: Floats2D, state: LockState
 ) -> None:
-    """Compute the speeds of planted points after the ankles have moved. Parameters are those of `hold_feet`."""
+    """Write the speeds of planted points, after the ankles have moved, to `state`. Parameters are those of
+    `hold_feet`."""
     for e in range(points.joints.shape[0]):
         for k in range(2):
             stands = points.columns[e, k] >= 0 and flags[points.columns[e, k]]

@@ -32,7 +32,8 @@ def advance(
     n_frames: int,
     ended: bool,
 ) -> None:
-    """Run every step as far as `n_frames` frames allow, or to the end if no more will come (`ended`)."""
+    """Run every step as far as `n_frames` frames allow, or to the end if no more will come (`ended`). The steps change
+    `state` and write the finished frames to `output`."""
     done = state.done
     for t in range(done[0], n_frames):
         _read_frame(body, frames, state, t)
@@ -79,7 +80,8 @@ def _find_stop(ready: int, ahead: int, n_frames: int, ended: bool) -> int:
 
 @helper
 def _read_frame(body: CleanBody, frames: SourceFrames, state: CleanState, t: int) -> None:
-    """Compute the world pose of frame t, and the data of each hand and foot that the steps need."""
+    """Write the world pose of frame t to `frames`, and the data of each hand and foot that the steps need to
+    `state`."""
     positions, world, limbs = frames.positions[t], frames.world[t], body.limbs
     forward_pose(body.parents, frames.bone_offsets[t], frames.root_positions[t], frames.rotations[t], positions, world)
     for e in range(limbs.shape[0]):

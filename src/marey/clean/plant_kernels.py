@@ -102,7 +102,7 @@ def _find_contact(flags: Ints3D, e: int, t: int, step: int, max_frames: int, n_r
 
 @helper
 def find_plants(body: CleanBody, options: CleanOptions, state: CleanState, t: int, n_ready: int) -> None:
-    """Find the positions of all plants of frame t: given, continued from the previous frame, or new."""
+    """Write the positions of all plants of frame t to `state`: given, continued from the previous frame, or new."""
     values, flags = state.values, state.flags
     for e in range(flags.shape[1]):
         set_1, set_2 = False, False

@@ -321,7 +321,8 @@ def smooth_shift(
 def complete_shift(
     body: CleanBody, options: CleanOptions, frames: SourceFrames, state: CleanState, t: int, n_ready: int
 ) -> None:
-    """Add the missing displacement of frame t, eased in and out, and find the depth of each hand and foot.
+    """Add the missing displacement of frame t, eased in and out, and find the depth of each hand and foot; both are
+    written to `state`.
 
     As in `lift_source`, the largest missing displacement within a few frames is smoothed over as many frames.
     """
@@ -383,7 +384,8 @@ def follow_shift(row: Floats1D, limb: Ints1D, shift: Vec) -> Vec:
 
 @helper
 def lift_source(body: CleanBody, options: CleanOptions, state: CleanState, t: int, n_ready: int) -> None:
-    """Find the lift of frame t for points under the floor, and the remaining adjustment of each constrained limb.
+    """Write the lift of frame t for points under the floor, and the remaining adjustment of each constrained limb, to
+    `state`.
 
     The lift is the maximum depth within a few frames, smoothed over as many frames: it is smooth, never less than the
     depth, and 0 where nothing is under the floor.

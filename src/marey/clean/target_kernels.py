@@ -27,7 +27,8 @@ _LEVER = 0.2
 
 @helper
 def pose_planted(body: CleanBody, options: CleanOptions, state: CleanState, t: int) -> None:
-    """Set the kind of constraint of frame t, and the adjustment of the orientation if the constraint determines it."""
+    """Write the kind of constraint of each limb in frame t to `state`, and the adjustment of its orientation if the
+    constraint determines it."""
     flags = state.flags
     for e in range(flags.shape[1]):
         row = state.values[t, e]
@@ -52,7 +53,8 @@ def pose_planted(body: CleanBody, options: CleanOptions, state: CleanState, t: i
 
 @helper
 def _pose_both(row: Floats1D, limb: Ints1D, options: CleanOptions) -> None:
-    """Find the smallest rotation that aligns the points with their plants, and the change of length between them.
+    """Write to `row` the smallest rotation that aligns the points with their plants, and the change of length between
+    them.
 
     Like limbs, the foot is scaled only as far as allowed; the remaining gap is left at one of its points.
     """
@@ -95,7 +97,8 @@ def _level_roll(row: Floats1D, planes: Floats2D, orientation: Quat, wanted: Vec)
 
 @helper
 def pose_targets(options: CleanOptions, state: CleanState, t: int, n_ready: int) -> None:
-    """Set the targets of frame t; orientations of limbs with one constraint are blended from neighboring frames."""
+    """Write the target of each limb in frame t to `state`; orientations of limbs with one constraint are blended from
+    neighboring frames."""
     flags, blend = state.flags, options.blend
     for e in range(flags.shape[1]):
         row, kind = state.values[t, e], flags[t, e, layout.KIND]
@@ -127,7 +130,8 @@ def pose_targets(options: CleanOptions, state: CleanState, t: int, n_ready: int)
 
 @helper
 def _blend_hover(state: CleanState, blend: int, t: int, e: int, n_ready: int) -> None:
-    """Blend from the hover height of the foot at its last plant to that at the next."""
+    """Write the hover height of the foot in frame t to `state`: blended from its height at the last plant to that at
+    the next one."""
     for n in range(1, min(blend, n_ready - 1 - t) + 1):
         if state.flags[t + n, e, layout.KIND] != layout.FREE:
             weight = vec.fade_smoothly(n / (blend + 1))

@@ -106,7 +106,8 @@ def grid_minima(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Division of an n_rows by n_columns grid into blocks of `height` by `width` cells with a margin around each."""
+    """Division of an n_rows by n_columns grid into blocks of `height` by `width` cells, with a margin around each. Each
+    block is computed by `n_workers` threads."""
 
     n_rows: int
     n_columns: int

@@ -135,7 +135,7 @@ def _add_four(total: Floats1D, product: Floats2D, row: int, shift: int, weights:
 
 @helper
 def _sum_windows(total: Floats1D, product: Floats2D, row: int, column: int, weights: Floats1D) -> None:
-    """Compute total[k] of the windows around (row, column + k), frame by frame."""
+    """Write to total[k] the total of the window around (row, column + k), for all k, frame by frame."""
     half = len(weights) // 2
     total[:] = 0.0
     r, last = max(-half, -row), min(half, len(product) - 1 - row)

@@ -156,7 +156,11 @@ def _iterate_strips(span: Span, first: int, last: int, is_own: bool, n_workers: 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Job:
-    """The computation of the tiles of some columns of the grid; several threads may share it."""
+    """The computation of the tiles of some columns of the grid; several threads may share it.
+
+    right : the columns as right factor. center : see `Pairing.center`. out, place : the array to write to, and the row
+        and column of the grid at which it begins. is_own : whether a clip is compared with itself.
+    """
 
     pairing: Pairing
     right: CloudFactors

@@ -44,7 +44,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class ArrayType:
-    """A C-contiguous array."""
+    """The type of a C-contiguous array in a signature.
+
+    dtype, ndim : element type and number of axes. is_written : whether the kernel writes to the array.
+    """
 
     dtype: str
     ndim: int
@@ -53,7 +56,8 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class TupleType:
-    """A tuple, or a record if `record` is the NamedTuple class."""
+    """The type of a tuple in a signature, with the types of its items; `record` is the NamedTuple class if it is a
+    record."""
 
     items: tuple[Any, ...]
     record: type | None = None
@@ -125,7 +129,7 @@ def _read_type(hint: Any) -> Any:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A declared kernel: its Python function, and the form of it that runs."""
+    """A declared kernel: its Python function, and the form of it that runs (`compiled`)."""
 
     function: Callable[..., Any]
     compiled: Callable[..., Any]

@@ -93,7 +93,8 @@ def _write_corners(axes: Floats2D, parameters: Floats1D, index: Ints1D, weights:
 
 @kernel
 def find_corners(axes: Floats2D, parameters: Floats2D, index: Out[Ints2D], weights: Out[Floats2D]) -> None:
-    """Find the rows (N, 2^d) of a table around parameters (N, d), and their interpolation weights."""
+    """Write the rows (N, 2^d) of a table around parameters (N, d) to `index`, and their interpolation weights to
+    `weights`."""
     for n in range(len(parameters)):
         _write_corners(axes, parameters[n], index[n], weights[n])
 

@@ -48,7 +48,8 @@ _POSE_GRID = (0.25, 0.25, 6.0, 32, 24)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueTable:
-    """Values (S, C) of all states and goals, and the grid of the goals."""
+    """A value table: values (S, C) of all states and goals, the grid of the goals, and the number of sweeps that it
+    took."""
 
     grid: GoalGrid
     values: Floats

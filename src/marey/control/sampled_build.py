@@ -56,7 +56,12 @@ _AXES = ("x", "y", "z")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sample:
-    """One clip before its transitions are known; `at_start` is the character's placement in its first frame."""
+    """One clip before its transitions are known.
+
+    node, parameters, motion : as in `SampledClip`. clouds : its point cloud. soles : (F, K, 3) world positions of its
+        contact points.
+    at_start : (3,) placement of the character in its first frame.
+    """
 
     node: str
     parameters: Floats

@@ -34,10 +34,10 @@ _EQUAL = 1e-9
 
 
 class _Steering(NamedTuple):
-    """The current command. One of the fields is set, or none to come to rest.
+    """The current command. One of `direction`, `point` and `wander` is set, or none to come to rest.
 
-    direction : radians, with the index of a speed.
-    point : (2,) x and z.
+    direction, speed : radians, and the index of a speed.
+    point : (2,) x and z of the goal.
     """
 
     direction: float | None = None

@@ -46,7 +46,7 @@ class SharedClips(FrozenRecord):
 
 
 class PreparedClips(NamedTuple):
-    """Clips that can be combined, and notes on how they were changed."""
+    """Clips that can be combined (`motions`), and notes on how they were changed."""
 
     motions: tuple[Motion, ...]
     notes: tuple[str, ...]

@@ -14,7 +14,8 @@ def forward(
     positions: Out[Floats3D],
     world: Out[Floats3D],
 ) -> None:
-    """Compute world positions and rotations of all frames; `offsets` is (1, J, 3) for rigid bones, else (F, J, 3)."""
+    """Write the world positions and rotations (`world`) of all frames; `offsets` is (1, J, 3) for rigid bones, else (F,
+    J, 3)."""
     moving = 1 if offsets.shape[0] > 1 else 0
     for f in range(rotations.shape[0]):
         forward_pose(parents, offsets[f * moving], root_positions[f], rotations[f], positions[f], world[f])
@@ -29,7 +30,7 @@ def forward_pose(
     positions: Out[Floats2D],
     world: Out[Floats2D],
 ) -> None:
-    """Compute world positions and rotations of one frame."""
+    """Write the world positions and rotations (`world`) of one frame."""
     for k in range(3):
         positions[0, k] = root_position[k]
     for k in range(4):

@@ -49,7 +49,11 @@ def find_limb(skeleton: Skeleton, role: str) -> Limb:
 
 @dataclass(slots=True, eq=False)
 class MotionDraft:
-    """Writable copies of a motion's arrays during an edit; `apply_to` returns a motion with them."""
+    """Writable copies of a motion's arrays during an edit; `apply_to` returns a motion with them.
+
+    root : (F, 3) root positions. rotations : (F, J, 4) local rotations. offsets : (F, J, 3) bone offsets if they
+        change, else None.
+    """
 
     skeleton: Skeleton
     root: Floats

@@ -87,7 +87,7 @@ _SHORT = 1e-4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedSkeleton:
-    """A skeleton whose joints are named after their roles, and its pose in F frames.
+    """A skeleton whose joints are named after their roles, and its pose in F frames, as in `Motion`.
 
     keys : joint index of each measured point and of each point derived from them.
     """

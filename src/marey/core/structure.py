@@ -30,7 +30,7 @@ _WORST_FIT = 6.0  # maximum cost of a limb pair; typical people have 1, with twi
 
 @dataclass(frozen=True, slots=True)
 class _Twin:
-    """Two joints that mirror each other, `a` and `b`, and the mirrored pairs below them."""
+    """Two joints that mirror each other, `a` and `b`, and the mirrored pairs below them (`children`)."""
 
     a: int
     b: int

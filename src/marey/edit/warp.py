@@ -98,7 +98,10 @@ def _rename_axes(key: TurnKey | MoveKey) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Curve:
-    """Displacements (F, 3) of one joint, certainty of each frame (F,), and whether rotations are about world axes."""
+    """A displacement spline of one joint or effector.
+
+    values : (F, 3) displacements. certainty : (F,) from 0 to 1. world_axes : whether rotations are about world axes.
+    """
 
     values: Floats
     certainty: Floats

@@ -66,7 +66,7 @@ def quantize_distances(distances: Floats2D, step: float, far: int, out: Out[UInt
 
 @kernel
 def mark_cells(values: UInt16s2D, rules: Rules, out: MarkArrays) -> None:
-    """Set the marks of all cells: HORIZONTAL, VERTICAL, VALID, CHAIN and LEVEL."""
+    """Write the marks of all cells to `out`: HORIZONTAL, VERTICAL, VALID, CHAIN and LEVEL."""
     write_marks(values, _list_all_columns(values.shape), rules, out)
 
 
@@ -184,7 +184,8 @@ def _write_next_lengths(
     free_now: Singles1D,
     bound_now: Singles1D,
 ) -> None:
-    """Compute the lengths of the longest paths to the cells of a row from those of the previous row.
+    """Write the lengths of the longest paths to the cells of a row to `free_now` and `bound_now`, from those of the
+    previous row.
 
     is_in : (C,) whether each cell of the row may be on a path.
     max_length : cap on lengths.

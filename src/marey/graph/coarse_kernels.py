@@ -120,7 +120,8 @@ def _mark_pairs(tile: FineTile, half: int) -> None:
 
 @helper
 def _sum_pairs(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, half: int) -> None:
-    """Compute the sums over markers (dot product, cross product, squared height difference) of the needed frame pairs.
+    """Write the sums over markers (dot product, cross product, squared height difference) of the needed frame pairs to
+    `tile.sums`.
 
     Centers are taken relative to those of the tile's first frame pair, to keep precision far from the origin. The sums
     of pair (i, j) are stored in sums[:, j - i + n - 1, i], where n is the number of rows of `needed`. Pairs along a
@@ -148,7 +149,7 @@ def _sum_pairs(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, half: i
 
 @helper
 def _fill_cells(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
-    """Compute the distance D of the requested cells from the sums stored for the pairs of frames in their windows."""
+    """Write the distance D of the requested cells to `tile.grid`, from the sums of the frame pairs in their windows."""
     grid, extent, place, sums = tile.grid, tile.extent, tile.place, tile.sums
     n = len(weights)
     half = n // 2
@@ -177,7 +178,7 @@ def _fill_cells(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weight
 
 @helper
 def _fill_tile(ours: WindowedClip, theirs: WindowedClip, tile: FineTile, weights: Floats1D) -> None:
-    """Compute the distance D of the requested cells of a tile."""
+    """Compute the sums of the needed frame pairs, and the distance D of the requested cells of a tile."""
     half = len(weights) // 2
     _mark_pairs(tile, half)
     _sum_pairs(ours, theirs, tile, half)

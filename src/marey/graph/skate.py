@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Sliding(NamedTuple):
-    """One foot-skate metric: for the clips that a walk plays, for the walk before cleanup, and for the final motion.
+    """One foot-skate metric: for the clips that a walk plays (`sources`), and for the walk before and after cleanup.
 
     None if there are no feet, or if they never touch the floor.
     """

@@ -50,8 +50,11 @@ _LINES_AT_ONCE = 20_000
 
 @dataclass(slots=True)
 class _Head:
-    """Settings from the keywords before the first frame; `first` is the index of the line on which that frame
-    starts."""
+    """Settings from the keywords before the first frame.
+
+    first : index of the line on which the first frame starts. degrees : True if angles are in degrees. fps : None if
+        not stated.
+    """
 
     first: int
     degrees: bool

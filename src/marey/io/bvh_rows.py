@@ -31,7 +31,12 @@ _PADDING = b" \t\r\n\0\x1a"  # blanks, and bytes that some programs pad the end 
 
 
 class Rows(NamedTuple):
-    """The values (F, C) of the rows, and the text of the frame time (None if missing) with its line number."""
+    """The content of the MOTION section.
+
+    values : (F, C) the numbers in the rows. frame_time_text, frame_time_line : the text of the frame time, None if
+        missing, and its line number.
+    warnings : oddities that did not prevent reading the section.
+    """
 
     values: Floats
     frame_time_text: str | None

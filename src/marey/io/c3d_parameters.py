@@ -34,7 +34,11 @@ _FULL_WORD = 0xFFFF
 
 @dataclass(frozen=True, slots=True)
 class C3dParameter:
-    """A parameter's type (-1 text, 1 byte, 2 integer, 4 float), its dimensions, and its bytes."""
+    """One parameter of a C3D file.
+
+    kind : type of its values: -1 text, 1 byte, 2 integer, 4 float. dimensions : lengths of its axes. content : its
+        bytes.
+    """
 
     kind: int
     dimensions: tuple[int, ...]
@@ -43,7 +47,7 @@ class C3dParameter:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The parameters of a file, keyed by group and name, both in upper case."""
+    """The parameters of a file, keyed by group and name, both in upper case. `processor` is as in `Layout`."""
 
     processor: str
     groups: dict[str, dict[str, C3dParameter]]
@@ -123,7 +127,12 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The header fields that marey uses."""
+    """The fields of the header that marey uses.
+
+    n_points, n_analog : points and analog values per frame. first, last : numbers of the first and the last frame.
+        data_block : block of 512 bytes at which the data begin.
+    n_samples : analog samples per frame. scale, rate : as `scale` and `fps` in `Layout`.
+    """
 
     n_points: int
     n_analog: int

@@ -40,7 +40,7 @@ _TOKEN = re.compile(
 
 @dataclass(slots=True)
 class Element:
-    """One element of the tree."""
+    """One element of the tree: its name, its values, and its child elements."""
 
     name: str
     values: list[Any] = field(default_factory=list)
@@ -53,7 +53,10 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class PackedArray:
-    """An array in a binary file that has not been decoded yet."""
+    """An array in a binary file that has not been decoded yet.
+
+    kind : letter of the element type. count : number of elements. is_compressed : whether `data` is compressed.
+    """
 
     kind: str
     count: int

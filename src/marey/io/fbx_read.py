@@ -264,7 +264,8 @@ def _convert_rotation(angles: Floats, order: str) -> Floats:
 
 
 def _mirror(top: LocalTransform) -> None:
-    """Mirror the scene along X: a half turn about X, followed by a scale of -1 along all axes."""
+    """Mirror the scene along X by changing the transform of its top node, in place: a half turn about X, followed by a
+    scale of -1 along all axes."""
     flip, _ = split_scale(np.array([-1.0, 1.0, 1.0]))
     signs = np.array([-1.0, 1.0, 1.0])
     top.translation, top.rotation = top.translation * signs, quat.mul(flip, top.rotation)

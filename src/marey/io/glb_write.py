@@ -121,7 +121,8 @@ def _group_by_skeleton(motions: Sequence[Motion]) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class _MovingJoints:
-    """Masks (J,): which joints rotate, which move relative to their parents, and which are rigid enough to be drawn."""
+    """Masks (J,) of joints: those that rotate, those that move relative to their parents (`slides`), and those that are
+    rigid enough to be drawn."""
 
     rotates: Bools
     slides: Bools
@@ -148,7 +149,11 @@ class _MovingJoints:
 
 @dataclass(slots=True)
 class GlbContent:
-    """The document under construction, and the bytes that its accessors point into."""
+    """The document under construction, and the bytes that its accessors point into.
+
+    parts, size : the chunks of the binary buffer, and their total size. roots : the top nodes of the scene. names :
+        names of animations in use. All other fields are lists of the document.
+    """
 
     parts: list[bytes] = field(default_factory=list)
     size: int = 0

@@ -237,7 +237,7 @@ def split_linear(linear: Floats) -> tuple[Floats, Floats]:
 
 
 class _Rest(NamedTuple):
-    """Rest pose of a node in the world: rotation (4,), rotation and scale (3, 3), position (3,)."""
+    """Rest pose of a node in the world: rotation (4,), rotation with scale (`linear`, (3, 3)), position (3,)."""
 
     rotation: Floats
     linear: Floats

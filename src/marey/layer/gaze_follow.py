@@ -42,7 +42,8 @@ def follow_goals(
     forward: Floats,
     out: GazeOutput,
 ) -> None:
-    """Apply looks as `apply_looks` does, and let neck and trunk follow where the eyes exceed `limit`, in radians.
+    """Apply looks as `apply_looks` does, writing the result to `out`, and let neck and trunk follow where the eyes
+    exceed `limit`, in radians.
 
     forward : (3,) forward direction of the rest pose, in the chest's local axes.
     """

@@ -147,7 +147,8 @@ def _place_points(
 def _place_joint(
     joint: int, parents: Ints1D, offsets: Floats2D, rotations: Floats2D, positions: Floats2D, orientations: Floats2D
 ) -> None:
-    """Compute position and orientation of a joint from those of its parent."""
+    """Write the position and orientation of a joint, computed from those of its parent, to `positions` and
+    `orientations`."""
     parent = parents[joint]
     above = vec.get_quat(orientations[parent], 0)
     vec.put(positions[joint], 0, vec.add(vec.rotate(above, vec.get(offsets[joint], 0)), vec.get(positions[parent], 0)))

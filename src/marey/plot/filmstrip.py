@@ -99,7 +99,13 @@ draw_filmstrip = filmstrip
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Strip:
-    """Content of a filmstrip; `along` is the direction on the floor that points to the right in the plot."""
+    """Content of a filmstrip.
+
+    first, last : the frames, half-open. along : (3,) direction on the floor that points to the right in the plot.
+        travels : whether the character travels in that direction.
+    frames : frames of the poses. ghosts : for each pose, frames of the ghosts before it. touching, touching_sides :
+        points in contact, and their sides.
+    """
 
     body: Body
     fps: float

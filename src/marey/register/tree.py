@@ -65,7 +65,8 @@ class TreeRegistration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Edge:
-    """A motion and its parent in the tree: the timewarp of the two, parent first, and their distance in meters."""
+    """A motion and its parent in the tree: the timewarp of the two, parent first, their distance in meters, and notes
+    on problems."""
 
     timewarp: TimewarpCurve
     distance: float

@@ -104,7 +104,8 @@ class Plan:
 
 @dataclass(slots=True, eq=False)
 class Performance:
-    """A sampled plan: root (F, 3), rotations (F, J, 4), feet by side, and meters by which the legs were too short.
+    """A sampled plan: root (F, 3), rotations (F, J, 4), feet by side, and the meters by which the legs were too short
+    (`shortfall`).
 
     hands : by side, (F,) whether a hand is planted on the floor; None if no hand ever is.
     """

@@ -48,7 +48,8 @@ _STANCE = 0.11  # meters from the middle to each foot
 
 @dataclass(frozen=True, slots=True)
 class _Wheel:
-    """A cartwheel: the change of direction in radians, positive to the left, and small random variations."""
+    """A cartwheel: the change of direction `angle` in radians, positive to the left, and small random variations
+    (`noise`)."""
 
     angle: float
     noise: Floats

@@ -84,7 +84,7 @@ class SetClip(NamedTuple):
 
 
 class PreparedSet(NamedTuple):
-    """All clips of a set, the files and clips that could not be used, and the skeletons by key."""
+    """All clips of a set, the files and clips that could not be used (`skipped`), and the skeletons by key."""
 
     clips: tuple[SetClip, ...]
     skipped: tuple[SkippedFile, ...]

@@ -25,7 +25,8 @@ _RACY = 2_000_000_000
 
 
 class Stamp(NamedTuple):
-    """Path, size and time stamps (nanoseconds) of a file, which show whether it has changed."""
+    """A file and the facts that show whether it has changed: its size, and its time stamps in nanoseconds (`mtime`,
+    `ctime`)."""
 
     path: str
     size: int

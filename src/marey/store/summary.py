@@ -96,7 +96,7 @@ class ClipSummary:
 
 
 class Summaries(NamedTuple):
-    """The summaries of a folder, and the files that cannot be read."""
+    """The summaries of the clips in a folder, and the files that cannot be read (`skipped`)."""
 
     clips: tuple[ClipSummary, ...]
     skipped: tuple[SkippedFile, ...]

@@ -23,7 +23,8 @@ _MAX_MEASURED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """How a metric is graded: good up to the first limit, fair up to the second.
+    """How a metric is graded: good up to the first limit, fair up to the second. `title` and `about` are shown on the
+    page.
 
     The value times `scale` is in `unit`. If `relative`, the limits are multiples of the source's value.
     """

@@ -42,7 +42,7 @@ class FrameBlock(Binary):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """An entry of the undo history: the motion after the change `what`.
+    """An entry of the undo history: the motion (`recording`) after the change `what`.
 
     `revision` identifies its frames. `number` identifies the step among those of all motions, in the order of changes.
     `recipe` is how the motion was made from its files.
@@ -60,9 +60,10 @@ class Opened:
     """An open motion.
 
     recording : the motion as it was opened.
-    where, file, path, clips : the file it came from and all clips in it; "", None and () if there is none.
+    where, file, path, clips, clip : the file it came from, all clips in it, and the clip itself; "", None and () if
+        there is none.
     made_from : ids of the motions it was made from.
-    steps, at : the undo history, and the index of the current step.
+    warnings : problems in the file. steps, at : the undo history, and the index of the current step.
     saved : the motion whose annotations are in the sidecar.
     trimmed : the motion without the rest pose that was skipped on opening.
     recipe : how the motion was made; None if it cannot be written as code.

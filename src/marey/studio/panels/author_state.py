@@ -33,7 +33,8 @@ _DRAWN = 0.995
 
 @dataclass(slots=True, eq=False)
 class SharedFile:
-    """A character's file, the objects it was written from, and the number of jobs that use it."""
+    """A character's file (`path`), the objects it was written from (`made_of`), and the number of jobs that use it
+    (`users`)."""
 
     made_of: tuple[Any, ...]
     path: Path
@@ -60,6 +61,7 @@ class Draft:
     recipe : text of the recipe that the character was built from, "" if there is none, and the folder that its files
         are relative to, "" for the open one.
     versions, version : the last states of the character, keyed by number, and the number of the current one.
+    lock : held while the character changes.
     """
 
     graph: ParametricMotionGraph

@@ -318,7 +318,11 @@ _REMEMBERED = 1_000
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """Response times of one controller, in seconds, and the total time driven."""
+    """Response times of one controller.
+
+    seconds : total time driven. answers : the latest response times in seconds. unanswered : number of turns that were
+        not completed.
+    """
 
     seconds: float = 0.0
     answers: list[float] = field(default_factory=list)

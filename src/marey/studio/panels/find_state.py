@@ -84,6 +84,7 @@ class FindState:
     reply : description of the web.
     clips : source of each clip of the web, and the clip's name in its file; None if unknown.
     skeleton : the skeleton of all clips of the web.
+    search, aim : the last search, and the current parametric motion.
     """
 
     folder: Path
