@@ -195,7 +195,7 @@ class CleanOutput(NamedTuple):
 
 
 class Cleanup(NamedTuple):
-    """Everything that the last step needs."""
+    """The records that the last step of the cleanup needs."""
 
     body: CleanBody
     options: CleanOptions

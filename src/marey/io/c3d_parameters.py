@@ -131,7 +131,7 @@ class _Header:
 
     n_points, n_analog : points and analog values per frame. first, last : numbers of the first and the last frame.
         data_block : block of 512 bytes at which the data begin.
-    n_samples : analog samples per frame. scale, rate : as `scale` and `fps` in `Layout`.
+    n_samples : analog samples per channel and frame. scale, rate : as `scale` and `fps` in `Layout`.
     """
 
     n_points: int
