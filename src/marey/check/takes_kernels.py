@@ -30,8 +30,8 @@ def measure_turning(
 def find_rests(speeds: Floats2D, frames: Ints1D, step: float, rests: Out[Floats1D]) -> int:
     """Write the times, in frames, of the local minima of each column of `speeds` (n, g), and return how many there are.
 
-    Speeds are those between `frames` (n + 1,), which are `step` apart. Times are those of the vertex of a parabola
-    through three speeds; there are at most n g.
+    `speeds` are measured between the `frames` (n + 1,), which are `step` apart. Each time is at the vertex of a
+    parabola through three speeds; there are at most n g times.
     """
     count = 0
     for i in range(1, speeds.shape[0] - 1):

@@ -107,9 +107,9 @@ def find_rest_heights(track: PointTrack, stills: StillHeights, floor: float, giv
     """Return each point's height when it rests on the floor, and how much that height varies, both (K,) in meters.
 
     In recorded motion, left and right differ by a centimeter, as do heel and ball, so each point has its own height:
-    the 25th percentile of its still heights near those of the others. How near depends on how well the others agree; a
-    heel that is always held off the floor thus does not count as resting. A point that never rests gets the usual
-    height of the others, or the floor's if none rests.
+    the 25th percentile of its still heights near the still heights of the other points. How near depends on how well
+    these agree; a heel that is always held off the floor thus does not count as resting. A point that never rests gets
+    the usual height of the others, or the floor's if none rests.
 
     The variation is the range from the 10th percentile to the median. Higher values may come from heels about to lift.
 

@@ -311,7 +311,7 @@ def screen_tile(ours: ScreenRows, theirs: ScreenColumns, tile: ScreenTile, bound
 
     Diagonals left of `bounds.min_lag`, other than the two that serve as neighbors, are not computed. Return the number
     of cells, or -1 if more than `tile.max_open` are undecided. `found` must have room for a quarter of the tile's cells
-    (rounded up in each direction), these, and those of one row.
+    (rounded up in each direction), `tile.max_open` more cells, and the cells of one row.
     """
     half, strip, own, place = tile.half, tile.strip, tile.own, tile.place
     n_rows, n_columns = tile.shape[0] + 2 * half, tile.shape[1] + 2 * half

@@ -6,7 +6,7 @@ works on a span; callers distribute spans over threads or processes.
 
 All cells are first screened in single precision (`screen_kernels`); cells that this leaves undecided are measured in
 double precision, one by one. If too many are undecided, for example where nothing moves, the entire tile is swept again
-in double precision. In both cases the minima are those of D in double precision.
+in double precision. In both cases, the result is the same as if D were computed in double precision everywhere.
 """
 
 from __future__ import annotations

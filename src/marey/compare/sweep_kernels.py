@@ -141,9 +141,10 @@ def _add_with_path(
     now: tuple[float, float],
     then: tuple[float, float],
 ) -> None:
-    """Do the same as `_add`, plus the products of the paths.
+    """Do the same as `_add`, with the products of the paths added to `coming` and `gone`.
 
-    The products are those of path, x and z, with x and z `now`; subtracted are those half + 1 frames earlier (`then`).
+    path : x and z of one path, and x and z of the same path half + 1 frames earlier, as lines.
+    now, then : x and z of the other path, now and half + 1 frames earlier.
     """
     (xs, zs, old_xs, old_zs), (x, z), (old_x, old_z) = path, now, then
     for k in range(len(run)):

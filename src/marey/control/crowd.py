@@ -1,8 +1,8 @@
-"""Play several live characters together: each turns aside for those in front of it.
+"""Play several live characters together: each turns aside for the characters in front of it.
 
-Every 0.2 seconds, each character predicts where the others will be if nobody turns. If one in front of it would come
-too close, it turns away from that one; if they would meet head-on, both turn right. Nothing is random, so the same
-commands give the same motion.
+Every 0.2 seconds, each character predicts where the others will be if nobody turns. If a character in front of it would
+come too close, it turns away from that character; if they would meet head-on, both turn right. Nothing is random, so
+the same commands give the same motion.
 """
 
 from __future__ import annotations

@@ -129,8 +129,9 @@ def link_states(
 
     avoid : whether to penalize transitions that a stream would change; see `ClipModel.penalties`. If False, penalties
         are 0, and the placement of the clips is not predicted.
-    changes : whether clips can be changed. The S states are then followed by those of clips that are at the first
-        moment at which they can be changed, and so on; they lead to the clip itself and to those that it can become.
+    changes : whether clips can be changed. After the S states then come S states of clips at the first moment at which
+        they can be changed, S states for the second moment, and so on. Each of these leads to the unchanged clip and to
+        the clips that it can become.
     """
     fewest = {tried: _count_steps(model, targets, tried) for tried in _TRIED}
     tried = next((tried for tried in _TRIED if fewest[tried] <= most), _TRIED[-1])

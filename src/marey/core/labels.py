@@ -32,7 +32,7 @@ class Label(NamedTuple):
 class Labels:
     """Any number of labels, sorted by start; they may overlap.
 
-    Instances are compared by value, unlike those of classes that hold arrays.
+    Instances are compared by value; classes that hold arrays are compared by identity.
 
     Examples
     --------

@@ -2,10 +2,10 @@
 
 `smooth_adaptively` chooses the length of the window: long where a joint rests, short where it hits something.
 
-Captures are fitted to markers, so the errors of a joint compensate those of its parent and of the root. Smoothing each
-joint's local rotations with its own window would destroy this compensation and make hands and feet shake. Joints are
-therefore smoothed in world orientation. If the errors of joints are independent, smoothing local rotations is better.
-Both are tried, and the smoother result is used.
+Captures are fitted to markers, so the errors of a joint compensate the errors of its parent and of the root. Smoothing
+each joint's local rotations with its own window would destroy this compensation and make hands and feet shake. Joints
+are therefore smoothed in world orientation. If the errors of joints are independent, smoothing local rotations is
+better. Both are tried, and the smoother result is used.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def scan_anchors(
 
 @helper
 def add_squares(values: Singles1D, row: int, length: int, anchor: Singles1D, d: int, total: Singles1D, n: int) -> None:
-    """Add the squared differences between features d to d + 3 of n frames and those of `anchor` to `total`.
+    """Add to `total` the squared differences between features d to d + 3 of n frames and of `anchor`.
 
     row : index in `values` of feature d of the first frame. length : number of frames of the clip.
     """

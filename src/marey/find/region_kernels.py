@@ -271,7 +271,7 @@ def _mark_paths(
 def _write_next_steps(
     mark: UInt8s1D, side: int, free: Singles1D, bound: Singles1D, free_now: Singles1D, bound_now: Singles1D
 ) -> None:
-    """Compute the number of steps from the nearest chain to the cells of a row, from those of the previous row.
+    """Write the number of steps from the nearest chain to the cells of a row, from the numbers of the previous row.
 
     mark : (C,) marks of the row.
     The other parameters are as in `_write_next_lengths`, with steps in place of lengths.

@@ -305,7 +305,7 @@ def list_candidates(
 def cap_paths(n_frames: int, limit: float) -> float:
     """Return the largest cost that a path may have if its mean distance is to be at most `limit` meters.
 
-    The path is that of a query of `n_frames` frames; see `marey.find.search_kernels` for its cost.
+    `n_frames` is the length of the query; see `marey.find.search_kernels` for its cost.
     """
     return limit**2 * _EXACT * (2 * n_frames - 1) + STRAIGHT * (n_frames - 1)
 

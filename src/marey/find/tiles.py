@@ -127,7 +127,7 @@ def _spans(n: int, side: int) -> list[tuple[int, int]]:
 
 
 def join_tiles(tiles: Sequence[GridTile], parts: Sequence[Cells], shape: tuple[int, int]) -> Cells:
-    """Assemble the cells of one clip pair from those of its tiles; `shape` is that of the whole grid."""
+    """Assemble the cells of one clip pair, a grid of `shape` cells, from the cells of its tiles, `parts`."""
     bands: dict[int, list[int]] = {}
     for k, tile in enumerate(tiles):
         bands.setdefault(tile.span[0], []).append(k)

@@ -156,7 +156,8 @@ class NearList(NamedTuple):
     """Where to look for minima.
 
     cells : (N, 2) cells in the order of `list_near_cells`, relative to the first complete window of both clips.
-    own : first row, stop row, first column and stop column of those that may be minima, in the same numbers.
+    own : first row, stop row, first column and stop column of the range of cells that may be minima, numbered in the
+        same way.
     limit : largest D of a minimum, m^2.
     min_lag : smallest column - row of a minimum.
     error : largest error of D relative to the squares that it is a difference of. Neighbors whose D differs by less are

@@ -247,7 +247,7 @@ class Minima:
 
 def _pack_minima(look: Callable[[Block], Floats], block: Block) -> NDArray[Any]:
     """Find the minima of a block with `look`, and pack them into 12 bytes each (N, 3): row and column in the block with
-    16 bits each, and D. The transforms are computed again for those that become transitions."""
+    16 bits each, and D. For minima that become transitions, the transforms are computed again."""
     return _pack_cells(block, look(block))
 
 

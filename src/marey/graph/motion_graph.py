@@ -66,8 +66,8 @@ class MotionGraph(SharedClips):
     components : for each label, how much of it the graph keeps and which other labels can be reached from it.
     findings : warnings as sentences, such as labels with little motion or labels that cannot be reached.
     build_info : how the graph was built.
-    pair_distances : (K, K, 12) distances in meters of the best possible transitions from label (row) to label (column),
-        also of those beyond the threshold; infinite if there are fewer. None if unknown.
+    pair_distances : (K, K, 12) distances in meters of the 12 best possible transitions from label (row) to label
+        (column), including transitions beyond the threshold; infinite if there are fewer. None if unknown.
     first_out : (N + 1,) edges ``first_out[n]`` to ``first_out[n + 1]``, half-open, leave node n.
 
     Examples

@@ -82,7 +82,7 @@ class Edges(FrozenRecord):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnprunedEdges:
-    """The edges of a graph before pruning, without what can be computed later for those that remain.
+    """The edges of a graph before pruning, without the data that can be computed later for the remaining edges.
 
     Attributes
     ----------

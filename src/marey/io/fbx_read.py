@@ -281,7 +281,7 @@ def _apply_bind_pose(
 ) -> None:
     """Set the rest rotations of joints, in place, to those of the pose in which the mesh was bound, if the file has it.
 
-    The nodes' own transforms are often those of an arbitrary frame.
+    The nodes' own transforms often show an arbitrary frame.
     """
     world = {-1: quat.identity()}
     flip = split_scale(np.array([-1.0, 1.0, 1.0]))[0] if _is_left_handed(scene) else quat.identity()

@@ -23,8 +23,8 @@ def times_to_frames(times: Floats, start: float, fps: float) -> tuple[Floats, fl
 
 
 def snap_to_frames(times: Floats, start: float, fps: float) -> Floats:
-    """Convert times (N,) in seconds to frames, with frame 0 at `start`; round those that differ from a whole frame only
-    by rounding errors."""
+    """Convert times (N,) in seconds to frames, with frame 0 at `start`; times that differ from a whole frame only by
+    rounding errors are rounded."""
     frames, slack = times_to_frames(times, start, fps)
     nearest = np.rint(frames)
     return np.where(np.abs(frames - nearest) <= slack, nearest, frames)

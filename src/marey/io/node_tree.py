@@ -153,7 +153,7 @@ def choose_clip(names: Sequence[str], clip: str | int | None, first: int, path: 
 
 
 def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """Return the names made unique, in order, and different from those in `taken`: a second ``Bone`` becomes
+    """Return the names, in order, made unique and different from the names in `taken`: a second ``Bone`` becomes
     ``Bone_2``."""
     used = set(taken)
     result: list[str] = []

@@ -128,7 +128,8 @@ class _Axes(TypedDict):
 def _choose_axes(motion: Motion, settings: SaveSettings) -> _Axes:
     """Return the unit and the up axis of a BVH file.
 
-    Programs that read BVH usually expect centimeters and Y up. Motions from BVH files keep those of their file.
+    Programs that read BVH usually expect centimeters and Y up. Motions from BVH files keep the unit and axes of their
+    file.
     """
     source = motion.source
     is_usual = source.format in ("", "fbx", "glb", "kimodo", "npy", "npz", "smpl")

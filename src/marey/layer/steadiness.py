@@ -92,8 +92,8 @@ def neck_deviation(motion: Motion, lower: Motion) -> float:
 def phase_errors(lower: Motion, upper: Motion, times: TimeMap) -> Floats:
     """Return by how many cycles, from -0.5 to 0.5, the upper clip's gait is ahead of the lower clip's, (N,).
 
-    Phases are measured from the times at which the ankles pass each other. The N frames are those with a phase in both
-    clips, outside the seams of a loop; there are none if a clip lacks two consecutive steps.
+    Phases are measured from the times at which the ankles pass each other. Only the N frames that have a phase in both
+    clips, outside the seams of a loop, are measured; there are none if a clip lacks two consecutive steps.
 
     times : the time alignment.
 

@@ -166,8 +166,8 @@ def _find_extremities(skeleton: Skeleton) -> Bools:
 
 
 def _choose_joints(motion: Motion) -> tuple[Ints, Ints, float]:
-    """Return the joints to test for jumps, those of them to test for position only, and the smallest distance in meters
-    that counts as a jump.
+    """Return the joints to test for jumps, the joints among them to test for position only, and the smallest distance
+    in meters that counts as a jump.
 
     Fingers and toes are not tested: captures often lack them. The balls of the feet are tested for position only.
     """

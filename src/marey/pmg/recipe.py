@@ -151,7 +151,7 @@ class Recipe:
     fps : frame rate of all motions, in frames per second.
     seed : random seed.
     samples : default number of samples of source and target for each edge.
-    retarget : whether files are retargeted onto one skeleton, or a file with the skeleton. Without a file, it
+    retarget : whether files are retargeted onto one skeleton, or a file with the skeleton. Without a file, the skeleton
         is that of samples and saved spaces in the recipe, else the most frequent one.
     auto : thresholds good and bad in meters, if all pairs that are not listed should be tried too; otherwise None.
     about : one-line description.

@@ -236,7 +236,7 @@ def _pack_array(array: NDArray[Any]) -> bytes:
 
 
 def _start(db: sqlite3.Connection) -> None:
-    """Create empty tables and drop those of an older version."""
+    """Create empty tables, and drop the tables of an older version."""
     for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         db.execute(f'DROP TABLE "{name}"')
     for table in _TABLES:

@@ -112,9 +112,9 @@ def list_needed_files(path: Path) -> tuple[Path, ...]:
 
 
 def look_at(index: Index, paths: Iterable[Path]) -> tuple[dict[Path, ScannedFile], dict[Path, str]]:
-    """Scan files. Return those that can be read, and the reasons why the others cannot.
+    """Scan files. Return the files that can be read, and the reasons why the others cannot.
 
-    A file is read again only if its size or time stamps differ from those in the index, or if it was modified just
+    A file is read again only if its size or time stamps differ from the index, or if it was modified just
     before it was last read.
     """
     wanted = list(dict.fromkeys(paths))
