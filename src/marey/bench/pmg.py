@@ -1,4 +1,5 @@
-"""Benchmark of parametric motion graphs: random walks, walks to points, answers, examples, export, and times."""
+"""Benchmark of parametric motion graphs: random walks, walks to points, response times, examples, export, and CPU
+times."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _follow_axis(frames: SourceFrames, state: CleanState, t: int, e: int, base: 
 
 @helper
 def _fold_angle(angle: float) -> float:
-    """Return an angle unchanged up to a quarter turn; beyond that, decrease it linearly to 0 at half a turn. Radians.
+    """Return an angle in radians, unchanged up to a quarter turn; larger angles decrease linearly, to 0 at half a turn.
 
     A foot that flips by half a turn does not show to which side the knee should swivel.
     """

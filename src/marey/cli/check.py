@@ -257,7 +257,10 @@ def name_output(path: str, paths: tuple[str, ...] = ()) -> str:
 
 
 def _split_path(path: str, paths: tuple[str, ...]) -> tuple[str, str]:
-    """Return the given folder of a file, else its own one, and the name of its fixed copy relative to that folder."""
+    """Return the folder that contains a file, and the name of its fixed copy relative to this folder.
+
+    The folder is the one of `paths` that contains the file; for a file that was given itself, its own folder.
+    """
     folder = next((each for each in paths if os.path.isdir(each) and path.startswith(os.path.join(each, ""))), "")
     folder = folder or os.path.dirname(path)
     inner, suffix = os.path.splitext(os.path.relpath(path, folder or "."))

@@ -12,7 +12,8 @@ from marey.compiled import Bools1D, Floats1D, Floats2D, Ints2D, Out, helper, ker
 
 @helper
 def _add_pair(work: Floats2D, a: Frames, i: int, b: Frames, j: int, weight: float) -> None:
-    """Add, per marker, the contribution of frames i and j to dot, cross and squared height difference."""
+    """Add the contribution of frames i and j to `work` (3, M): dot, cross and squared height difference of each
+    marker."""
     p, q, heights, their_heights = a.flat, b.flat, a.heights, b.heights
     n = heights.shape[1]
     for m in range(n):

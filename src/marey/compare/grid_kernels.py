@@ -302,9 +302,10 @@ def _measure_edge_cell(
 
 @helper
 def _write_middle(line: Floats1D, totals: Lines, unit: float, ours: Floats1D, theirs: Lines) -> None:
-    """Write D of the cells of a row whose windows b does not cut.
+    """Write D of the cells of a row whose windows are not cut by an end of clip b.
 
-    `ours` are means and spread, `theirs` a line of each.
+    totals : lines of the totals of dot, cross and up. unit : factor of the totals.
+    ours : mean x, mean z and spread of the row's window. theirs : lines of the same for the windows of the columns.
     """
     (dots, crosses, ups), (bx, bz, spreads) = totals, theirs
     x, z, spread = ours[0], ours[1], ours[2]

@@ -61,7 +61,7 @@ class Embedding:
 
     @classmethod
     def fit(cls, clouds: Sequence[Clouds], n_axes: int = N_AXES) -> Embedding:
-        """Compute the principal axes of the poses in clips; of long clips, only some frames are used."""
+        """Return an embedding on the principal axes of the poses in clips; of long clips, only some frames are used."""
         step = max(sum(map(len, clouds)) // _SAMPLED, 1)
         features = np.concatenate([embed_poses(each.points[::step], each.weights) for each in clouds])
         mean = features.mean(axis=0)

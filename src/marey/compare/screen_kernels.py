@@ -260,7 +260,8 @@ def _find_in_row(
 ) -> tuple[int, int]:
     """Append the cells of a line of `lines`, columns begin .. stop, that may be minima to the first n that were found.
 
-    cell : row and column of the grid at column `begin`. counts : n, and how many of them have rivals; the result, too.
+    cell : row and column of the grid at column `begin`. counts : n, and the number of these cells that have rivals.
+        Return the new counts.
     """
     n, n_open = counts
     limit, slack = np.float32(bounds.limit), np.float32(bounds.slack)

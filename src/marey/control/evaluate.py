@@ -231,8 +231,8 @@ def figure_of_eight(radius: float = 3.0, n: int = 400) -> Floats:
     return np.asarray(np.concatenate([left, (left * [-1.0, 1.0])[1:]]))
 
 
-def count_bytes(thing: Any) -> int:
-    """Count the bytes of all arrays reachable from an object, each once."""
+def held_bytes(thing: Any) -> int:
+    """Return the number of bytes in all arrays that can be reached from an object, each counted once."""
     seen: set[int] = set()
     total, todo = 0, [thing]
     while todo:

@@ -75,7 +75,7 @@ def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
 
 
 def find_scales(graph: ParametricMotionGraph, source: str, target: str) -> tuple[Floats, Floats]:
-    """Return the offset and scale (d + e,) that normalize the parameters of two nodes."""
+    """Return the offset and scale (d + e,) that normalize the parameters of the nodes `source` (d) and `target` (e)."""
     pair = graph[source], graph[target]
     return np.concatenate([each.middle for each in pair]), np.concatenate([each.scale for each in pair])
 

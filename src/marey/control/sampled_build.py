@@ -364,7 +364,11 @@ def _iterate(
     ends: tuple[Ints, Ints, Floats],
     moves: Floats | None = None,
 ) -> Floats:
-    """Compute a value table (N, C) by value iteration, in seconds rounded to milliseconds."""
+    """Compute a value table (N, C) by value iteration, in seconds rounded to milliseconds.
+
+    costs, fades, moves : as in `Steps`; by default, `moves` are those of the transitions.
+    ends : the fields `first_end`, `end_columns` and `end_costs` of `Steps`.
+    """
     links = char.transitions
     n_columns = len(grid.distances) * grid.n_bearings * grid.n_headings
     values = np.full((len(char.clips), n_columns), NEVER)

@@ -109,7 +109,8 @@ def explain_unusable(recording: Markers, k: int) -> str:
 
 
 def fill_gaps(recording: Markers, chosen: Sequence[int]) -> Floats:
-    """Return the positions (F, n, 3) of n markers, with gaps filled by linear interpolation."""
+    """Return the positions (F, n, 3) of the n markers with the indices `chosen`, with gaps filled by linear
+    interpolation."""
     points = recording.positions[:, list(chosen)].copy()
     frames = np.arange(len(recording))
     for column, k in enumerate(chosen):

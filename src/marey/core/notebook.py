@@ -27,7 +27,7 @@ _COLORS = {"left": "#e07b00", "right": "#1f6fb2", "": "#7a808a"}
 
 
 def show_motion(motion: Motion) -> str:
-    """Return a line of facts and poses from the side, at equal times, as HTML."""
+    """Return a line of facts, and poses from the side at evenly spaced times, as HTML."""
     frames = np.unique(np.linspace(0, len(motion) - 1, _POSES).round().astype(int))
     count = "1 frame" if len(motion) == 1 else f"{len(motion)} frames"
     facts = f"{count} at {motion.fps:g} Hz, {motion.duration:.2f} s, {len(motion.skeleton)} joints"

@@ -268,7 +268,11 @@ def _walks_on_four(tree: JointTree, body: _Body) -> bool:
 
 
 def _find_head(tree: JointTree, legs: _Limbs, arms: _Limbs, ends: Sequence[bool]) -> tuple[int | None, int] | None:
-    """Find the neck, if any, and the head: on the branch that continues the trunk beyond the arms."""
+    """Return the neck, if there is one, and the head, on the branch that continues the trunk beyond the arms; None
+    without a head.
+
+    ends : (J,) True for joints known to be end sites.
+    """
     trunk = tree.points[list(arms.joints(0))].mean(axis=0) - tree.points[list(legs.joints(0))].mean(axis=0)
     height: list[float] = (tree.points @ trunk).tolist()
     top = list(height)

@@ -247,7 +247,7 @@ def choose_pose(body: Skeleton | Motion) -> int | None:
 
 
 def _list_upright_lines(skeleton: Skeleton) -> list[tuple[str, str]]:
-    """Return the pairs of roles of which the second is above the first while the body stands."""
+    """Return pairs of roles (lower, upper): the second is above the first while the body stands."""
     lines = [(f"{side}_foot", f"{side}_upper_leg") for side in _SIDES]
     return lines + ([("hips", "head")] if "head" in skeleton.roles else [])
 

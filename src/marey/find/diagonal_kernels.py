@@ -59,7 +59,7 @@ def read_clip(
 ) -> FrameFactors:
     """Return the factors of frames `left` to `right` of a clip, and of the frames around them that windows need.
 
-    They are relative to a marker of the first of these frames; heights are relative to `height`.
+    The factors are relative to the position of a marker in the first of these frames; heights are relative to `height`.
     """
     values, starts, n_markers, n_features = blocks
     length, half = starts[clip + 1] - starts[clip], len(weights) // 2

@@ -133,7 +133,7 @@ def _read_pairs(arrays: dict[str, Any], lengths: list[int]) -> tuple[Cells, ...]
 
 
 def _read_old_pairs(arrays: dict[str, Any], lengths: list[int]) -> tuple[Cells, ...]:
-    """Split the arrays into the cells of each clip pair; `lengths` are the numbers of frames of the clips."""
+    """Do the same as `_read_pairs` for files of earlier releases, whose cells are not packed."""
     counts, first, run_lengths, bases, rises = (arrays[name] for name in _CELLS)
     row = run = rise = 0
     out = []

@@ -1,9 +1,10 @@
 """Kernels that pack the cells of a grid for files: differences from predictions, which compress to half the size.
 
 Kept cells lie in bands along diagonals, and D is smooth: a cell is predicted from its neighbors to the left and in the
-rows above: by a plane if there are three, on two sides, else by a parabola or a line. The edges of the bands are
-predicted from those of the row above, one column further to the right. Differences have one byte; `FAR` marks a cell or
-edge whose difference does not fit, so that its value follows in a list of its own.
+rows above. If the neighbors to the left, above and between these two are kept, they define a plane; otherwise, cells on
+one side define a parabola or a line. The edges of the bands are predicted from the edges of the row above, one column
+further to the right. Differences have one byte; `FAR` marks a cell or edge whose difference does not fit, so that its
+value follows in a list of its own.
 """
 
 from __future__ import annotations

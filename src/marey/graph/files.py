@@ -99,7 +99,7 @@ def load_graph(path: str | os.PathLike[str]) -> MotionGraph:
 
 
 def _read_labels(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the labels of a file. Earlier releases spelled the reserved label differently."""
+    """Return the label names of a file, with the reserved label spelled as in this release."""
     return tuple(UNLABELED if name == "(unlabelled)" else name for name in names)
 
 

@@ -175,7 +175,7 @@ class _Plan:
 
 
 def _check_goals(goals: Any, motion: Motion) -> list[tuple[float, int, Floats | None]]:
-    """Check the goals; return time, kind and goal of each."""
+    """Check the goals; return the time in seconds, the kind (`BACK`, `ANGLES` or `POINT`) and the goal of each."""
     try:
         listed = [tuple(entry) for entry in goals]
     except TypeError:

@@ -135,8 +135,11 @@ def _end_weights(sigma: float, radius: int) -> FloatArray:
 
 @lru_cache(1024)
 def _line_weights(sigma: float, radius: int, start: int, stop: int) -> FloatArray:
-    """Return the weights with which a line fitted to the samples at offsets `start` to `stop` gives the value at offset
-    0."""
+    """Return the weights of the samples at offsets `start` to `stop` for the value at offset 0 of a line that is fitted
+    to them.
+
+    The fit itself weights the samples by a Gaussian of standard deviation `sigma`.
+    """
     offsets = np.arange(start, stop)
     weight = _make_taps(sigma, radius)[np.abs(offsets)]
     zeroth, first, second = weight.sum(), (weight * offsets).sum(), (weight * offsets**2).sum()

@@ -253,7 +253,7 @@ def _draw_rings(axes: Axes, found: MatchResult, places: Floats) -> None:
 
 
 def _round_step(wanted: float) -> float:
-    """Round to the nearest 1, 2 or 5 times a power of ten."""
+    """Round to the nearest of 1, 2, 5, 10, 20, 50 and so on, or to a tenth, hundredth ... of these."""
     power = 10.0 ** np.floor(np.log10(wanted))
     return float(min((1.0, 2.0, 5.0, 10.0), key=lambda m: abs(m * power - wanted)) * power)
 

@@ -175,12 +175,13 @@ class _Wheel:
 
 
 def _plant_weight(t: Floats, start: float, stop: float, fade: float) -> Floats:
-    """Return 0 while a hand is planted, rising to 1 within `fade` seconds before and after."""
+    """Return a weight (F,): 0 while a hand is planted, from `start` to `stop`, rising to 1 within `fade` seconds before
+    and after."""
     return np.asarray(np.maximum(min_jerk((start - t) / fade), min_jerk((t - stop) / fade)))
 
 
 def _air_weight(t: Floats, leave: float, land: float) -> Floats:
-    """Return 0 when a foot leaves the floor or lands, and 1 between."""
+    """Return a weight (F,): 0 when a foot leaves the floor and when it lands, rising to 1 in between."""
     return min_jerk((t - leave) / _FADE) * min_jerk((land - t) / _FADE)
 
 

@@ -288,7 +288,7 @@ def sample_names() -> tuple[str, ...]:
 
 
 def entry(name: str) -> Entry:
-    """Return the sample named `name`; raise `UnknownName` with a suggestion if there is none."""
+    """Return the catalog entry of the sample `name`; raise `UnknownName` with a suggestion if there is none."""
     try:
         return CATALOG[name]
     except (KeyError, TypeError):

@@ -23,7 +23,7 @@ _PATIENCE = 20.0
 
 
 def cluster(address: str, *, patience: float = _PATIENCE) -> Cluster:
-    """Run on the workers of the Dask scheduler at `address`, such as ``tcp://10.0.0.5:8786``.
+    """Return a runner on the workers of the Dask scheduler at `address`, such as ``tcp://10.0.0.5:8786``.
 
     Data held by the function is sent to each worker once. If a worker dies, other workers repeat the items that it was
     working on or had not delivered. Workers that join later get items too.

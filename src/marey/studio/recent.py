@@ -15,7 +15,8 @@ MAX_ENTRIES = 12
 
 
 def find_recent_file() -> Path:
-    """Return the path of the list: that in the environment variable MAREY_RECENT, or one in the user's cache folder."""
+    """Return the path of the list: the environment variable MAREY_RECENT if it is set, else a file in the user's cache
+    folder."""
     given = os.environ.get("MAREY_RECENT")
     if given:
         return Path(given)

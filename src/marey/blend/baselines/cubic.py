@@ -30,8 +30,8 @@ def cubic_warp(path: GridPath | ArrayLike, n_frames: int) -> Floats:
     """Sample a uniform cubic B-spline through a path: return times (n_frames, 2) in both motions, in frames.
 
     The cells of the path are the vertices. The first and last vertex are repeated three times, so that the spline
-    begins and ends there. It is sampled evenly in its parameter, as by Sako. Times never decrease, because those of
-    the path do not.
+    begins and ends there. It is sampled evenly in its parameter, as by Sako. Times never decrease, because the frames
+    along the path do not.
     """
     cells = check_cells(path)
     n = _check_count(n_frames)
