@@ -114,7 +114,11 @@ def advance_steps(
     """Write u (F,) after each time step, integrated from knot to knot; return the number of values before the timewarp
     ends.
 
-    slopes (m + 1, n), steps (F - 1,) seconds, weights (F - 1, 4, n) at the nodes (4,) of each step.
+    slopes : (m + 1, n) slopes of the timewarp for n motions, at its knots.
+    steps : (F - 1,) time steps in seconds.
+    weights : (F - 1, 4, n) weights of the motions at the nodes (4,) of each step.
+    start : u of the first frame.
+    cyclic : the timewarp repeats.
     """
     m = slopes.shape[0] - 1
     rounds = math.floor(start) if cyclic else 0.0

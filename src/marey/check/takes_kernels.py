@@ -50,7 +50,8 @@ def blend_poses(
 ) -> None:
     """Write the rotations of joints (m,) at n times, in frames, as vectors (n, 4 m), and the sums of their components.
 
-    Rotations between frames are interpolated. Their largest component is positive. weights : (m,) factors.
+    Rotations between frames are interpolated. Each quaternion has the sign that makes its largest component positive.
+    weights : (m,) factors.
     """
     for i in range(len(at)):
         low = min(int(at[i]), rotations.shape[0] - 2)

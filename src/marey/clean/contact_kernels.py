@@ -66,7 +66,8 @@ class PlantRules(NamedTuple):
 def place_points(
     positions: Floats3D, rotations: Floats3D, joints: Ints1D, offsets: Floats2D, paths: Out[Floats3D]
 ) -> None:
-    """Compute the world paths (F, K, 3) of points at `offsets` (K, 3) in the coordinate frames of `joints` (K,)."""
+    """Write to `paths` the world paths (F, K, 3) of points at `offsets` (K, 3) in the coordinate frames of `joints`
+    (K,)."""
     for f in range(paths.shape[0]):
         for k in range(paths.shape[1]):
             j = joints[k]

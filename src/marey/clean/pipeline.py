@@ -232,6 +232,6 @@ def find_delay(options: CleanOptions) -> int:
 
 
 def count_needed_frames(options: CleanOptions) -> int:
-    """Return how many frames before an unfinished one are still needed."""
+    """Return the number of frames before the first unfinished frame that are still needed."""
     widest = max(options.gap, options.average, options.blend, options.root, options.fade, 2 * options.lift)
     return widest + options.seen + 2

@@ -113,8 +113,8 @@ def _find_standing(track: PointTrack, still: Bools, rest: Floats, clearance: Flo
 
     still : (F, K) whether a point is still.
     rest : (K,) rest heights on the floor.
-    clearance : (F, K) heights above them.
-    on_floor : height up to which a point counts as on the floor. All are in meters.
+    clearance : (F, K) heights above `rest`.
+    on_floor : height up to which a point counts as on the floor. All heights are in meters.
     """
     mains = [k for k in (track.main_column(side) for side in SIDES) if k is not None]
     rows = np.empty((len(mains) * (len(still) // 2 + 1), 7))

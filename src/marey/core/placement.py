@@ -63,7 +63,7 @@ def find_facing(skeleton: Skeleton, positions: Floats) -> Floats:
 
 
 def _find_trunk(skeleton: Skeleton) -> tuple[int, int]:
-    """Return the joints at the top of the trunk and at its bottom; twice the same one if they are unknown."""
+    """Return the joints at the top of the trunk and at its bottom; the root twice if they are unknown."""
     roles = skeleton.roles
     top = next((roles[name] for name in ("neck", "head", "chest") if name in roles), None)
     return (0, 0) if top is None or "hips" not in roles else (top, roles["hips"])

@@ -259,7 +259,8 @@ def _find_tilt(skeleton: Skeleton, places: Floats, low: str, high: str) -> Float
 
 
 def _pair_chains(source: Skeleton, target: Skeleton) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-    """Pair hips, spine, neck and head as chains, each role of a limb by itself, and other joints by name."""
+    """Return pairs of chains of joints: hips, spine, neck and head as chains, each role of a limb by itself, and other
+    joints by name."""
     found: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((source.roles["hips"],) * 2, (target.roles["hips"],) * 2)]
     trunks = [_find_trunk(source), _find_trunk(target)]
     for part in (0, 1):

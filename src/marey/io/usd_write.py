@@ -50,8 +50,8 @@ def _write_parts(motion: Motion, body: bool) -> Iterator[bytes]:
         '    def Skeleton "skeleton" (\n        prepend apiSchemas = ["SkelBindingAPI"]\n    )\n    {\n'
         f"        uniform token[] jointNames = [{_quote(skeleton.names)}]\n"
         f"        uniform token[] joints = [{_quote(paths)}]\n"
-        f"        uniform matrix4d[] bindTransforms = {_compute_matrices(places)}\n"
-        f"        uniform matrix4d[] restTransforms = {_compute_matrices(skeleton.offsets)}\n"
+        f"        uniform matrix4d[] bindTransforms = {_format_matrices(places)}\n"
+        f"        uniform matrix4d[] restTransforms = {_format_matrices(skeleton.offsets)}\n"
         f"        rel skel:animationSource = </{name}/skeleton/{clip}>\n\n"
         f'        def SkelAnimation "{clip}"\n        {{\n'
         f"            uniform token[] joints = [{_quote(paths)}]\n"
@@ -133,7 +133,7 @@ def _format_tuples(values: Floats | Sequence[Floats]) -> str:
     return f"[{', '.join(f'({row})' for row in rows)}]"
 
 
-def _compute_matrices(places: Floats) -> str:
+def _format_matrices(places: Floats) -> str:
     """Return translations (J, 3) as matrices that act on row vectors."""
     rows = (f"( (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), ({x!r}, {y!r}, {z!r}, 1) )" for x, y, z in places.tolist())
     return f"[{', '.join(rows)}]"

@@ -64,7 +64,8 @@ class Passage:
 
 
 def make_passage(reel: Reel, clip: int, target: int, succession: Succession) -> Passage:
-    """Blend two clips around the middle of their transition, with ease-in and ease-out (Kovar 3.5)."""
+    """Return the passage from one clip to another: a blend with ease-in and ease-out around the middle of their
+    transition (Kovar 3.5)."""
     seconds = check_number(succession.length, "the length of a transition in seconds", above=True)
     n = max(2, round(seconds * reel.fps))
     a, b = _find_starts(reel, clip, target, succession, n)
