@@ -164,7 +164,7 @@ def _choose_windows(n: int) -> tuple[Ints, int]:
 
 
 def _find_shaky(positions: Floats, joints: Ints) -> Ints:
-    """Return the joints whose noise may be above the limit, by the fast test."""
+    """Return those of the given joints whose noise may be above the limit, found without measuring it."""
     found = np.empty(len(joints), dtype=bool)
     limit = 70.0 * ((1.0 - 1e-6) * _MEDIAN_LENGTH * _NOISE) ** 2
     body_kernels.find_shaky_joints(positions, joints, *_choose_windows(len(positions)), limit, found)

@@ -296,7 +296,7 @@ def _collect_result(
 
 
 def _find_below_floor(motion: Motion, contacts: Contacts, limbs: Limbs, names: Sequence[str]) -> tuple[BelowFloor, ...]:
-    """Find where hands, feet and other parts are below the floor, except while they have a target."""
+    """Return the intervals in which a hand, a foot or another part, named in `names`, is below the floor."""
     floor, world, skeleton = motion.source.floor or 0.0, motion.world(), motion.skeleton
     paths = point_paths(motion, contacts.points)[:, :, 1]
     found = []

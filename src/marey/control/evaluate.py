@@ -335,7 +335,10 @@ def _follow_path(stream: Stream, path: Floats, seconds: float, timed: list[float
 
 
 def _find_progress(path: Floats, length: Floats, here: Floats, passed: float) -> float:
-    """Find the path point nearest to `here`, from just before `passed` onward; return its distance along the path."""
+    """Return the distance along the path of the path point nearest to `here` (2,), from just before `passed` onward.
+
+    length : (n,) distances along the path of its points.
+    """
     near = np.flatnonzero((length >= passed - 0.2) & (length <= passed + 1.5))
     if not len(near):
         return passed

@@ -345,7 +345,8 @@ def _reach_targets(
     max_stretch: float,
     key_frames: Ints,
 ) -> Floats:
-    """Move one limb's end to the targets (F, 3) wherever a curve is active; return the meters missed, (F,)."""
+    """Move the end of a limb to the targets (F, 3) in the frames in which a curve is active, by changing `draft`;
+    return the meters missed, (F,)."""
     frames = np.flatnonzero(np.any([curve.values.any(axis=1) for curve in active], axis=0))
     missed = np.zeros(len(motion))
     if not len(frames):

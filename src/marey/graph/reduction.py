@@ -151,7 +151,10 @@ def _is_good_enough(before: Usefulness, after: Usefulness, loss: float) -> bool:
 
 
 def _measure(graph: MotionGraph, full: MotionGraph, curves: tuple[Floats, ...]) -> Usefulness:
-    """Measure what a part of the graph `full` can do; nodes that the part lacks count as zero progress."""
+    """Return how useful `graph`, a part of the graph `full`, is; nodes that the part lacks count as zero progress.
+
+    curves : (m, 2) paths on the floor to follow, in meters.
+    """
     seconds = sum(component.n_frames for component in graph.components) / graph.fps
     progress = float(direction_table(graph, _DIRECTIONS).values.sum()) / (_DIRECTIONS * len(full.nodes))
     changes = []

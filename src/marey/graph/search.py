@@ -326,7 +326,7 @@ class _BranchAndBound:
         return [walk for _, walk in sorted(near, key=lambda each: each[0])]
 
     def _rank_walks(self, walks: Iterable[PartialWalk]) -> list[tuple[float, PartialWalk]]:
-        """Pair walks with a lower bound on their total cost and sort them, best last."""
+        """Return pairs (lower bound on the total cost, walk), sorted from the highest bound to the lowest."""
         valued = [(w.cost + (0.0 if self.objective.complete(w) else self.bound(w)), w) for w in walks]
         return sorted(valued, key=lambda each: -each[0])
 

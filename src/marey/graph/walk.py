@@ -366,7 +366,8 @@ def _gather(clips: Sequence[Motion], runs: Sequence[tuple[int, int, int]]) -> tu
 
 
 def _move_frames(roots: Floats, rotations: Floats, places: Floats) -> tuple[Floats, Floats]:
-    """Move each frame by its own rigid2d. Frames with an identity transform keep their exact values."""
+    """Move each frame in place by its row of `places` (n, 3), a rigid2d; return both arrays. Frames with an identity
+    transform keep their exact values."""
     moved = places.any(axis=1)
     if moved.any():
         roots[moved] = rigid2d.apply(places[moved], roots[moved])

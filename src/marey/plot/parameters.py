@@ -103,7 +103,7 @@ def _compute_curves(body: Body, fps: float, first: int, last: int) -> tuple[Floa
 
 
 def _smooth_known(values: Floats, sigma: float) -> Floats:
-    """Smooth each run of finite values separately, and keep NaN values."""
+    """Return the values with each run of finite values smoothed separately; NaN values stay."""
     out = values.copy()
     known = np.concatenate([[False], np.isfinite(values), [False]])
     for a, b in np.flatnonzero(known[1:] != known[:-1]).reshape(-1, 2):
