@@ -40,7 +40,7 @@ def pair() -> tuple[Any, Any]:
         ),
         (lambda: marey.edit.resample(WALK, 1e300), r"the result would have 1.5e\+300 frames"),
         (lambda: marey.edit.connect(WALK, WALK, gap=1e9), "gap must be from 0 to 3600"),
-        (lambda: marey.edit.extract_path(WALK, smooth=1e9), "smooth must be from 0 to 60"),
+        (lambda: marey.edit.extract_path(WALK, smooth=1e9), "`smooth=` must be from 0 to 60"),
         (lambda: crossing_paths(10**9, 2.0), "n must be from 1 to 1000"),
         (lambda: DirectionSettings(n_directions=10**9), "n_directions must be from 2 to 3600"),
         (lambda: GraphPathSettings(beam_width=10**9), "beam_width must be from 25 to 10"),

@@ -16,7 +16,7 @@
         ├── UnwritableFile (OSError)     the output cannot be written there
         ├── UnknownFormat                no reader or writer for this suffix
         ├── ParseError                   the content is malformed
-        ├── LimitExceeded                the content is larger than the stated limits
+        ├── LimitExceeded                the content is outside the stated limits, or too large for memory
         └── UnknownVersion               written by a newer version or another program
 
     MareyWarning (UserWarning) the result is usable, but the input had a problem
@@ -72,18 +72,31 @@ MAX_MESSAGE = 380
 _END_LENGTH = 140
 _LONG_WORD = 40
 
+# Names of parameters that are not nouns. A message that begins with one writes it as `at=`, so that it reads as a name.
+_NOT_NOUNS = {
+    "above", "after", "ahead", "aligned", "apart", "at", "average", "avoid", "bad", "before", "below", "by", "every",
+    "expand", "force", "from", "good", "high", "keep", "least", "low", "mirror", "most", "onto", "prune", "remove",
+    "repeat", "respond", "rigid", "smooth", "snap", "steady", "steer", "stop", "stretch", "then", "to", "until", "up",
+    "which", "within",
+}  # fmt: skip
+# NumPy's scalars in a message, such as np.float64(0.5) and np.True_.
+_NUMPY_SCALAR = re.compile(r"\bnp\.(?:(?:float|int|uint|bool|str)\w*\(([^()]*)\)|(True|False)_)")
+
 
 class MareyError(Exception):
     """Base class of every error that marey raises on purpose.
 
     Parameters
     ----------
-    message : what was expected, what was found and where. It starts with the name of `parameter` if its value is wrong.
+    message : what was expected, what was found and where. It starts with the name of `parameter` if its value is wrong;
+        a name that is not a noun is put in backticks.
     parameter : the parameter to change, or None.
     remedy : how to fix it; the last part of the sentence.
     """
 
     def __init__(self, message: str = "", *, parameter: str | None = None, remedy: str | None = None) -> None:
+        if parameter in _NOT_NOUNS and message.startswith(f"{parameter} "):
+            message = f"`{parameter}=`{message[len(parameter) :]}"
         self.message = _shorten(message)
         self.parameter = parameter
         self.remedy = remedy
@@ -121,8 +134,10 @@ def _add_remedy(message: str, remedy: str | None) -> str:
 
 
 def _shorten(message: str) -> str:
-    """Return a message as one line of at most `MAX_MESSAGE` characters; the middle of a longer one is left out."""
+    """Return a message as one line of at most `MAX_MESSAGE` characters; the middle of a longer one is left out. NumPy's
+    scalars are shown as plain numbers."""
     line = message if message.isprintable() else " ".join(message.split())
+    line = _NUMPY_SCALAR.sub(lambda match: match[1] or match[2], line) if "np." in line else line
     if len(line) <= MAX_MESSAGE:
         return line
     head, tail = line[: MAX_MESSAGE - _END_LENGTH - 5], line[-_END_LENGTH:]
@@ -226,7 +241,7 @@ class ParseError(FileError):
 
 
 class LimitExceeded(FileError):
-    """The file's content is larger than the stated limits."""
+    """The file's content is outside the stated limits, such as those of frame rates, or does not fit into memory."""
 
 
 class UnknownVersion(FileError):

@@ -151,7 +151,7 @@ def test_a_bad_search_window_is_refused(walk, run):
 @pytest.mark.parametrize("given", [{"region_a": (1.0, 2.0)}, {"region_b": (1.0, 2.0)}, {"contacts": "refuse"}])
 def test_a_given_point_needs_no_search(walk, run, given):
     with pytest.raises(
-        InvalidValue, match=f"{next(iter(given))} restricts the search for the best point, but `at=` gives"
+        InvalidValue, match=f"`{next(iter(given))}=` restricts the search for the best point, but `at=` gives"
     ):
         transition(walk, run, at=(2.0, 1.0), **given)
 

@@ -104,7 +104,7 @@ def test_a_wrong_rate():
     fast = replace(clip("walk"), fps=120.0, source=Source(format="bvh"))
     (finding,) = find(marey.check(fast), "frame_rate")
     assert finding.options == {"file_fps": 60.0}
-    assert finding.remedy == "read it with `file_fps=60`"
+    assert finding.remedy == "read the file with `file_fps=60`"
 
 
 def test_a_rest_pose(data_folder):
@@ -329,10 +329,10 @@ def test_one_wrong_rate_of_several_is_corrected_alone(too_fast, tmp_path, capsys
     (tmp_path / "recipe.toml").write_text((too_fast / "recipe.toml").read_text().replace("w?", "clips/*"))
     convert = "`marey convert IN OUT --file-fps 60`"
     commands = {
-        ("splice", right, wrong, "-o", f"{tmp_path}/s.bvh"): f"{wrong}: .*: set it with {convert}",
-        ("measure", right, wrong): f"stride rate .*: set it with {convert}",
-        ("measure", wrong): "stride rate .*: set it with --file-fps 60",
-        ("clean", wrong, f"{tmp_path}/c.bvh"): f"{wrong}: .*: set it with --file-fps 60",
+        ("splice", right, wrong, "-o", f"{tmp_path}/s.bvh"): f"{wrong}: .*: set the rate with {convert}",
+        ("measure", right, wrong): f"stride rate .*: set the rate with {convert}",
+        ("measure", wrong): "stride rate .*: set the rate with --file-fps 60",
+        ("clean", wrong, f"{tmp_path}/c.bvh"): f"{wrong}: .*: set the rate with --file-fps 60",
         ("find", "build", f"{tmp_path}/clips", "-o", f"{tmp_path}/w.npz"): (
             rf"1 of 2 clips have severe findings \(w0\); their frame rate seems wrong \(120 Hz\): first correct only "
             f"these: {convert}"

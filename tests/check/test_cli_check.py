@@ -231,7 +231,7 @@ def test_info_lists_the_findings_and_the_tilt(folder, capsys):
     shown = capsys.readouterr().out
     assert "  floor     tilted by 2.0 degrees\n" in shown
     assert "  finding   the floor is tilted by 2.0 degrees" in shown
-    assert "level it (marey edit level)" in shown
+    assert "level the floor (marey edit level)" in shown
     assert main(["info", str(folder / "broken.bvh")]) == 1
     assert "  finding   frames 100-102: 3 frames broken" in capsys.readouterr().out
     assert main(["info", "--json", str(folder / "fast.bvh")]) == 1

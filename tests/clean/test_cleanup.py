@@ -503,7 +503,7 @@ class TestBadInput:
     def test_a_floor_far_above(self) -> None:
         with pytest.raises(InvalidValue, match="the floor is at 9.00 m, more than a leg length above the highest foot"):
             clean(walk(1.0), floor=9.0)
-        with pytest.raises(InvalidValue, match="floor must be a number of meters or None, not"):
+        with pytest.raises(InvalidValue, match="floor must be a finite number of meters or None, not"):
             clean(walk(1.0), floor=float("nan"))
 
     def test_a_floor_far_below_leaves_plants_at_their_height(self) -> None:

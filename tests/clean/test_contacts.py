@@ -309,7 +309,7 @@ def test_thresholds_choose_what_counts():
         ({"enter_speed": 0.7}, "enter_speed must be at most 0.6 .the value of `keep_speed=`., not 0.7"),
         ({"enter_height": 0.0}, "enter_height must be greater than 0 meters, not 0"),
         ({"gap": -1.0}, "gap must be at least 0 seconds, not -1.0"),
-        ({"duration": float("nan")}, "duration must be a number of seconds, not nan"),
+        ({"duration": float("nan")}, "duration must be a finite number of seconds, not nan"),
         ({"duration": "long"}, "duration must be a number of seconds, not 'long'"),
     ],
 )
@@ -324,7 +324,7 @@ def test_bad_input_raises_a_one_sentence_error():
         detect_contacts(walk[3])
     with pytest.raises(InvalidValue, match=r"a plane must be a height in meters or .*not 'high'"):
         detect_contacts(walk, planes=["high"])
-    with pytest.raises(InvalidValue, match="floor must be a number of meters or None, not nan"):
+    with pytest.raises(InvalidValue, match="floor must be a finite number of meters or None, not nan"):
         detect_contacts(walk, floor=float("nan"))
     wrong = walk.skeleton.with_roles({"left_foot": "Head"})
     with pytest.raises(InvalidValue, match="left foot 'Head' is not a descendant of the left thigh 'LeftUpLeg'"):

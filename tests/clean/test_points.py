@@ -128,7 +128,8 @@ def test_soles_are_found_in_the_motion_if_the_rest_pose_does_not_stand():
     np.testing.assert_allclose(other.world().positions, motion.world().positions, atol=1e-9)
     with pytest.raises(
         InvalidValue,
-        match=r"the rest pose is not a standing pose, so it does not show the soles; pass standing=, a motion",
+        match="the rest pose is not a standing pose, so it does not show the soles; pass a motion in which the feet "
+        "stand as `standing=`",
     ):
         contact_points(other.skeleton)
     with pytest.raises(InvalidValue, match="floor must be None if the rest pose"):

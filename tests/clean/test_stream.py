@@ -178,7 +178,7 @@ def test_late_frames_are_as_good_as_early_ones() -> None:
 def test_bad_input() -> None:
     motion = walk(1.0)
     make = motion.skeleton, motion.fps, motion.contacts.points
-    with pytest.raises(InvalidValue, match="floor must be a number of meters or None, not inf"):
+    with pytest.raises(InvalidValue, match="floor must be a finite number of meters or None, not inf"):
         clean_stream(*make, floor=np.inf)
     stream = clean_stream(*make, floor=0.0)
     with pytest.raises(InvalidValue, match=r"rotations must have shape \(27, 4\)"):

@@ -181,7 +181,10 @@ def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFi
         (["info", "--up", "w", "{clip}"], "marey: --up must be one of 'y', 'z', 'x', '-y', '-z', '-x', not 'w'"),
         (["info", "--fps", "x", "{clip}"], "marey: --fps must be a number, not 'x'"),
         (["samples", "--seed", "x"], "marey: --seed must be an integer, not 'x'"),
-        (["edit", "crop", "{clip}", "out.bvh", "--from", "x"], "marey: --from must be seconds such as 1.2, or a frame"),
+        (
+            ["edit", "crop", "{clip}", "out.bvh", "--from", "x"],
+            "marey: --from must be a time of at least 0: seconds such as 1.2, or a frame",
+        ),
         (
             ["render", "{clip}", "-o", "x.png", "--at", "99"],
             "--at must be from 0 to 1.00 s (frame 60) of 'walk', not 99 s",

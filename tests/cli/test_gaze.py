@@ -140,7 +140,7 @@ def test_unusable_looks_are_skipped_and_reported(clips, capsys):
         (["walk.bvh", "out.bvh"], "no gaze target given; use --look T:YAW:PITCH"),
         (["walk.bvh", "out.bvh", "--look", "1:60"], "T:YAW:PITCH in seconds and degrees, such as 1.2:60:10"),
         (["walk.bvh", "out.bvh", "--look", "1:left:0"], "T:YAW:PITCH"),
-        (["walk.bvh", "out.bvh", "--look", "1:200:0"], "yaw must be at most 180 degrees and pitch at most 90"),
+        (["walk.bvh", "out.bvh", "--look", "1:200:0"], "yaw must be from -180 to 180 degrees and pitch from -90 to 90"),
         (["walk.bvh", "out.bvh", "--look", "-1:20:0"], "seconds such as 1.2"),
         (["walk.bvh", "out.bvh", "--at", "1:2:3"], "T:X:Y:Z in seconds and meters"),
         (
@@ -187,6 +187,6 @@ def test_a_table_that_is_none_is_refused(clips, capsys):
     assert "bad.csv:2: expected FILE,YAW,PITCH or FILE,YAW,PITCH,START,STOP" in capsys.readouterr().err
     (clips / "bad.csv").write_text("file,yaw,pitch\n")
     assert main(["gaze", "map", "bad.csv", "-o", "p.json"]) == 2
-    assert "has no lines FILE" in capsys.readouterr().err
+    assert "has no lines of the form FILE,YAW,PITCH" in capsys.readouterr().err
     (clips / "spans.csv").write_text("look0.bvh,60,0,10,150\nlook1.bvh,-60,0,,\n")
     assert main(["gaze", "map", "spans.csv", "-o", "p.json"]) == 0

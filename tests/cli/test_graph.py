@@ -352,7 +352,11 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
         (["walk", "GRAPH", "-o", "GRAPH"], 2, "is an input"),
         (["path", "GRAPH", "-o", "OUT"], 2, "either --path FILE or --word WORD"),
         (["path", "GRAPH", "-o", "OUT", "--word", "4-2"], 2, "word must contain only the letters"),
-        (["path", "GRAPH", "-o", "OUT", "--word", "no", "--style", "@3"], 2, "LABEL or LABEL@METERS"),
+        (
+            ["path", "GRAPH", "-o", "OUT", "--word", "no", "--style", "@3"],
+            2,
+            "LABEL, or LABEL@METERS with more than 0 meters",
+        ),
         (["info", "NOWHERE"], 2, "no such file"),
         (
             ["build", "CLIPS", "-o", "OUT", "--similarity", "0.7", "--threshold", "0.1"],
@@ -370,7 +374,7 @@ def test_a_label_goes_into_the_sidecar(tmp_path, capsys):
             "cannot be combined with --similarity",
         ),
         (["build", "CLIPS", "-o", "OUT", "--fade", "0.2"], 2, "--fade applies only with --similarity"),
-        (["build", "CLIPS", "-o", "OUT", "--weight", "hips"], 2, "NAME=NUMBER such as"),
+        (["build", "CLIPS", "-o", "OUT", "--weight", "hips"], 2, "NAME=NUMBER with a number of at least 0, such as"),
         (["search", "GRAPH", "-o", "OUT"], 2, "give one objective"),
         (
             ["search", "GRAPH", "-o", "OUT", "--point", "2,4", "--max-error", "-1"],

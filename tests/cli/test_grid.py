@@ -137,7 +137,7 @@ def test_the_options_know_all_sets_of_markers():
         (["walk.npz", "--markers", "hips,left_hnd"], "similar: 'left_hand'"),
         (["walk.npz", "--markers", ","], "markers must name at least one marker, got none"),
         (["walk.npz", "--contacts", "forbid"], "'refuse' or a penalty in meters"),
-        (["walk.npz", "--contacts", "-1"], "a penalty of at least 0 m"),
+        (["walk.npz", "--contacts", "-1"], "a finite penalty of at least 0 m"),
         (["walk.npz", "--shape", "round"], "--shape must be one of"),
         (["walk.npz", "--threshold", "-1"], "threshold must be at least 0 m"),
         (["walk.npz", "--slope", "3"], "--end and --slope require --path"),

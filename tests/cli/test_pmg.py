@@ -258,7 +258,7 @@ def test_reach(char, folder, capsys):
             "--low must have one number for each",
         ),
         (["connect", "{char}", "walk", "wlak"], "no node 'wlak' in 'small'; similar: 'walk'"),
-        (["connect", "{char}", "walk", "walk", "--good", "0.2", "--bad", "0.1"], "--good must not be above --bad"),
+        (["connect", "{char}", "walk", "walk", "--good", "0.2", "--bad", "0.1"], "--good must be at most --bad"),
         (["connect", "{char}", "walk", "walk", "--samples", "1"], "--samples must be two numbers of at least 2"),
         (["build", "{folder}/gone.toml", "-o", "{folder}/x.json"], "gone.toml"),
         (["build", "walkin", "-o", "{folder}/x.json"], "similar: 'walking'"),

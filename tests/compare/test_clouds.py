@@ -94,7 +94,11 @@ def test_weights_by_name_by_joint_and_by_marker():
         (lambda: Clouds(np.zeros((0, 1, 3)), np.ones(1), 30.0), InvalidValue, "0 frames and 1 markers"),
         (lambda: Clouds(np.full((1, 1, 3), np.nan), np.ones(1), 30.0), InvalidValue, " must be finite, not nan"),
         (lambda: Clouds(np.zeros((1, 2, 3)), np.ones(2), 30.0), InvalidValue, "divide them by their sum"),
-        (lambda: Clouds(np.zeros((1, 1, 3)), np.ones(1), 0.0), InvalidValue, "fps must be a positive number"),
+        (
+            lambda: Clouds(np.zeros((1, 1, 3)), np.ones(1), 0.0),
+            InvalidValue,
+            "fps must be a finite number greater than 0",
+        ),
         (
             lambda: Clouds(np.zeros((1, 1, 3)), np.ones(1), 30.0, "", ("a", "b")),
             InvalidValue,

@@ -176,7 +176,7 @@ def test_a_grid_is_a_value():
     ("ask", "message"),
     [
         (lambda a, b: distance_grid(a, b, window=-0.1), "window must be at least 0 seconds, not -0.1"),
-        (lambda a, b: distance_grid(a, b, window=np.nan), "window must be a number of seconds, not nan"),
+        (lambda a, b: distance_grid(a, b, window=np.nan), "window must be a finite number of seconds, not nan"),
         (lambda a, b: distance_grid(a, b, window=None), "window must be a number of seconds, not None"),
         (lambda a, b: distance_grid(a, b, shape="triangel"), "not 'triangel'; similar: 'triangle'"),
         (lambda a, b: distance_grid(a, b, contacts="refuse"), "'clip1' has no contacts to compare; detect them first"),
@@ -197,11 +197,11 @@ def test_a_grid_is_a_value():
         ),
         (
             lambda a, b: distance_grid(flags(a, np.ones((20, 2), bool)), contacts="forbid"),
-            "contacts must be 'refuse' or a penalty of at least 0 m, not 'forbid'",
+            "contacts must be 'refuse' or a finite penalty of at least 0 m, not 'forbid'",
         ),
         (
             lambda a, b: distance_grid(flags(a, np.ones((20, 2), bool)), contacts=-1),
-            "contacts must be 'refuse' or a penalty of at least 0 m, not -1",
+            "contacts must be 'refuse' or a finite penalty of at least 0 m, not -1",
         ),
         (
             lambda a, b: distance_grid(replace(a, names=tuple("abcde")), replace(b, names=tuple("abxdy"))),

@@ -66,9 +66,9 @@ def test_rates_have_the_same_units():
 
 
 def test_bad_input():
-    with pytest.raises(InvalidValue, match="weight velocity must be a number of at least 0, not -1"):
+    with pytest.raises(InvalidValue, match="weight velocity must be a finite number of at least 0, not -1"):
         pose_cost(WALK, velocity=-1)
-    with pytest.raises(InvalidValue, match="weight of 'head' must be a number of at least 0, not nan"):
+    with pytest.raises(InvalidValue, match="weight of 'head' must be a finite number of at least 0, not nan"):
         pose_cost(WALK, weights={"head": np.nan})
     with pytest.raises(JointNotFound, match="'tail' is neither a joint nor a role"):
         pose_cost(WALK, weights={"tail": 1.0})

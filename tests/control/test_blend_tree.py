@@ -167,6 +167,7 @@ def test_the_same_requests_give_the_same_frames():
             InvalidValue,
             "must be strictly increasing, not 0, 0",
         ),
+        (lambda: MixNode("turn", (), ()), InvalidValue, "at least one node, got none"),
         (
             lambda: MixNode("turn", (0.0,), (LoopNode("a"), LoopNode("b"))),
             InvalidValue,
@@ -192,12 +193,12 @@ def test_the_same_requests_give_the_same_frames():
         (
             lambda: BlendTreeStream(walking_tree(), feet="lock").request(direction=np.inf),
             InvalidValue,
-            "must be an angle",
+            "must be a finite angle",
         ),
         (
             lambda: BlendTreeStream(walking_tree(), steer=0.0, feet="lock"),
             InvalidValue,
-            "steer must be greater than 0 seconds",
+            "`steer=` must be greater than 0 seconds",
         ),
     ],
 )
@@ -309,5 +310,5 @@ def test_bad_actions_are_refused():
         OneShot(throw, fade_in=-1.0)
     with pytest.raises(InvalidValue, match="joints of an action must not include the hips"):
         BlendTree.build(loops(), [NAMES], actions={"throw": OneShot(throw, joints="Hips")})
-    with pytest.raises(InvalidValue, match="each of actions must be an OneShot, not Motion"):
+    with pytest.raises(InvalidValue, match="each of actions must be a OneShot, not Motion"):
         BlendTree.build(loops(), [NAMES], actions={"throw": throw})

@@ -162,7 +162,7 @@ def test_bad_input():
     with pytest.raises(InvalidValue, match="max_distance in meters"):
         FatGraph.build(clips(), max_distance=0.0)
     with pytest.raises(
-        NoResult, match="found no recurring pose for hub 1 .max_distance is 1e-06 m.; raise max_distance"
+        NoResult, match="found no recurring pose for hub 1 .max_distance is 1e-06 m.; raise `max_distance=`"
     ):
         FatGraph.build(clips()[:2], max_distance=1e-6)
     with pytest.raises(NoResult, match="no two similar clips connect the same hubs"):
@@ -170,5 +170,5 @@ def test_bad_input():
     stream = FatGraphStream(one_hub(), feet="lock")
     with pytest.raises(InvalidValue, match="unknown command 'speed'; a fat graph accepts direction, turn"):
         stream.request(speed=1.0)
-    with pytest.raises(InvalidValue, match="direction must be an angle"):
+    with pytest.raises(InvalidValue, match="direction must be a finite angle"):
         stream.request(direction=np.inf)

@@ -65,7 +65,7 @@ def test_a_setting_that_went_is_ignored():
 
 
 def test_bad_input():
-    with pytest.raises(InvalidValue, match="heading must be a number of radians or None, not nan"):
+    with pytest.raises(InvalidValue, match="heading must be a finite number of radians or None, not nan"):
         GoTo((0.0, 1.0), heading=np.nan)
     control = GoTo((0.0, 1.0))
     with pytest.raises(InvalidValue, match="unknown command 'speed'; GoTo accepts point, heading"):

@@ -35,7 +35,7 @@ def test_keys_follow_each_other():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "it is empty"),
+        ("", "not an empty text"),
         ("w", "must be KEYS:SECONDS"),
         (":3", "must be KEYS:SECONDS"),
         ("w:x", "must be a number greater than 0"),
@@ -88,5 +88,5 @@ def test_a_character_stops_without_keys_and_starts_with_them():
     assert speed[(seconds > 8.0) & (seconds < 10.0)].mean() < 0.15
     assert speed[seconds > 15.0].mean() > 0.4
     assert [each.target for each in stream.transitions if each.target not in ("walk", "turn")] == ["stop", "start"]
-    with pytest.raises(InvalidValue, match="stop must be True, False or None, not 3"):
+    with pytest.raises(InvalidValue, match="the command stop must be True, False or None, not 3"):
         stream.request(stop=3)

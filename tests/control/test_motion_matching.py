@@ -148,7 +148,7 @@ def test_jumps_with_little_gain_are_skipped():
     ("command", "message"),
     [
         ({"color": 1}, "unknown command 'color'; motion matching accepts direction, speed"),
-        ({"direction": np.nan}, "direction must be a number of radians"),
+        ({"direction": np.nan}, "direction must be a finite number of radians"),
         ({"speed": -1.0}, "speed must be at least 0 meters per second"),
     ],
 )

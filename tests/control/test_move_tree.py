@@ -144,7 +144,7 @@ def test_wrong_trees_are_refused(successions, options, error, message):
     ("command", "error", "message"),
     [
         ({"move": "up"}, UnknownName, "no move named 'up'; moves: right, ahead, left"),
-        ({"direction": np.nan}, InvalidValue, "direction must be an angle"),
+        ({"direction": np.nan}, InvalidValue, "direction must be a finite angle"),
         ({"speed": -1.0}, InvalidValue, "speed in m/s must be"),
         ({"color": 1}, InvalidValue, "unknown command 'color'; a move tree accepts direction, speed, move"),
     ],

@@ -120,9 +120,9 @@ def test_it_is_plotted(found, tmp_path):
 
 def test_bad_input(found):
     char = small_walker()
-    with pytest.raises(InvalidValue, match="seconds must be greater than 0, not 0"):
+    with pytest.raises(InvalidValue, match="seconds must be finite and greater than 0, not 0"):
         reach(char, seconds=0)
-    with pytest.raises(InvalidValue, match="cell must be greater than 0 m, not -1"):
+    with pytest.raises(InvalidValue, match="cell must be finite and greater than 0 m, not -1"):
         reach(char, cell=-1)
     with pytest.raises(InvalidValue, match="headings must be at least 4, not 2"):
         reach(char, headings=2)

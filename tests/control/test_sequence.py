@@ -105,13 +105,13 @@ def test_bad_input(chain):
         ActionSequence([])
     with pytest.raises(InvalidValue, match="at least one action, each an Action"):
         ActionSequence([3])
-    with pytest.raises(InvalidValue, match="either repeat or then, not both"):
+    with pytest.raises(InvalidValue, match="either `repeat=True` or `then=`, not both"):
         ActionSequence(["left"], then="right", repeat=True)
     with pytest.raises(InvalidValue, match="must be the name of a node, not ''"):
         Action("")
-    with pytest.raises(InvalidValue, match="times must be at least 1, not 0"):
+    with pytest.raises(InvalidValue, match="`times` must be at least 1, not 0"):
         Action("left", times=0)
-    with pytest.raises(InvalidValue, match="until must be a function of a ControlState, not int"):
+    with pytest.raises(InvalidValue, match="`until` must be a function that takes a ControlState, not int"):
         Action("left", until=3)
     with pytest.raises(InvalidValue, match="'left' has both parameters and a command"):
         Action("left", [1.0], {"turn": 1.0})

@@ -148,11 +148,11 @@ def test_bad_input():
     with pytest.raises(InvalidValue, match="point must have shape"):
         GoTo((0.0, 1.0, 2.0))
     with pytest.raises(
-        InvalidValue, match="direction must be an angle in radians from [+]Z, or None for no preference, not nan"
+        InvalidValue, match="direction must be a finite angle in radians from [+]Z, or None for no preference, not nan"
     ):
         FollowDirection(np.nan)
     for odd in ("left", [1.0, 2.0]):
-        with pytest.raises(InvalidValue, match="direction must be an angle in radians"):
+        with pytest.raises(InvalidValue, match="direction must be a finite angle in radians"):
             FollowDirection(odd)
     with pytest.raises(InvalidValue, match="speed must be a finite number, not 'fast'"):
         FollowDirection(0.0, speed="fast")

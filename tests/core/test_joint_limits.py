@@ -146,10 +146,12 @@ def test_blends_hold_limits():
 
 
 def test_bad_limits_are_refused(tmp_path):
-    with pytest.raises(InvalidValue, match="low must be at most high, but joint 'a' has 1 and 0.5"):
+    with pytest.raises(InvalidValue, match="`low` must be at most `high`, but joint 'a' has 1 and 0.5"):
         limits([1.0, 0, 0], [0.5, 1, 1])
     with pytest.raises(InvalidValue, match="axes must be unit quaternions, got one of length 2"):
         limits([0] * 3, [1] * 3, axes=(2, 0, 0, 0))
+    with pytest.raises(InvalidValue, match=r"axes must be unit quaternions, got one of length 0\.5"):
+        limits([0] * 3, [1] * 3, axes=(0.5, 0, 0, 0))
     with pytest.raises(InvalidValue, match="limits are for a, and the motion has none of these joints"):
         limits([0] * 3, [1] * 3).apply(WALK)
     with pytest.raises(InvalidValue, match="at least 10 frames to learn from, not 5"):

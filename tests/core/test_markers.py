@@ -52,8 +52,8 @@ def holed(value, index):
         ({"positions": np.zeros(3)}, r"positions must have shape \(4, 2, 3\), not \(3,\)"),
         ({"positions": "here"}, "positions must be an array of numbers, but it contains 'here'"),
         ({"positions": holed(np.nan, (2, 1, 0))}, r"positions must be finite, not nan at index"),
-        ({"fps": 0}, "fps must be a positive number, not 0"),
-        ({"fps": "120 Hz"}, "fps must be a positive number, not '120 Hz'"),
+        ({"fps": 0}, "fps must be a finite number greater than 0, not 0"),
+        ({"fps": "120 Hz"}, "fps must be a finite number greater than 0, not '120 Hz'"),
     ],
 )
 def test_bad_recordings_are_refused(changes, message):

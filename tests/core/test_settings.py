@@ -66,7 +66,9 @@ def test_the_signature_and_the_help_show_every_option() -> None:
     ("options", "message"),
     [
         ({"weight": 1}, "weight must be at least 0 and less than 1, not 1"),
-        ({"weight": math.nan}, "weight must be a number, not nan"),
+        ({"weight": math.nan}, "weight must be a finite number, not nan"),
+        ({"weight": np.float64(2)}, "weight must be at least 0 and less than 1, not 2.0"),
+        ({"weight": -1e16}, "weight must be at least 0 and less than 1, not -1e+16"),
         ({"weight": "0.5"}, "weight must be a number, not '0.5'"),
         ({"weight": True}, "weight must be a number, not True"),
         ({"weight": None}, "weight must be a number, not None"),

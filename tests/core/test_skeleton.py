@@ -50,7 +50,7 @@ def cmu():
         ({"parents": None}, "parents must be an array of numbers, but it contains None"),
         ({"offsets": OFFSETS[:4]}, r"offsets must have shape \(5, 3\), not \(4, 3\)"),
         ({"offsets": OFFSETS.ravel()}, r"offsets must have shape \(5, 3\), not \(15,\)"),
-        ({"offsets": [[1, 2, 3], [1, 2]]}, "offsets must be an array of numbers: "),
+        ({"offsets": [[1, 2, 3], [1, 2]]}, "offsets must be an array of numbers, not rows of unequal length"),
         ({"offsets": OFFSETS + 1j}, "offsets must be an array of numbers, but it contains "),
         (
             {"offsets": np.where(OFFSETS == 0.5, np.nan, OFFSETS)},

@@ -132,7 +132,7 @@ def test_bvh_and_glb_are_written():
     ("arguments", "message"),
     [
         (["resample", "walk.npz", "walk.npz", "--fps", "30"], "this is an input file; choose another name"),
-        (["resample", "walk.npz", "out.npz", "--fps", "-3"], "fps must be a positive number"),
+        (["resample", "walk.npz", "out.npz", "--fps", "-3"], "fps must be a finite number greater than 0"),
         (["resample", "none.npz", "out.npz", "--rate", "30"], "none.npz"),
         (["crop", "walk.npz", "out.npz", "--from", "9"], "--from is beyond the end"),
         (["crop", "walk.npz", "out.npz", "--from", "x"], "seconds such as 1.2, or a frame such as 36f"),

@@ -93,7 +93,7 @@ def test_a_turning_motion_keeps_turning():
 @pytest.mark.parametrize(
     ("start", "stop", "repeats", "message"),
     [
-        (0, 181, 1, "stop must be at most frame 180 of 'walk', not 181; it is the frame that closes the loop"),
+        (0, 181, 1, "`stop=` must be at most frame 180 of 'walk', not 181; it is the frame that closes the loop"),
         (10, 12, 1, "start and stop must be at least 4 frames apart, not 2"),
         (10, 60, 0, "repeats must be at least 1, not 0"),
     ],

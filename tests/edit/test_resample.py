@@ -101,7 +101,7 @@ def test_one_frame_stays_one_frame():
 
 @pytest.mark.parametrize("fps", [0.0, -30.0, np.nan, np.inf, "fast", None])
 def test_a_rate_that_is_none_is_refused(fps):
-    with pytest.raises(InvalidValue, match="fps must be a positive number"):
+    with pytest.raises(InvalidValue, match="fps must be a finite number greater than 0"):
         resample(walk(), fps)
 
 

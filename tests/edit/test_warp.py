@@ -265,7 +265,7 @@ def test_any_keys_are_met_or_reported(role, drawn):
             InvalidValue,
             "a key must end by 3 s, the end of the motion, but one ends at 9 s",
         ),
-        ([MoveKey("left_hand", -1.0, (0, 0, 0))], {}, InvalidValue, "at in seconds must be a number"),
+        ([MoveKey("left_hand", -1.0, (0, 0, 0))], {}, InvalidValue, "`at=` in seconds must be a number"),
         ([MoveKey("left_hadn", 1.0, (0, 0, 0))], {}, UnknownName, "similar: 'left_hand'"),
         (
             [MoveKey("left_hand", 1.0)],

@@ -58,7 +58,7 @@ def test_a_search_gives_the_same_matches_in_another_order():
     assert {frozenset((chained[e.first], chained[e.second])) for e in chained.edges} == {
         frozenset((plain[e.first], plain[e.second])) for e in plain.edges
     }
-    with pytest.raises(InvalidValue, match="order must have the indices 0 to"):
+    with pytest.raises(InvalidValue, match="order must contain the indices 0 to"):
         plain.reorder([1, 0])
 
 

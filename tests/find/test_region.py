@@ -82,7 +82,7 @@ def test_roots_are_rounded_to_units_and_capped():
     [("max_rise", -1.0, "max_rise must be from 0 to 10"),
      ("max_distance", 0.7, "max_distance must be from 1e-05 to 0.65535 meters, not 0.7"),
      ("max_bridge_seconds", "x", "max_bridge_seconds must be a number of seconds, not 'x'"),
-     ("max_chain_distance", float("nan"), "max_chain_distance must be a number of meters"),
+     ("max_chain_distance", float("nan"), "max_chain_distance must be a finite number of meters"),
      ("min_level_seconds", 2.5, "a level path of 2.5 s covers 300 cells at 60 fps .maximum 250"),
      ("min_level_seconds", -1.0, "min_level_seconds must be from 0 to 60 seconds, not -1"),
      ("min_chain_seconds", 3.0, "a run of similar frames of 3 s covers 360 cells at 60 fps .maximum 250")],

@@ -97,7 +97,7 @@ def test_a_walk_continues_into_a_clip_at_a_position(graph, walk, clip):
 
 
 def test_invalid_targets_are_refused(walk):
-    with pytest.raises(InvalidValue, match="heading must be a number of radians or None"):
+    with pytest.raises(InvalidValue, match="heading must be a finite number of radians or None"):
         walk.extend_to((3.0, 4.0), np.nan)
     with pytest.raises(UnknownName, match="no clip 'walk7' in this graph; there are walk0, walk1, walk2"):
         walk.extend_into_clip("walk7", (1.0, 1.0), 0.0)
@@ -182,7 +182,7 @@ def test_the_shortest_walk_between_clips_is_the_shortest(graph):
 
 def test_clips_without_a_connection_are_named():
     apart = MotionGraph.build(two_styles().clips, 0.06)
-    with pytest.raises(NoResult, match="no walk leads from clip 'walk0' to clip 'sneak1'"):
+    with pytest.raises(NoResult, match="no route through the graph leads from clip 'walk0' to clip 'sneak1'"):
         apart.shortest_walk("walk0", "sneak1")
 
 

@@ -65,5 +65,5 @@ def test_bad_input(graph, paths, options, message):
 
 
 def test_bad_circles():
-    with pytest.raises(InvalidValue, match="n must be from 1 to 1000 and radius greater than 0 m"):
+    with pytest.raises(InvalidValue, match="n must be from 1 to 1000 and radius finite and greater than 0 m"):
         crossing_paths(0, 5.0)

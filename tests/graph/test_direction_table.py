@@ -177,7 +177,7 @@ def test_bad_commands(graph):
         stream.request(jump=True)
     with pytest.raises(UnknownName, match="no label 'dance'"):
         stream.request(label="dance")
-    with pytest.raises(InvalidValue, match="direction must be a number of radians"):
+    with pytest.raises(InvalidValue, match="direction must be a finite number of radians"):
         stream.request(direction=float("nan"))
     with pytest.raises(InvalidValue, match="speed must be at least 0 meters per second"):
         stream.request(speed=-1.0)

@@ -278,6 +278,9 @@ def test_an_obstacle_is_named():
         graph.follow([[0.0, 0.0], [0.0, 5.0]], start=(99999, (0.0, 0.0, 0.0)))
     with pytest.raises(InvalidValue, match="start must be .node, placement"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], start=99999)
+    for ends, shown in (((5.0, 3.0), "5, 3"), ((2.0, 1.0, 5.0), "2, 1, 5"), ((np.nan, 5.0), "nan, 5")):
+        with pytest.raises(InvalidValue, match=f"before the end of the path of 4.00 m, not at {shown} m"):
+            graph.follow([[0.0, 0.0], [0.0, 4.0]], styles=[(end, "walk") for end in ends])
     apart = MotionGraph.build(graph.clips, 0.06)
     with pytest.raises(NoResult, match="the styles cannot change: no transition leads directly from 'walk' to 'sneak'"):
         apart.follow([[0.0, 0.0], [0.0, 5.0]], styles=[(2.0, "walk"), (5.0, "sneak")])

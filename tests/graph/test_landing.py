@@ -108,7 +108,7 @@ def test_an_adjustment_beyond_the_limit_is_refused_with_its_size(walk, plain, sh
     ("options", "message"),
     [
         ({"position": (1.0,)}, "the position to land at"),
-        ({"position": (0.0, 0.0), "heading": np.nan}, "heading must be a number of radians"),
+        ({"position": (0.0, 0.0), "heading": np.nan}, "heading must be a finite number of radians"),
         ({"position": (0.0, 0.0), "landing_seconds": 30.0}, "lasts 6.97 s"),
         ({"position": (0.0, 0.0), "landing_seconds": 0.0}, "seconds"),
         ({"position": (0.0, 0.0), "max_shift": -1.0}, "max_shift must be at least 0 meters"),

@@ -597,7 +597,7 @@ def two_roots(truth: Truth, options: dict[str, Any], warns: tuple[str, ...] = ()
     return Dialect(text.encode(), shown, warns, options)
 
 
-DIALECTS["several_roots"] = lambda truth: two_roots(truth, {}, ("`root=` would choose 'Prop'",))
+DIALECTS["several_roots"] = lambda truth: two_roots(truth, {}, ("`root=` chooses 'Prop'",))
 DIALECTS["several_roots_by_name"] = lambda truth: two_roots(truth, {"root": "Prop"})
 DIALECTS["several_roots_by_index"] = lambda truth: two_roots(truth, {"root": 1})
 DIALECTS["several_roots_first_by_name"] = lambda truth: two_roots(truth, {"root": "Hips"})

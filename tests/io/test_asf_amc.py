@@ -376,7 +376,7 @@ def test_root_position_and_orientation_move_the_whole_motion():
 def test_rate():
     assert motion().fps == 120.0
     assert (
-        "AMC files hold no frame rate; 120 Hz assumed, as in the CMU collection; `file_fps=` overrides"
+        "AMC files hold no frame rate; 120 Hz assumed, as in the CMU collection; `file_fps=` sets another"
         in motion().evidence
     )
     assert motion(fps=60).fps == 60.0

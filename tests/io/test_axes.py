@@ -37,5 +37,5 @@ def test_change_of_axes_is_a_rotation_that_commutes_with_turning(up: str) -> Non
 
 def test_up_is_checked() -> None:
     assert axes.check_up(" +Z ") == "z"
-    with pytest.raises(InvalidValue, match="up must be one of y, z, x, -y, -z, -x, not 'w'"):
+    with pytest.raises(InvalidValue, match="`up=` must be one of y, z, x, -y, -z, -x, not 'w'"):
         axes.check_up("w")

@@ -509,7 +509,7 @@ def test_a_single_channel_reads_by_lines_or_by_count() -> None:
     for rows in (["1", "2", "3", "4"], ["1 2 3 4"], ["1 2", "3 4"]):
         raw = read_bvh(bvh(hierarchy, rows=rows).encode(), "x.bvh")
         assert raw.source.channel_values.ravel().tolist() == [1.0, 2.0, 3.0, 4.0]
-    with pytest.raises(ParseError, match="expected 1 numbers in each row, got 2; add or remove numbers in this row"):
+    with pytest.raises(ParseError, match="expected 1 number in each row, got 2; add or remove numbers in this row"):
         read_bvh(bvh(hierarchy, frames="Frames: 3", rows=["1", "2 3", "4"]).encode(), "x.bvh")
 
 

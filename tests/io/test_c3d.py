@@ -214,7 +214,7 @@ def test_the_upward_axis_as_stated_and_as_given(read):
     flat[..., 2] *= 0.01
     with pytest.warns(MareyWarning, match="which is not certain; pass `up=`"):
         read(c3d_bytes(flat))
-    with pytest.raises(InvalidValue, match="up must be one of"):
+    with pytest.raises(InvalidValue, match="`up=` must be one of"):
         read(stated, up="w")
     with pytest.raises(InvalidValue, match="unit must be one of"):
         read(stated, unit="parsec")

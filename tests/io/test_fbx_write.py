@@ -87,7 +87,7 @@ def test_wrong_options(tmp_path) -> None:
         marey.save([motion, replace(marey.samples.straight_walk(), name="other")], tmp_path / "two.fbx")
     with pytest.raises(InvalidValue, match=r"the same frame rate, but .* has 31 Hz and"):
         marey.save([motion, replace(motion, fps=31.0)], tmp_path / "two.fbx")
-    with pytest.raises(InvalidValue, match=r"unit and up can only be chosen for .bvh"):
+    with pytest.raises(InvalidValue, match=r"`unit=` and `up=` can only be chosen for .bvh"):
         marey.save(motion, tmp_path / "a.fbx", unit="m")
     with pytest.raises(InvalidValue, match="too large for FBX"):
         write_fbx([replace(motion, root_positions=motion.root_positions + 1e38)])

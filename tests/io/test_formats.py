@@ -138,7 +138,7 @@ def test_bad_folders(tmp_path: Path, capsys) -> None:
         convert_folder(tmp_path, tmp_path / "out")
     with pytest.raises(UnwritableFile, match="choose another folder for the results"):
         convert_folder(tmp_path, tmp_path)
-    with pytest.raises(InvalidValue, match="to must be one of bvh, fbx, glb, npz, usda, not 'c3d'"):
+    with pytest.raises(InvalidValue, match="`to=` must be one of bvh, fbx, glb, npz, usda, not 'c3d'"):
         convert_folder(tmp_path, tmp_path / "out", "c3d")
     for words, message in (
         ((tmp_path, tmp_path / "out"), "is a folder; give the format to write, such as --to bvh"),

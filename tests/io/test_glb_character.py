@@ -210,7 +210,7 @@ def test_bad_characters(tmp_path: Path) -> None:
     document, _ = take_apart(path.read_bytes())
     document["buffers"][0]["uri"] = "hero.bin"
     path.write_bytes(container(document))
-    with pytest.raises(ParseError, match="its first buffer is in another file"):
+    with pytest.raises(ParseError, match="the first buffer is in another file"):
         marey.save(walk, tmp_path / "out.glb", character=path)
     flat = json.loads(json.dumps(document))
     del flat["buffers"][0]["uri"]

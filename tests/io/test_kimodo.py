@@ -80,5 +80,5 @@ def test_bad_arrays(tmp_path, change: dict, message: str) -> None:
 
 def test_a_body_model_does_not_apply(tmp_path) -> None:
     np.savez(tmp_path / "walk.npz", **make_arrays(22)[0])
-    with pytest.raises(InvalidValue, match="body_model does not apply to an .npz file of Kimodo"):
+    with pytest.raises(InvalidValue, match="`body_model=` does not apply to an .npz file of Kimodo"):
         marey.load(tmp_path / "walk.npz", body_model="x.npz")

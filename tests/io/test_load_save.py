@@ -132,11 +132,11 @@ def test_a_missing_file_is_missing_whatever_its_suffix(tmp_path: Path) -> None:
 
 def test_option_that_means_nothing_is_refused(tmp_path: Path) -> None:
     marey.save(WALK, tmp_path / "walk.npz")
-    with pytest.raises(InvalidValue, match=r"root does not apply to a \.npz file, only to \.bvh"):
+    with pytest.raises(InvalidValue, match=r"`root=` does not apply to a \.npz file, only to \.bvh"):
         marey.load(tmp_path / "walk.npz", root=0)
     with pytest.raises(InvalidValue, match=".fbx and .glb hold several"):
         marey.save([WALK, WALK], tmp_path / "two.bvh")
-    with pytest.raises(InvalidValue, match="unit and up can only be chosen for .bvh"):
+    with pytest.raises(InvalidValue, match="`unit=` and `up=` can only be chosen for .bvh"):
         marey.save(WALK, tmp_path / "walk.glb", unit="cm")
 
 
@@ -222,7 +222,7 @@ def test_wrong_options_are_not_blamed_on_the_file(tmp_path: Path) -> None:
     marey.save(WALK, tmp_path / "walk.bvh")
     for options, message in (
         ({"unit": "foo"}, "^unit must be one of"),
-        ({"up": "w"}, "^up must be one of"),
+        ({"up": "w"}, "^`up=` must be one of"),
         ({"file_fps": "a"}, "^file_fps must be a number of frames per second"),
         ({"file_fps": -5}, "^file_fps must be greater than 0 and at most 100000 frames per second, not"),
         ({"roles": {"left_paw": "LeftHand"}}, "^[^/]*left_paw"),

@@ -147,7 +147,7 @@ def test_wrong_body_models(tmp_path) -> None:
         marey.load(path, body_model=tmp_path / "few.npz")
     own = tmp_path / "own.npz"
     marey.save(marey.load(path), own)
-    with pytest.raises(InvalidValue, match=r"body_model does not apply to an .npz file that marey wrote"):
+    with pytest.raises(InvalidValue, match=r"`body_model=` does not apply to an .npz file that marey wrote"):
         marey.load(own, body_model=path)
 
 

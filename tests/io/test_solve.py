@@ -351,8 +351,10 @@ def test_bad_positions(array, options: dict, message: str) -> None:
 def test_markers_have_their_own_rate() -> None:
     markers = marey.Markers(NAMES, PLACES, np.ones(PLACES.shape[:2], dtype=bool), 30.0)
     assert len(marey.solve(markers)) == len(PLACES)
-    with pytest.raises(InvalidValue, match="file_fps does not apply to Markers objects"):
+    with pytest.raises(InvalidValue, match="`file_fps=` does not apply to Markers, which already has a frame rate"):
         marey.solve(markers, file_fps=30)
+    with pytest.raises(InvalidValue, match="`names=` does not apply to a .trc file, which already has names"):
+        marey.solve("walk.trc", names=NAMES)
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_what_usd_cannot_hold(tmp_path: Path) -> None:
     walk = straight_walk(seconds=0.3)
     with pytest.raises(InvalidValue, match="a .usda file holds one motion, got 2"):
         marey.save([walk, walk], tmp_path / "a.usda")
-    with pytest.raises(InvalidValue, match="unit and up can only be chosen for .bvh"):
+    with pytest.raises(InvalidValue, match="`unit=` and `up=` can only be chosen for .bvh"):
         marey.save(walk, tmp_path / "a.usda", unit="cm")
     with pytest.raises(InvalidValue, match="too large for USD"):
         marey.save(replace(walk, root_positions=walk.root_positions + 1e38), tmp_path / "a.usda")

@@ -170,7 +170,7 @@ def test_wrong_requests_are_refused(splices):
         splices.splicer("curv", "base")
     with pytest.raises(InvalidValue, match="upper must be a clip index from 0 to 3, not 9"):
         splices.splicer(0, 9)
-    with pytest.raises(InvalidValue, match="average must be 'running' or 'stored'"):
+    with pytest.raises(InvalidValue, match="`average=` must be 'running' or 'stored'"):
         splices.splicer(0, 1, average="none")
     with pytest.raises(InvalidValue, match="frame must be from 0 to 360, not 361"):
         splices.splicer("curve", "base").frame(361)

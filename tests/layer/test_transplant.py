@@ -129,7 +129,7 @@ def test_wrong_requests_are_refused(walk, reach):
         transplant(walk, reach, joints={"head": 1.0}, falloff=1)
     with pytest.raises(InvalidValue, match="falloff must be at least 0, not -1"):
         transplant(walk, reach, joints="head", falloff=-1)
-    with pytest.raises(InvalidValue, match="at must be from 0 to 6 s, the duration of the base motion, not 9 s"):
+    with pytest.raises(InvalidValue, match="`at=` must be from 0 to 6 s, the duration of the base motion, not 9 s"):
         transplant(walk, reach, joints="head", at=9.0)
     with pytest.raises(InvalidValue, match="ease must be at least 0 seconds"):
         transplant(walk, reach, joints="head", ease=-1.0)

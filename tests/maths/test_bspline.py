@@ -226,16 +226,16 @@ def test_number_of_points(n_samples, every, expected):
         (lambda: bspline.fit([1.0, 2.0], 2), "n_points must be at least 3, not 2"),
         (
             lambda: bspline.fit([1.0, 2.0], 4, at=[0.5, 0.2]),
-            "at must have one value from 0 to 1 for each of the 2 samples",
+            "`at` must have one value from 0 to 1 for each of the 2 samples",
         ),
-        (lambda: bspline.fit([1.0, 2.0], 4, smooth=-1), ": smooth must be at least 0, not -1"),
+        (lambda: bspline.fit([1.0, 2.0], 4, smooth=-1), ": smooth must be finite and at least 0, not -1"),
         (
             lambda: bspline.fit_increasing([2.0, 1.0], 4),
             ": the last sample must be greater than the first, not a difference of -1",
         ),
         (
             lambda: bspline.fit_increasing([1.0, 2.0], 4, least=1.0),
-            ": least must be greater than 0 and less than 1, not 1.0",
+            ": `least` must be greater than 0 and less than 1, not 1.0",
         ),
         (lambda: bspline.n_points_for(9, 0), "bspline.n_points_for: knot_every must be greater than 0 samples, not 0"),
     ],

@@ -94,7 +94,7 @@ def test_contacts_of_hands_are_no_foot_skate() -> None:
     only_hand = replace(clip, contacts=Contacts((*BALLS, hand), mask))
     metric = skate.slide_contact(only_hand)
     assert metric.value is None
-    assert "no contact point of a foot is planted for two consecutive frames" in metric.note
+    assert "needs a foot that is planted for two consecutive frames, but there is none" in metric.note
 
 
 def test_contacts_are_detected_where_the_motion_has_none() -> None:

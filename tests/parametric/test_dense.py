@@ -85,7 +85,7 @@ def test_a_given_moment_snaps_to_each_kick_s_own_apex():
 def test_what_cannot_be_snapped_is_refused():
     motions = takes("kick", 3)
     given = position("right_ball", 0.8)
-    with pytest.raises(InvalidValue, match=r"snap must be 'farthest', .* or None, not 'furthest'"):
+    with pytest.raises(InvalidValue, match=r"`snap=` must be 'farthest', .* or None, not 'furthest'"):
         ParametricMotion.build(motions, given, settings=SpaceSettings(snap="furthest"))
     with pytest.raises(InvalidValue, match=r"`snap=` needs pose features at one moment in seconds"):
         ParametricMotion.build(motions, position("right_ball"), settings=SpaceSettings(snap="highest"))

@@ -143,7 +143,11 @@ def test_functions_and_several_together():
         (lambda: position("head", 0.5)(straight_walk(1.0, 1.0)), InvalidValue, "needs a registration"),
         (lambda: angular_speed("center_of_mass")(straight_walk(1.0, 1.0)), InvalidValue, "does not rotate"),
         (lambda: function(lambda m: 1 / 0)(straight_walk(1.0, 1.0)), InvalidValue, "failed on 'straight_walk': Zero"),
-        (lambda: function(lambda m: [1.0, 2.0])(straight_walk(1.0, 1.0)), InvalidValue, "must return 1 numbers"),
+        (
+            lambda: function(lambda m: [1.0, 2.0])(straight_walk(1.0, 1.0)),
+            InvalidValue,
+            "must return 1 number, to match",
+        ),
     ],
 )
 def test_invalid_features_are_refused(make, error, message):

@@ -44,13 +44,23 @@ def test_functions_are_given_again(tmp_path):
     result = ParametricMotion.build(takes("reach", 4), function(height, units=["m"]), samples=20)
     result.save(tmp_path / "space.npz")
     with pytest.raises(
-        InvalidValue, match="'height' comes from a Python function, which cannot be saved; pass it again"
+        InvalidValue, match="a Python function, which cannot be saved, measures 'height'; pass the function again"
     ):
         ParametricMotion.load(tmp_path / "space.npz")
     back = ParametricMotion.load(tmp_path / "space.npz", feature=function(height, units=["m"]))
     assert back.synthesize(result.samples[-1]).distances()["m"] < 0.05
-    with pytest.raises(InvalidValue, match="feature must match the 1 features of the space"):
+    with pytest.raises(InvalidValue, match="feature must have the 1 feature of the space, in order"):
         ParametricMotion.load(tmp_path / "space.npz", feature=position("head"))
+
+
+def test_one_function_requires_all_features_again(tmp_path):
+    def height(motion):
+        return float(motion.travel[:, 1].min())
+
+    features = [position("right_hand"), function(height, units=["m"])]
+    ParametricMotion.build(takes("reach", 4), features, samples=20).save(tmp_path / "space.npz")
+    with pytest.raises(InvalidValue, match="measures 'height'; pass all 2 features again"):
+        ParametricMotion.load(tmp_path / "space.npz")
 
 
 def test_values_given_by_hand_are_restored(tmp_path):
@@ -269,7 +279,7 @@ def test_bad_input_is_refused(build, error, message):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ([0.1, 0.2], r"target must have 3 numbers \(right_hand x in m, .*\), not 2 numbers"),
+        ([0.1, 0.2], r"target must have 3 numbers \(right_hand x in m, .*\), not 2"),
         ([[0.1, 0.2, 0.3]], r"not shape \(1, 3\)"),
         ([0.1, np.nan, 0.2], "target must be finite"),
         ("here", "target must be an array of numbers"),

@@ -283,9 +283,9 @@ def test_bad_input():
     with pytest.raises(InvalidValue, match="feet must be 'auto', 'clean', 'lock' or None, not 'free'"):
         Player(film, "free")
     player = Player(film, None)
-    with pytest.raises(InvalidValue, match="either seconds or n_frames"):
+    with pytest.raises(InvalidValue, match="either `seconds=` or `n_frames=` to record"):
         player.record()
-    with pytest.raises(InvalidValue, match="either seconds or n_frames"):
+    with pytest.raises(InvalidValue, match="either `seconds=` or `n_frames=` to record"):
         player.record(1.0, n_frames=3)
     with pytest.raises(InvalidValue, match="seconds must be finite and at least one frame, not inf s"):
         player.record(np.inf)

@@ -45,5 +45,5 @@ def test_they_are_written_the_same_every_time(track, tmp_path):
 
 
 def test_looks_that_are_not_there_are_refused(track):
-    with pytest.raises(InvalidValue, match="look must be from 0 to 1, not 5"):
+    with pytest.raises(InvalidValue, match="`look` must be from 0 to 1, not 5"):
         draw_gaze_track(track, look=5)

@@ -46,7 +46,7 @@ def test_bad_input(tmp_path):
     with pytest.raises(InvalidValue, match="the same source samples, but they have 3 and 16"):
         pmg.draw_edge(compared, char.edges["walk", "walk"], *[char["walk"]] * 2)
     played = char.stream(RandomWalk(0), feet=None).record(1.0)
-    with pytest.raises(InvalidValue, match="every must be a time greater than 0 s, not 0"):
+    with pytest.raises(InvalidValue, match="`every` must be a finite time greater than 0 s, not 0"):
         pmg.draw_stream(played, every=0)
     with pytest.raises(UnknownFormat, match="a plot is saved as"):
         pmg.stream(played, tmp_path / "way.gif")

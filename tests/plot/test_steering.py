@@ -92,13 +92,13 @@ def test_bad_input(tmp_path):
         steering.draw_table({})
     with pytest.raises(InvalidValue, match="at least one motion"):
         steering.draw_bobbing({})
-    with pytest.raises(InvalidValue, match="seconds must be greater than 0, not 0.0"):
+    with pytest.raises(InvalidValue, match="seconds must be finite and greater than 0, not 0.0"):
         steering.draw_bobbing({"a": walks()[0]}, seconds=0.0)
     with pytest.raises(InvalidValue, match="hands must have shape"):
         steering.draw_punches([[0.0, 1.0, 0.5]], [[0.0, 1.0]])
     with pytest.raises(InvalidValue, match="one flag for each"):
         steering.draw_punches([[0.0, 1.0, 0.5]], [[0.0, 1.0, 0.5]], reachable=[True, False])
-    with pytest.raises(InvalidValue, match="within must be a distance"):
+    with pytest.raises(InvalidValue, match="`within` must be a finite distance"):
         steering.draw_punches([[0.0, 1.0, 0.5]], [[0.0, 1.0, 0.5]], within=0.0)
     with pytest.raises(InvalidValue, match="has no nodes yet; add a node first"):
         pmg.draw_graph(ParametricMotionGraph("empty"))

@@ -74,7 +74,7 @@ def test_the_same_seed_gives_the_same_edges():
 def test_bad_input():
     with pytest.raises(InvalidValue, match="has no nodes to connect"):
         ParametricMotionGraph("empty").connect_all()
-    with pytest.raises(InvalidValue, match="good must not be above `bad=`"):
+    with pytest.raises(InvalidValue, match="`good=` must be at most `bad=`"):
         fresh_walker().connect_all(good=0.2, bad=0.1, **SAMPLES)
     with pytest.raises(UnknownName, match="no node 'b'"):
         fresh_walker().remove("b")

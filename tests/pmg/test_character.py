@@ -94,11 +94,11 @@ def test_bad_nodes_are_refused():
     char = fresh_walker()
     with pytest.raises(InvalidValue, match="already has a node 'walk'"):
         char.add("walk", turn_space())
-    with pytest.raises(InvalidValue, match="a function with names=, low= and high="):
+    with pytest.raises(InvalidValue, match="a function with `names=`, `low=` and `high=`"):
         char.add("f", lambda target: None)
     with pytest.raises(InvalidValue, match="must return a Motion, not NoneType"):
         char.add("f", lambda target: None, names="x", low=0.0, high=1.0)
-    with pytest.raises(InvalidValue, match="low must be below high for parameter 'x', not 2 to 1"):
+    with pytest.raises(InvalidValue, match="`low` must be at most `high` for parameter 'x', not 2 to 1"):
         FunctionSpace(lambda target: None, ("x",), np.array([2.0]), np.array([1.0]))
     with pytest.raises(InvalidValue, match="'fast' has 60 fps, but 'walk' has 30; resample one of them"):
         char.add("fast", slider(body_skeleton(), fps=60.0), names="turn", low=-1.0, high=1.0)
@@ -124,7 +124,7 @@ def test_dead_ends_are_reported_and_not_played():
     char.connect("walk", "walk", n_source=4, n_target=10)
     char.connect("walk", "left", n_source=4, n_target=10)
     assert char.dead_ends() == ("left",)
-    with pytest.raises(NoResult, match="'left' cannot continue"):
+    with pytest.raises(NoResult, match="no clip can follow 'left'"):
         char.stream(RandomWalk(0))
     char.disconnect("walk", "left")
     with pytest.raises(UnknownName, match="no edge from"):
@@ -259,7 +259,7 @@ def test_ranges_are_printed_in_degrees():
     char = fresh_walker()
     with pytest.raises(InvalidValue, match=r"turn must be within -\d\d\.\d+ to \d\d\.\d+ degrees, not 0 to 171.9"):
         char.add("wide", turn_space(), low=[0.0], high=[3.0])
-    with pytest.raises(InvalidValue, match=r"low must be below high .*, not 57.2958 to 0 degrees"):
+    with pytest.raises(InvalidValue, match=r"`low` must be at most `high` .*, not 57.2958 to 0 degrees"):
         char.add("turned", turn_space(), low=[1.0], high=[0.0])
     assert "degrees" in repr(char["walk"])
 

@@ -187,7 +187,7 @@ def test_a_part_shrinks_until_it_works_or_is_refused_by_the_name_of_the_node():
     with pytest.raises(NoResult, match="no sub-range of 'walk' was found .* to 'left'.*raise `good=`"):
         char.connect("walk", "left", good=1e-6, part="none", n_source=5, n_target=10)
     assert "none" not in char.nodes
-    with pytest.raises(InvalidValue, match="part requires `good=`, because the automatic threshold"):
+    with pytest.raises(InvalidValue, match="`part=` requires `good=`, because the automatic threshold"):
         char.connect("walk", "left", part="none")
     with pytest.raises(InvalidValue, match="already has a node 'left'"):
         char.connect("walk", "left", good=0.05, part="left")
@@ -195,9 +195,9 @@ def test_a_part_shrinks_until_it_works_or_is_refused_by_the_name_of_the_node():
 
 def test_bad_thresholds_and_names():
     char = fresh_walker()
-    with pytest.raises(InvalidValue, match="good must not be above `bad=`, but they are 0.2 and 0.1"):
+    with pytest.raises(InvalidValue, match="`good=` must be at most `bad=`, but they are 0.2 m and 0.1 m"):
         char.connect("walk", "walk", good=0.2, bad=0.1)
-    with pytest.raises(InvalidValue, match="bad must be greater than 0 meters"):
+    with pytest.raises(InvalidValue, match="`bad=` must be greater than 0 meters"):
         char.connect("walk", "walk", bad=-1.0)
     with pytest.raises(UnknownName, match="no node 'wlk'.*similar: 'walk'"):
         char.connect("wlk", "walk")

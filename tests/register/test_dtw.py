@@ -233,7 +233,7 @@ def closed_column(j):
         ({"values": closed_column(4)}, NoTimewarp, "cells of infinite distance block"),
         ({"values": np.ones((9, 9)), "start": (9, 0)}, InvalidValue, "of the 9 x 9 grid, not (9, 0)"),
         ({"values": np.ones((9, 9)), "end": (0, -1)}, InvalidValue, "of the 9 x 9 grid, not (0, -1)"),
-        ({"values": np.ones((9, 9)), "end": "middle"}, InvalidValue, "end must be 'corner', 'border' or a cell"),
+        ({"values": np.ones((9, 9)), "end": "middle"}, InvalidValue, "`end` must be 'corner', 'border' or a cell"),
         ({"values": np.ones((9, 9)), "end": 5}, InvalidValue, "end must be a cell (i, j), not 5"),
         ({"values": np.ones((9, 9)), "slope_limit": 0}, InvalidValue, "slope_limit must be from 1 to 60, not 0"),
         ({"values": np.ones((9, 9)), "slope_limit": 1.5}, InvalidValue, "slope_limit must be an integer, not 1.5"),
@@ -258,7 +258,7 @@ def test_bad_arguments_of_the_others():
         dtw_around(values, (1, 8), ends=((0, 0), (1, 8)))
     with pytest.raises(NoTimewarp, match="before the center .* the mask blocks every path"):
         dtw_around(values, (4, 4), mask=np.arange(9) != 2 * np.ones((9, 1)))
-    with pytest.raises(InvalidValue, match="keep must be at least 1 and less than size"):
+    with pytest.raises(InvalidValue, match="`keep` must be at least 1 and less than `size`"):
         dtw_incremental(values, size=5, keep=5)
     with pytest.raises(InvalidValue, match="shape must be given"):
         dtw_incremental(lambda rows, columns: values[rows, columns])

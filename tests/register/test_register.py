@@ -279,8 +279,8 @@ def test_too_short_and_too_few(walk: Motion, run: Motion) -> None:
         ({"max_opposite": "no"}, "max_opposite must be a number"),
         ({"reference": 2}, "must be the index of a motion, from 0 to 1, not 2"),
         ({"start": (5, 9000)}, "of 'run', not"),
-        ({"start": 5}, "start must be two frames"),
-        ({"start": (5, 5), "cyclic": True}, "start applies only to two motions that are not loops"),
+        ({"start": 5}, "`start=` must be two frames"),
+        ({"start": (5, 5), "cyclic": True}, "`start=` applies only to two motions that are not loops"),
     ],
 )
 def test_bad_options(walk: Motion, run: Motion, options: dict[str, object], message: str) -> None:

@@ -59,7 +59,7 @@ def test_parameters_are_listed_and_their_limits_enforced(name: str) -> None:
         ("walk", {"speed": np.nan}, "sample 'walk': speed must be from 0.6 to 2 m/s, not nan"),
         ("walk", {"speed": "quick"}, "speed must be a number, not 'quick'"),
         ("walk", {"rng": -1}, "rng must be an integer of at least 0 or a numpy Generator, not -1"),
-        ("walk", {"fps": 0}, "fps must be a positive number"),
+        ("walk", {"fps": 0}, "fps must be a finite number greater than 0"),
         ("walk", {"fps": 5000}, ": fps must be from 1 to 1000 Hz, not"),
         ("hop", {"count": 2.5}, "count must be a whole number, not 2.5"),
         ("run", {"speed": 5.0, "turn_rate": 1.0}, "needs a sideways acceleration of 5"),

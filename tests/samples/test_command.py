@@ -70,7 +70,7 @@ def test_all_of_them_are_written(tmp_path: Path) -> None:
         (("-n", "walk", "--param", "sped=1"), "has no parameter 'sped'"),
         (("-n", "walk", "--param", "speed"), "--param expects NAME=VALUE, got 'speed'"),
         (("--param", "speed=1"), "--param requires --name"),
-        (("-n", "walk", "--fps", "0"), "fps must be a positive number"),
+        (("-n", "walk", "--fps", "0"), "fps must be a finite number greater than 0"),
     ],
 )
 def test_wrong_use_gives_one_sentence(

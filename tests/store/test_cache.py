@@ -179,7 +179,7 @@ def test_keys_of_arrays_go_by_type_shape_and_content():
     assert Cache.key(np.array(2.0)) != Cache.key(np.array([2.0]))
     assert Cache.key(np.float64(2.0), np.int32(3)) == Cache.key(2.0, 3)
     with pytest.raises(
-        InvalidValue, match="parts of a key must be None, bool, numbers, str, bytes, arrays or lists of these, not"
+        InvalidValue, match="parts of a key must be None, bool, numbers, str, bytes, arrays or lists of these, not dict"
     ):
         Cache.key({"a": 1})
     with pytest.raises(InvalidValue, match="a cached array must hold numbers, not object"):

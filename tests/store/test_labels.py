@@ -50,23 +50,23 @@ def test_rows_are_read(tmp_path):
         (["file,label", "", ",x"], r"labels\.csv:3: expected a file in this line, got none"),
         (
             ["file,label,start", "a,x,two"],
-            r"labels\.csv:2: start must be a time in seconds such as 1.2, or a frame such as 36f, not ",
+            r"labels\.csv:2: start must be a time of at least 0: seconds such as 1.2, or a frame such as 36f, not ",
         ),
         (
             ["file,label,stop", "a,x,1.5f"],
-            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, not '1.5f'",
+            r"stop must be a time of at least 0: seconds such as 1.2, or a frame such as 36f, not '1.5f'",
         ),
         (
             ["file,label,stop", "a,x,-1"],
-            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, not '-1'",
+            r"stop must be a time of at least 0: seconds such as 1.2, or a frame such as 36f, not '-1'",
         ),
         (
             ["file,label,stop", "a,x,nan"],
-            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, not 'nan'",
+            r"stop must be a time of at least 0: seconds such as 1.2, or a frame such as 36f, not 'nan'",
         ),
         (
             ["file,label,stop", "a,x,inf"],
-            r"stop must be a time in seconds such as 1.2, or a frame such as 36f, not 'inf'",
+            r"stop must be a time of at least 0: seconds such as 1.2, or a frame such as 36f, not 'inf'",
         ),
         (["file,label,start,stop", "a,x,2,2"], r"labels\.csv:2: expected start before stop, got 2 and 2"),
         (["file,label", '"a" b,x'], r"labels\.csv:2: not valid CSV"),

@@ -226,7 +226,7 @@ def test_a_file_is_never_overwritten(session: tuple[FakePage, str, str]) -> None
         ("graph_similarity", {"settings": {"retarget": "walk.bvh"}}, "“Retarget” must be true or false", "retarget"),
         ("add_node", {"file": "walk.bvh"}, "is not a target control saved by marey", ""),
         ("mirror", {"motion": None}, "select a clip first", ""),
-        ("solve", {"file": "walk.bvh"}, "choose a file of positions", ""),
+        ("solve", {"file": "walk.bvh"}, "choose a file with joint or marker positions", ""),
         ("graph_crowd", {"graph": "walk.bvh"}, "is not a motion graph saved by marey", ""),
         ("graph_crowd", {"graph": ""}, "no graph was built yet", ""),
         ("render", {"settings": {"size": "huge"}}, "“Size” must be WIDTHxHEIGHT", "size"),

@@ -201,9 +201,11 @@ def test_a_space_of_whole_motions_has_no_points(found: tuple[FakePage, dict[str,
     assert space["first"]["errors"].keys() == {"s"}
     with pytest.raises(Failed, match="this motion is controlled by duration, not by a point"):
         page.do("aim", point=[0.0, 1.0, 0.0])
-    with pytest.raises(Failed, match="either a target or a point"):
+    with pytest.raises(Failed, match="either a target or a point in the world, got neither"):
         page.do("aim")
-    with pytest.raises(Failed, match="target must have 1 numbers"):
+    with pytest.raises(Failed, match="either a target or a point in the world, got both"):
+        page.do("aim", target=[1.0], point=[0.0, 1.0, 0.0])
+    with pytest.raises(Failed, match=r"target must have 1 number .*, not 2"):
         page.do("aim", target=[1.0, 2.0])
 
 

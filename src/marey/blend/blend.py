@@ -229,7 +229,7 @@ def _check_length(seconds: float | None, reg: RegistrationCurve, fps: float) -> 
         return None
     if not reg.cyclic:
         raise InvalidValue(
-            "seconds sets the duration of a blend of loops, but these motions were not registered as loops",
+            "`seconds=` sets the duration of a blend of loops, but these motions were not registered as loops",
             parameter="seconds",
             remedy="omit it, or register with `cyclic=True`",
         )

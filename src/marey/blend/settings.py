@@ -67,7 +67,7 @@ def check_path_options(settings: WarpPathSettings, method: str) -> None:
     for each in options_of(WarpPathSettings):
         applies = method == "cubic" or (method == "discrete" and each.name != "n_frames")
         if not applies and getattr(settings, each.name) != each.default:
-            raise InvalidValue(f"{each.name} does not apply to the method {method!r}", parameter=each.name)
+            raise InvalidValue(f"`{each.name}=` does not apply to the method {method!r}", parameter=each.name)
 
 
 class BlendSettings(WarpPathSettings):
@@ -103,7 +103,7 @@ class BlendSettings(WarpPathSettings):
         check_path_options(self, self.method)
         for name in ("fps", "seconds"):
             if self.method != "registered" and getattr(self, name) is not None:
-                raise InvalidValue(f"{name} does not apply to the method {self.method!r}", parameter=name)
+                raise InvalidValue(f"`{name}=` does not apply to the method {self.method!r}", parameter=name)
 
 
 class TransitionPointSettings(MarkerSettings):
@@ -171,12 +171,12 @@ class TransitionSettings(TransitionPointSettings, PairSettings, WarpPathSettings
         for each in options_of(type(self)):
             is_default = getattr(self, each.name) == each.default
             if self.method != "registered" and each.name in _REGISTERED_ONLY and not is_default:
-                raise InvalidValue(f"{each.name} does not apply to the method {self.method!r}", parameter=each.name)
+                raise InvalidValue(f"`{each.name}=` does not apply to the method {self.method!r}", parameter=each.name)
         check_path_options(self, self.method)
         for name in ("region_a", "region_b", "contacts"):
             if self.at is not None and getattr(self, name) is not None:
                 raise InvalidValue(
-                    f"{name} restricts the search for the best point, but `at=` gives the point; omit one of them",
+                    f"`{name}=` restricts the search for the best point, but `at=` gives the point; omit one of them",
                     parameter=name,
                 )
 

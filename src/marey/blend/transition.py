@@ -168,7 +168,8 @@ def _find_allowed_frames(motion: Motion, region: Span | None, length: float) -> 
             raise InvalidValue(f"region_a and region_b must be (start, end) in seconds, not {region!r}") from None
         if not 0.0 <= begin <= end <= motion.duration + 1e-9:
             raise InvalidValue(
-                f"the region of {motion.name!r} must be within 0 to {motion.duration:.2f} s, not {begin:g} to {end:g}"
+                f"the region of {motion.name!r} must have 0 <= start <= end <= {motion.duration:.2f} s, not "
+                f"{begin:g} to {end:g}"
             )
         low, high = max(low, begin), min(high, end)
     start, stop = int(np.ceil(low * motion.fps - _ON_FRAME)), int(np.floor(high * motion.fps + _ON_FRAME)) + 1

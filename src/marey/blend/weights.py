@@ -160,7 +160,10 @@ def interpolate_weights(seconds: ArrayLike, weights: ArrayLike) -> WeightFunctio
     for t, row in zip(times.tolist(), rows, strict=True):
         _normalize(row, rows.shape[1], f" at {t:g} s")
     if np.abs(rows).max() > LARGEST:
-        raise InvalidValue(f"weights must be at most {LARGEST:g}, not {np.abs(rows).max():g}", parameter="weights")
+        raise InvalidValue(
+            f"weights must be from {-LARGEST:g} to {LARGEST:g}, not {rows.flat[np.abs(rows).argmax()]:g}",
+            parameter="weights",
+        )
     if len(times) == 1:
         return lambda t: rows[0]
     from scipy.interpolate import PchipInterpolator

@@ -152,7 +152,8 @@ def check_jitter(subject: Subject) -> Iterator[Finding]:
         names = tuple(subject.motion.skeleton.names[int(j)] for j in joints[columns])
         yield Finding(
             "jitter", "severe" if worst > _LARGE_NOISE else "mild", 0, n, worst, "m",
-            f"{plural(len(names), 'joint')} jitter by up to {1e3 * worst:.0f} mm", "smooth it", names, "edit smooth",
+            f"{plural(len(names), 'joint')} jitter by up to {1e3 * worst:.0f} mm", "smooth the clip", names,
+            "edit smooth",
         )  # fmt: skip
 
 

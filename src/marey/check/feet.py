@@ -48,13 +48,14 @@ def _check_floor(subject: Subject) -> Iterator[Finding]:
             "tilted_floor", "severe" if plane.tilt > _LARGE_TILT else "mild", 0, n, plane.tilt, "rad",
             f"the floor is tilted by {math.degrees(plane.tilt):.1f} degrees and rises by "
             f"{1e3 * math.tan(plane.tilt) * plane.extent:.0f} mm below the feet",
-            "level it", operation="edit level",
+            "level the floor", operation="edit level",
         )  # fmt: skip
     if abs(plane.drift) > _DRIFT:
         moves = "rises" if plane.drift > 0 else "sinks"
         yield Finding(
             "drifting_floor", "severe" if abs(plane.drift) > _LARGE_DRIFT else "mild", 0, n, plane.drift, "m",
-            f"the floor {moves} by {1e3 * abs(plane.drift):.0f} mm during the clip", "level it", operation="edit level",
+            f"the floor {moves} by {1e3 * abs(plane.drift):.0f} mm during the clip", "level the floor",
+            operation="edit level",
         )  # fmt: skip
 
 

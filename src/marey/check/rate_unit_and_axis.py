@@ -38,7 +38,7 @@ def check_rate_and_unit(subject: Subject) -> Iterator[Finding]:
                 0.0,
                 "",
                 f"the {kind} is uncertain: {sentence}",
-                f"set it with `{parameter}=`",
+                f"set the {kind} with `{parameter}=`",
             )
     height = stature(motion.skeleton)
     is_plausible = height is None or _SHORTEST <= height <= _TALLEST
@@ -46,7 +46,7 @@ def check_rate_and_unit(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "unit", "mild" if _TINY <= height <= _GIANT else "severe", 0, n, height, "m",
             f"the body is {height:,.2f} m tall, so the unit may be wrong",
-            "set it with `unit=`",
+            "set the unit with `unit=`",
         )  # fmt: skip
     # Broken frames can be mistaken for steps.
     wrong = [(glitch.start - 1, glitch.stop) for glitch in subject.glitches]
@@ -72,8 +72,8 @@ def check_rate_and_unit(subject: Subject) -> Iterator[Finding]:
         yield found
     if starts_with_rest_pose(motion):
         yield Finding(
-            "rest_pose", "severe", 0, 1, 1.0, "", "frame 0 is a rest pose, not part of the motion", "trim it",
-            operation="edit repair",
+            "rest_pose", "severe", 0, 1, 1.0, "", "frame 0 is a rest pose, not part of the motion",
+            "trim the rest pose", operation="edit repair",
         )  # fmt: skip
 
 
@@ -82,6 +82,6 @@ def _rate_finding(motion: Motion, fps: float, message: str) -> Finding:
     can_override = motion.source.format in _WITH_RATE
     return Finding(
         "frame_rate", "severe", 0, len(motion), motion.source.fps or motion.fps, "1/s", message,
-        f"read it with `file_fps={fps:.6g}`", operation="convert" if can_override else "",
+        f"read the file with `file_fps={fps:.6g}`", operation="convert" if can_override else "",
         options={"file_fps": fps} if can_override else {},
     )  # fmt: skip

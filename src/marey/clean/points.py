@@ -76,8 +76,8 @@ def contact_points(
             raise InvalidValue("floor must be None if the rest pose is not a standing pose")
         if standing is None:
             raise InvalidValue(
-                "the rest pose is not a standing pose, so it does not show the soles; pass standing=, a motion in "
-                "which the feet stand"
+                "the rest pose is not a standing pose, so it does not show the soles; pass a motion in "
+                "which the feet stand as `standing=`"
             )
         ups = _find_standing_up(standing, feet)
     points: list[ContactPoint] = []

@@ -62,7 +62,11 @@ class ContactSettings(SupportSettings):
         label="Detect whole body",
     )  # fmt: skip
     enter_speed: float = option(
-        default=0.35, help="A contact needs a frame slower than this.", unit="m/s", above=0, advanced=True
+        default=0.35,
+        help="In at least one frame of a contact, the point is slower than this.",
+        unit="m/s",
+        above=0,
+        advanced=True,
     )
     keep_speed: float = option(
         default=0.6,
@@ -71,12 +75,12 @@ class ContactSettings(SupportSettings):
         unit="m/s", above=0, advanced=True,
     )  # fmt: skip
     enter_height: float = option(
-        default=0.025, help="A contact needs a frame lower than this above the support at rest.", unit="m", above=0,
-        advanced=True,
+        default=0.025, help="In at least one frame of a contact, the point is lower than this above its height at "
+        "rest on the support.", unit="m", above=0, advanced=True,
     )  # fmt: skip
     keep_height: float = option(
-        default=0.035, help="A contact lasts while the point is lower than this above the support at rest.", unit="m",
-        above=0, advanced=True,
+        default=0.035, help="A contact lasts while the point is lower than this above its height at rest on the "
+        "support.", unit="m", above=0, advanced=True,
     )  # fmt: skip
     gap: float = option(
         default=0.05, help="Shorter interruptions of a contact are closed.", unit="s", min=0, advanced=True
@@ -249,7 +253,8 @@ class Target(FrozenRecord):
             length = np.linalg.norm(rotated, axis=1)
             if np.abs(length - 1.0).max() > 1e-6:
                 raise InvalidValue(
-                    f"orientation of {what} must be unit quaternions, got one of length {length.max():.6g}"
+                    f"orientation of {what} must be unit quaternions, got one of length "
+                    f"{length[np.abs(length - 1.0).argmax()]:.6g}"
                 )
             self._put(orientation=set_readonly(rotated / length[:, None]))
 

@@ -48,7 +48,7 @@ class LookValue(_Numbers):
         """Convert to the time and the angles, and check their range."""
         found = super().convert(value, param, ctx)
         if abs(found[1]) > 180.0 or abs(found[2]) > 90.0:
-            self.fail(f"yaw must be at most 180 degrees and pitch at most 90, not {value!r}", param, ctx)
+            self.fail(f"yaw must be from -180 to 180 degrees and pitch from -90 to 90, not {value!r}", param, ctx)
         return found
 
 
@@ -130,5 +130,5 @@ def _read_lines(path: str) -> list[Example]:
                 line=number,
             ) from None
     if not out:
-        raise ParseError("the file has no lines FILE,YAW,PITCH", path=path)
+        raise ParseError("the file has no lines of the form FILE,YAW,PITCH", path=path)
     return out

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Seconds after which the total time is estimated, and the shortest total time (s) worth printing.
 _MEASURED, _WORTH_PRINTING = 0.5, 2.0
-_LENGTHS = NumberList("lengths in seconds", "1.2,0.8", minimum=0.0, name="seconds,...")
+_LENGTHS = NumberList("lengths of at least 0 seconds", "1.2,0.8", minimum=0.0, name="seconds,...")
 
 
 @click.command("build", cls=SettingsCommand, short_help="Build a motion graph from clips.")

@@ -35,7 +35,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             weight = -1.0
         if not name or not 0.0 <= weight < float("inf"):
-            self.fail(f"expected NAME=NUMBER such as hips=2, got {value!r}", param, ctx)
+            self.fail(f"expected NAME=NUMBER with a number of at least 0, such as hips=2, got {value!r}", param, ctx)
         return name.strip(), weight
 
 
@@ -51,7 +51,9 @@ class Style(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             meters = -1.0
         if not label or not meters > 0.0:
-            self.fail(f"expected LABEL or LABEL@METERS such as walk@5, got {value!r}", param, ctx)
+            self.fail(
+                f"expected LABEL, or LABEL@METERS with more than 0 meters, such as walk@5, got {value!r}", param, ctx
+            )
         return meters, label
 
 
@@ -102,7 +104,8 @@ class ActionFile(click.ParamType):  # type: ignore[type-arg]
 
 
 class StartParam(NumberList):
-    """A start node with the placement of its clip: ``12,0,0,90``; converted to (node, (radians, x, z))."""
+    """A start node and the placement of its clip, ``NODE,X,Z,DEGREES`` such as ``12,0,0,90``; converted to (node,
+    (radians, x, z))."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Convert to a node and a rigid2d."""

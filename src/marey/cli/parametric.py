@@ -271,7 +271,7 @@ def _number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise click.UsageError(f"a target must be numbers, not {text!r}")
+        raise click.UsageError(f"a target must consist of finite numbers, not {text!r}")
     return value
 
 

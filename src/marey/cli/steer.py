@@ -16,7 +16,7 @@ from marey.errors import plural
 if TYPE_CHECKING:
     from marey.control import OneShot
 
-_TIMES = NumberList("increasing times in seconds", "0.3,0.6,0.9", minimum=0.0, name="seconds,...")
+_TIMES = NumberList("increasing times of at least 0 seconds", "0.3,0.6,0.9", minimum=0.0, name="seconds,...")
 
 
 @click.command("steer", cls=SettingsCommand)

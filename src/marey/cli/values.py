@@ -42,7 +42,9 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             number = -1
         if not 0 <= number < float("inf"):
-            self.fail(f"expected seconds such as 1.2, or a frame such as 36f, got {value!r}", param, ctx)
+            self.fail(
+                f"expected a time of at least 0: seconds such as 1.2, or a frame such as 36f, got {value!r}", param, ctx
+            )
         return number
 
 
@@ -59,7 +61,9 @@ class Threshold(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             number = -1.0
         if not 0.0 <= number < float("inf"):
-            self.fail(f"expected meters such as 0.06, or a percentage such as 10%, got {value!r}", param, ctx)
+            self.fail(
+                f"expected at least 0: meters such as 0.06, or a percentage such as 10%, got {value!r}", param, ctx
+            )
         return text if text.endswith("%") else number
 
 

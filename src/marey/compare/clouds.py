@@ -184,7 +184,7 @@ def frame_weights(window_seconds: float, fps: float, shape: str = "triangle") ->
         raise InvalidValue(f"shape must be one of {', '.join(SHAPES)}, not {shape!r}{similar(str(shape), SHAPES)}")
     seconds = parse_number(window_seconds)
     if not (np.isfinite(seconds) and seconds >= 0):
-        raise InvalidValue(f"window_seconds must be at least 0 s, not {window_seconds!r}")
+        raise InvalidValue(f"window_seconds must be finite and at least 0 s, not {window_seconds!r}")
     if seconds * check_fps(fps) > _MAX_WINDOW:
         raise InvalidValue(
             f"a window may have at most {_MAX_WINDOW:,} frames, got {seconds:g} s at {fps:g} Hz",
@@ -225,7 +225,8 @@ def check_pair(a: Clouds, b: Clouds) -> None:
         only_b = [name for name in b.names if name not in a.names]
         if not only_a and not only_b:
             raise InvalidValue(
-                "both clips have the same markers, but in a different order; pass their names in one order as markers="
+                "both clips have the same markers, but in a different order; pass their names in one order as "
+                "`markers=`"
             )
         parts = [
             f"only {describe_clip(clouds, default)} has {format_list([*map(repr, names)])}"
@@ -233,12 +234,12 @@ def check_pair(a: Clouds, b: Clouds) -> None:
             if names
         ]
         raise InvalidValue(
-            f"clips with different markers cannot be compared: {' and '.join(parts)}; pass common ones as markers="
+            f"clips with different markers cannot be compared: {' and '.join(parts)}; pass common ones as `markers=`"
         )
     if a.n_markers != b.n_markers:
         raise InvalidValue(f"clips need the same markers, got {a.n_markers} and {b.n_markers}")
     if np.abs(a.weights - b.weights).max() > 1e-12:
-        raise InvalidValue("clips need the same marker weights to be compared; pass the same weights= for both")
+        raise InvalidValue("clips need the same marker weights to be compared; pass the same `weights=` for both")
 
 
 def describe_clip(clouds: Clouds, default: str) -> str:
@@ -353,7 +354,7 @@ def _take_recorded(recording: Markers, markers: str | Sequence[str]) -> tuple[tu
     why = {k: explain_unusable(recording, k) for k in chosen}
     left_out = [k for k in chosen if why[k]]
     if left_out and not isinstance(markers, str):
-        raise InvalidValue(f"marker {recording.names[left_out[0]]!r} {why[left_out[0]]}; remove it from markers=")
+        raise InvalidValue(f"marker {recording.names[left_out[0]]!r} {why[left_out[0]]}; remove it from `markers=`")
     remaining = [k for k in chosen if not why[k]]
     if not remaining:
         raise InvalidValue(

@@ -158,7 +158,7 @@ def _parse_penalty(contacts: str | float | None, a: Clouds, b: Clouds) -> float 
     if contacts == "refuse":
         return float(np.inf)
     if isinstance(contacts, str) or not (np.isfinite(contacts) and contacts >= 0):
-        raise InvalidValue(f"contacts must be 'refuse' or a penalty of at least 0 m, not {contacts!r}")
+        raise InvalidValue(f"contacts must be 'refuse' or a finite penalty of at least 0 m, not {contacts!r}")
     return float(contacts) ** 2
 
 

@@ -62,7 +62,7 @@ def pose_cost(
     factors = {"velocity": velocity, "acceleration": acceleration, **{f"of {k!r}": v for k, v in weight.items()}}
     for what, factor in factors.items():
         if not (np.isfinite(factor) and factor >= 0):
-            raise InvalidValue(f"weight {what} must be a number of at least 0, not {factor!r}")
+            raise InvalidValue(f"weight {what} must be a finite number of at least 0, not {factor!r}")
     second = a if b is None else b
     if a.fps != second.fps:
         raise InvalidValue(

@@ -193,7 +193,7 @@ class BlendTreeStream(PlayedStream):
         for name, value in command.items():
             if name == "direction":
                 if value is not None and not np.isfinite(value):
-                    raise InvalidValue(f"direction must be an angle in radians or None, not {value!r}")
+                    raise InvalidValue(f"direction must be a finite angle in radians or None, not {value!r}")
                 if value is not None and _TURN not in ranges:
                     raise InvalidValue(
                         "the tree has no knob 'turn', which steering by direction needs; it has "

@@ -63,7 +63,9 @@ class MixNode:
         at = tuple(float(each) for each in self.positions)
         object.__setattr__(self, "positions", at)
         object.__setattr__(self, "children", tuple(self.children))
-        if not at or len(at) != len(self.children):
+        if not self.children:
+            raise InvalidValue("children of a MixNode must contain at least one node, got none")
+        if len(at) != len(self.children):
             raise InvalidValue(
                 f"positions must have one entry for each of {len(self.children)} children, not {len(at)}"
             )

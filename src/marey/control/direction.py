@@ -73,7 +73,7 @@ class FollowDirection:
                     raise InvalidValue(f"node must be a name, not {value!r}")
             elif name == "stop":
                 if value not in (True, False, None):
-                    raise InvalidValue(f"stop must be True, False or None, not {value!r}")
+                    raise InvalidValue(f"the command stop must be True, False or None, not {value!r}")
             elif value is not None:
                 _check_number(name, value)
         if self._planner is not None:
@@ -130,6 +130,8 @@ def _check_number(name: str, value: Any) -> None:
     except (TypeError, ValueError):
         finite = False
     if name == "direction" and not (finite and np.ndim(value) == 0):
-        raise InvalidValue(f"direction must be an angle in radians from +Z, or None for no preference, not {value!r}")
+        raise InvalidValue(
+            f"direction must be a finite angle in radians from +Z, or None for no preference, not {value!r}"
+        )
     if not finite:
         raise InvalidValue(f"{name} must be a finite number, not {value!r}")

@@ -53,7 +53,7 @@ def parse_keys(text: str) -> tuple[KeyPress, ...]:
     """
     words = str(text).lower().split()
     if not words:
-        raise InvalidValue('keys must be text such as "w:3 a:2", but it is empty')
+        raise InvalidValue('keys must be text such as "w:3 a:2", not an empty text')
     out: list[KeyPress] = []
     now = 0.0
     for word in words:

@@ -154,9 +154,9 @@ def reach(
         node and parameters (d,), for a clip that has been played and is about to be left.
     """
     if not (np.isfinite(seconds) and seconds > 0.0):
-        raise InvalidValue(f"seconds must be greater than 0, not {seconds!r}")
+        raise InvalidValue(f"seconds must be finite and greater than 0, not {seconds!r}")
     if not (np.isfinite(cell) and cell > 0.0):
-        raise InvalidValue(f"cell must be greater than 0 m, not {cell!r}")
+        raise InvalidValue(f"cell must be finite and greater than 0 m, not {cell!r}")
     if check_index(headings, "headings") < 4:
         raise InvalidValue(f"headings must be at least 4, not {headings}")
     if not graph.nodes:

@@ -49,9 +49,9 @@ class Action(FrozenRecord):
         if not isinstance(self.node, str) or not self.node:
             raise InvalidValue(f"node must be the name of a node, not {self.node!r}")
         if self.until is not None and not callable(self.until):
-            raise InvalidValue(f"until must be a function of a ControlState, not {type(self.until).__name__}")
+            raise InvalidValue(f"`until` must be a function that takes a ControlState, not {type(self.until).__name__}")
         if self.times is not None and check_index(self.times, "times") < 1:
-            raise InvalidValue(f"times must be at least 1, not {self.times}")
+            raise InvalidValue(f"`times` must be at least 1, not {self.times}")
         if self.parameters is not None:
             if self.command:
                 raise InvalidValue(f"action {self.node!r} has both parameters and a command; pass only one of them")
@@ -109,7 +109,9 @@ class ActionSequence:
         if not self.actions or not all(isinstance(each, Action) for each in self.actions):
             raise InvalidValue("actions must contain at least one action, each an Action or the name of a node")
         if repeat and then is not None:
-            raise InvalidValue("pass either repeat or then, not both: a sequence either repeats or ends in a node")
+            raise InvalidValue(
+                "pass either `repeat=True` or `then=`, not both: a sequence either repeats or ends in a node"
+            )
         self.repeat = bool(repeat)
         self._last = self.actions[-1] if then is None else Action(then) if isinstance(then, str) else then
         self._at, self._played = 0, 0

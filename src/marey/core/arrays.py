@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import Field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -57,8 +57,9 @@ def convert_array(value: Any, name: str, dtype: Any = np.float64) -> NDArray[Any
     dtype = np.dtype(dtype)
     try:
         given = np.asarray(value)
-    except (TypeError, ValueError) as error:
-        raise InvalidValue(f"{name} must be an array of numbers: {error}") from None
+    except (TypeError, ValueError):
+        what = "rows of unequal length" if isinstance(value, Sequence) else type(value).__name__
+        raise InvalidValue(f"{name} must be an array of numbers, not {what}") from None
     if given.dtype == dtype:
         return given
     if given.size and given.dtype.kind not in "biuf":
@@ -138,7 +139,7 @@ def check_fps(fps: Any) -> float:
     """Return frames per second as a float; raise InvalidValue unless it is positive and finite."""
     rate = parse_number(fps)
     if not (math.isfinite(rate) and rate > 0):
-        raise InvalidValue(f"fps must be a positive number, not {fps!r}", parameter="fps")
+        raise InvalidValue(f"fps must be a finite number greater than 0, not {fps!r}", parameter="fps")
     return rate
 
 
@@ -164,7 +165,7 @@ def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = Fal
     what : the name of the parameter, optionally with its unit ("ease in seconds"), or a description for the message.
     """
     number = parse_number(value)
-    if number > LARGEST and number != np.inf:
+    if number > LARGEST:
         raise InvalidValue(f"{what} must be at most {LARGEST:g}, not {value!r}", parameter=_find_parameter(what))
     if not np.isfinite(number) or number < least or (above and number == least):
         raise InvalidValue(
@@ -193,7 +194,7 @@ def check_type(value: Any, kind: type | tuple[type, ...], what: str, *, remedy: 
     if isinstance(value, kind):
         return value
     wanted = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
-    article = "an" if wanted[0] in "AEIOU" else "a"
+    article = "an" if wanted[0] in "AEIOU" and not wanted.startswith("One") else "a"
     raise InvalidValue(
         f"{what} must be {article} {wanted}, not {type(value).__name__}",
         parameter=_find_parameter(what),

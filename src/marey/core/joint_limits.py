@@ -62,13 +62,14 @@ class JointLimits(FrozenRecord):
             given = getattr(self, field)
             length = np.linalg.norm(given, axis=1, keepdims=True)
             if (np.abs(length - 1.0) > _UNIT_SLACK).any():
-                raise InvalidValue(f"{field} must be unit quaternions, got one of length {length.max():.6g}")
+                worst = length.flat[np.abs(length - 1.0).argmax()]
+                raise InvalidValue(f"{field} must be unit quaternions, got one of length {worst:.6g}")
             self._put(**{field: set_readonly(given / length)})
         wrong = np.argwhere(self.low > self.high)
         if len(wrong):
             n, k = wrong[0].tolist()
             raise InvalidValue(
-                f"low must be at most high, but joint {names[n]!r} has {self.low[n, k]:g} and {self.high[n, k]:g}"
+                f"`low` must be at most `high`, but joint {names[n]!r} has {self.low[n, k]:g} and {self.high[n, k]:g}"
             )
 
     def __len__(self) -> int:

@@ -97,11 +97,15 @@ class Option:
             return value
         words = self._describe_values()
         if self.kind in ("number", "integer"):
-            number = self._to_size(value)
+            number = _to_number(value, "integer" if self.kind == "integer" else "number")
             if number is not None and self._is_within(number):
+                if self.kind != "integer":
+                    self._check_size(number, value)
                 return number
             if number is not None:
                 words = f"{self.describe_range()} {UNITS.get(self.unit, '')}".rstrip()
+            elif isinstance(value, float):
+                words = words.replace("a number", "a finite number")
         near = similar(value, self.choices) if isinstance(value, str) else ""
         raise InvalidValue(f"{self.name} must be {words}, not {value!r}{near}", parameter=self.name)
 
@@ -111,7 +115,7 @@ class Option:
         if (value is None and self.is_optional) or not self.type_names:
             return
         if any(name in ("float", "int") for name in self.type_names):
-            self._to_size(value)
+            self._check_size(_to_number(value, "number"), value)
         tests = [_PLAIN_TYPES.get(name.partition("[")[0]) for name in self.type_names]
         if all(tests) and not any(test and test[1](value) for test in tests):
             inner = [name.partition("[")[2][:-1] for name in self.type_names]
@@ -123,12 +127,11 @@ class Option:
             words = f"{', '.join(others)} or {last}" if others else last
             raise InvalidValue(f"{self.name} must be {words}, not {value!r}", parameter=self.name)
 
-    def _to_size(self, value: Any) -> float | None:
-        """Return `value` as a number, or None if it is not one; raise `InvalidValue` if it is too large."""
-        number = _to_number(value, "integer" if self.kind == "integer" else "number")
-        if self.kind != "integer" and number is not None and abs(number) > LARGEST:
-            raise InvalidValue(f"{self.name} must be at most {LARGEST:g}, not {value!r}", parameter=self.name)
-        return number
+    def _check_size(self, number: float | None, value: Any) -> None:
+        """Raise `InvalidValue` if a number is too large; `value` is how it was given."""
+        if number is not None and abs(number) > LARGEST:
+            limit = f"at most {LARGEST:g}" if number > 0 else f"at least {-LARGEST:g}"
+            raise InvalidValue(f"{self.name} must be {limit}, not {value!r}", parameter=self.name)
 
     def _is_within(self, number: float) -> bool:
         return (

@@ -68,9 +68,9 @@ class Source(FrozenRecord):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.unit) and self.unit > 0):
-            raise InvalidValue(f"unit must be a positive number of meters, not {self.unit}")
+            raise InvalidValue(f"unit must be a finite, positive number of meters, not {self.unit}")
         if self.up not in _UPS:
-            raise InvalidValue(f"up must be one of {', '.join(_UPS)}, not {self.up!r}")
+            raise InvalidValue(f"`up=` must be one of {', '.join(_UPS)}, not {self.up!r}")
         if self.floor is not None and not np.isfinite(self.floor):
             raise InvalidValue(f"floor must be a finite height in meters, not {self.floor}")
         self._put(file_names=tuple(self.file_names), evidence=tuple(self.evidence), provenance=tuple(self.provenance))

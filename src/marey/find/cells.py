@@ -275,19 +275,19 @@ def restore_cells(shape: tuple[int, int], packed: tuple[NDArray[Any], ...]) -> t
     own, left = counts[: shape[0]], counts[shape[0] :]
     n = int(own.sum(dtype=np.int64))
     if len(own) < shape[0] or own.min(initial=0) < 0 or 2 * n > len(edges):
-        raise ValueError("it has fewer intervals of cells than its clips need")
+        raise ValueError("the table of cell intervals is too short for the clips")
     spans, starts = np.empty(2 * n, dtype=np.int32), np.empty(shape[0] + 1, dtype=np.int64)
     n_edges, n_far_edges = packing_kernels.unpack_edges(own, shape[1], edges, far_edges, spans)
     if n_edges < 0:
-        raise ValueError("its intervals of cells are damaged")
+        raise ValueError("the table of cell intervals is damaged")
     m = int((spans[1::2] - spans[::2]).sum(dtype=np.int64))
     if m > len(planes) + len(lines):
-        raise ValueError("it has fewer values than cells")
+        raise ValueError("there are fewer cell values than cells")
     columns, values = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.uint16)
     packing_kernels.list_spans(own, spans, starts, columns)
     sizes = packing_kernels.unpack_values(starts, columns, shape[1], planes, lines, far, values)
     if sizes[0] < 0 or values.max(initial=0) > TOO_FAR // COARSE:
-        raise ValueError("the values of its cells are damaged")
+        raise ValueError("the cell values are damaged")
     rest = (a[size:] for a, size in zip((planes, lines, far), sizes, strict=True))
     return _encode(shape, starts, columns, values * np.uint16(COARSE)), (
         left,

@@ -186,7 +186,7 @@ class MatchResult(FrozenRecord):
     def reorder(self, order: Sequence[int]) -> MatchResult:
         """Return the result with its matches in another order, given by their indices; the query stays first."""
         if sorted(order) != list(range(len(self))) or order[0] != 0:
-            raise InvalidValue(f"order must have the indices 0 to {len(self) - 1}, each once and 0 first")
+            raise InvalidValue(f"order must contain the indices 0 to {len(self) - 1}, each once and 0 first")
         place = {k: at for at, k in enumerate(order)}
         edges = []
         for edge in self.edges:
@@ -219,7 +219,7 @@ class MatchResult(FrozenRecord):
         for given in which:
             k = check_index(given, "the index of a match")
             if not -len(self) <= k < len(self):
-                raise InvalidValue(f"which must be match indices from 1 to {len(self) - 1}, not {k}")
+                raise InvalidValue(f"`which` must be match indices from 1 to {len(self) - 1}, not {k}")
             drop.add(k % len(self))
         if 0 in drop:
             raise InvalidValue("the query, match 0, cannot be removed; search with another query instead")

@@ -122,7 +122,9 @@ def crossing_paths(n: int, radius: float, rng: Seed = 0) -> list[Floats]:
     (3, (2, 2))
     """
     if not 1 <= n <= _MAX_CHARACTERS or not (np.isfinite(radius) and radius > 0.0):
-        raise InvalidValue(f"n must be from 1 to {_MAX_CHARACTERS} and radius greater than 0 m, not {n} and {radius:g}")
+        raise InvalidValue(
+            f"n must be from 1 to {_MAX_CHARACTERS} and radius finite and greater than 0 m, not {n} and {radius:g}"
+        )
     generator = np.random.default_rng(rng)
     angle = 2.0 * np.pi * (np.arange(n) + generator.uniform(-0.2, 0.2, n)) / n
     across = angle + np.pi + generator.uniform(-0.5, 0.5, n)

@@ -65,10 +65,12 @@ def find_style_edges(
         raise InvalidValue(
             f"styles must be a label, or a list of (meters, label), not {styles!r}", parameter="styles"
         ) from None
+    given = ends.tolist()
     ends[-1] = total
-    if (np.diff(ends) <= 0.0).any() or ends[0] <= 0.0:
+    if not ((np.diff(ends) > 0.0).all() and ends[0] > 0.0):
         raise InvalidValue(
-            f"styles must end at increasing distances along the path of {total:.2f} m, not {ends.tolist()}",
+            "styles must end at increasing distances greater than 0, and all but the last before the end of the path "
+            f"of {total:.2f} m, not at {', '.join(f'{end:g}' for end in given)} m",
             parameter="styles",
         )
     columns = []

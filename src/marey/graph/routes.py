@@ -60,7 +60,7 @@ def find_shortest_walk(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
     first = np.flatnonzero(np.isin(edges.tails, before) & np.isfinite(begun))
     if not len(first):
         raise NoResult(
-            f"no walk leads from {_describe(graph, before)} to {_describe(graph, after)}; "
+            f"no route through the graph leads from {_describe(graph, before)} to {_describe(graph, after)}; "
             f"{graph.build_info.remedy} of the graph"
         )
     out = [int(first[begun[first].argmin()])]

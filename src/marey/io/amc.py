@@ -158,7 +158,7 @@ def _rate(stated: float | None, fps: float | None) -> tuple[float, str]:
     if stated is not None:
         return stated, f"rate {stated:g} Hz from :SAMPLES-PER-SECOND"
     return ASSUMED_FPS, (
-        f"AMC files hold no frame rate; {ASSUMED_FPS:g} Hz assumed, as in the CMU collection; `file_fps=` overrides"
+        f"AMC files hold no frame rate; {ASSUMED_FPS:g} Hz assumed, as in the CMU collection; `file_fps=` sets another"
     )
 
 

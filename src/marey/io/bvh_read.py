@@ -118,7 +118,7 @@ def _choose_tree(header: Header, root: str | int | None, path: str, warnings: li
     if root is None:
         if len(names) > 1:
             others = ", ".join(repr(name) for name in names[1:])
-            warnings.append(f"the file has {len(names)} roots; {names[0]!r} is loaded, `root=` would choose {others}")
+            warnings.append(f"the file has {len(names)} roots; {names[0]!r} is loaded; `root=` chooses {others}")
         return header.trees[0]
     if isinstance(root, int) and 0 <= root < len(names):
         return header.trees[root]

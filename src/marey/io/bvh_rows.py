@@ -216,7 +216,9 @@ def _careful_rows(section: _Section, position: int, done: Floats) -> tuple[Float
     n_rows, over = divmod(len(numbers), section.n_columns)
     if odd is not None and not _is_unambiguous(section, np.array(ends), len(done)):
         raise section.error(
-            f"expected {section.n_columns} numbers in each row, got {odd[1]}; add or remove numbers in this row", odd[0]
+            f"expected {plural(section.n_columns, 'number')} in each row, got {odd[1]}; "
+            "add or remove numbers in this row",
+            odd[0],
         )
     if over:
         section.warnings.append(

@@ -176,7 +176,7 @@ class FbxDocument:
         text = data.decode("utf-8", "replace")
         found = re.search(r"FBXVersion:\s*(\d{1,6})\b", text[:20_000])
         if found is None:
-            start = bytes(data[:8])
+            start = "".join(char for char in bytes(data[:8]).decode("latin-1") if char.isprintable())
             self.fail(f"not an FBX file: expected a binary header or a text file with FBXVersion, got {start!r}")
         return text, self._check_version(int(found[1]))
 

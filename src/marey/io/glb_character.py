@@ -49,7 +49,7 @@ def write_character(motions: Sequence[Motion], data: bytes, path: str, *, replac
     document: dict[str, Any] = json.loads(json.dumps(gltf.document))
     buffers = document.setdefault("buffers", [{"byteLength": 0}])
     if not isinstance(buffers, list) or not buffers or "uri" in gltf.objects("buffers")[0]:
-        gltf.fail("its first buffer is in another file, so nothing can be added to it; pack everything into one .glb")
+        gltf.fail("the first buffer is in another file, so nothing can be added to it; pack everything into one .glb")
     held = bytes(gltf.binary)
     taken = clip_names(data, path)
     if replaces:
@@ -57,7 +57,7 @@ def write_character(motions: Sequence[Motion], data: bytes, path: str, *, replac
         try:
             held = _drop_animations(document, held)
         except (AttributeError, KeyError, TypeError):
-            gltf.fail("its buffer views are not valid")
+            gltf.fail("the buffer views are not valid")
         for motion in motions:
             _check_bones(motion, rig, path)
     held += b"\0" * (-len(held) % 4)

@@ -81,7 +81,7 @@ def load(path: StrPath, settings: LoadSettings) -> Any:
         return load_motion(path, settings=settings)
     for name in ("fps", "file_fps", "root", "clip", "skeleton", "body_model", "roles"):
         if getattr(settings, name) is not None:
-            raise InvalidValue(f"{name} does not apply to a {suffix} file, which holds markers", parameter=name)
+            raise InvalidValue(f"`{name}=` does not apply to a {suffix} file, which holds markers", parameter=name)
     return load_markers(path, unit=settings.unit, up=settings.up)
 
 
@@ -100,7 +100,7 @@ def load_motion(path: StrPath, settings: LoadSettings) -> Motion:
     for name, suffixes in _OPTIONS.items():
         if getattr(settings, name) is not None and suffix in MOTION_SUFFIXES and suffix not in suffixes:
             raise InvalidValue(
-                f"{name} does not apply to a {suffix} file, only to {', '.join(suffixes)}", parameter=name
+                f"`{name}=` does not apply to a {suffix} file, only to {', '.join(suffixes)}", parameter=name
             )
     with _explaining_content(path, suffix):
         raw = _read(path, suffix, settings)
@@ -284,7 +284,7 @@ def list_unsuitable(suffix: str) -> tuple[str, ...]:
 
 def _refuse_option(settings: LoadSettings, name: str, kind: str) -> None:
     if getattr(settings, name) is not None:
-        raise InvalidValue(f"{name} does not apply to an .npz file {kind}", parameter=name)
+        raise InvalidValue(f"`{name}=` does not apply to an .npz file {kind}", parameter=name)
 
 
 def read_roles(roles: Mapping[str, str] | StrPath | None) -> Mapping[str, str]:

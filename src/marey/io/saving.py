@@ -72,7 +72,7 @@ def save(motion: Motion | Sequence[Motion], path: str | os.PathLike[str], settin
     if len(motions) > 1 and suffix not in MULTI_CLIP_SUFFIXES:
         raise InvalidValue(f"a {suffix} file holds one motion, got {len(motions)}; .fbx and .glb hold several")
     if suffix != ".bvh" and (settings.unit is not None or settings.up is not None):
-        raise InvalidValue(f"unit and up can only be chosen for .bvh; the {suffix} format fixes both")
+        raise InvalidValue(f"`unit=` and `up=` can only be chosen for .bvh; the {suffix} format fixes both")
     if not settings.body and suffix not in _BODY_SUFFIXES:
         raise InvalidValue(f"a {suffix} file has no body mesh to omit")
     check_file_name(os.fspath(path))

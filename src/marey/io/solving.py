@@ -211,19 +211,20 @@ def _read_points(positions: Markers | ArrayLike | StrPath, settings: SolveSettin
             known = ", ".join((".npy", *MARKER_SUFFIXES))
             raise UnknownFormat(f"positions can only be read from {known} files", path=positions)
         for option in ("names", "file_fps"):
-            _refuse(settings, option)
+            _refuse(settings, option, f"a {split_name(positions)[1]} file")
         positions = load_markers(positions, unit=settings.unit, up=settings.up)
     elif isinstance(positions, Markers):
         for option in ("names", "file_fps", "unit", "up"):
-            _refuse(settings, option)
+            _refuse(settings, option, "Markers")
     if isinstance(positions, Markers):
         return Points(positions, _match_set(positions.names), True)
     return _read_array(positions, settings, "")
 
 
-def _refuse(settings: SolveSettings, option: str) -> None:
+def _refuse(settings: SolveSettings, option: str, source: str) -> None:
     if getattr(settings, option) is not None:
-        raise InvalidValue(f"{option} does not apply to Markers objects, which already have it", parameter=option)
+        what = {"names": "names", "file_fps": "a frame rate", "unit": "a unit", "up": "an up axis"}[option]
+        raise InvalidValue(f"`{option}=` does not apply to {source}, which already has {what}", parameter=option)
 
 
 def _read_array(positions: ArrayLike, settings: SolveSettings, path: str) -> Points:

@@ -295,7 +295,7 @@ def _make_clips(values: Mapping[str, Any]) -> tuple[Motion, ...]:
     points = tuple(ContactPoint(name, joint, offset) for name, joint, offset in places)
     stops = np.cumsum(values["clip_lengths"])
     if len(values["rotations"]) != (stops[-1] if len(stops) else 0):
-        raise InvalidValue(f"it holds {len(values['rotations'])} frames, but its clips have {stops[-1]}")
+        raise InvalidValue(f"the file holds {len(values['rotations'])} frames, but its clips have {stops[-1]}")
     offsets = values["bone_offsets"]
     labels: dict[int, list[Label]] = {}
     for name, (clip, start, stop) in zip(values["label_names"], values["label_spans"].tolist(), strict=True):

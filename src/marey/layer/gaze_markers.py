@@ -91,7 +91,9 @@ def check_triads(given: Any) -> dict[str, Any]:
     lists of markers, define the facing direction at rest.
     """
     if not isinstance(given, Mapping):
-        raise InvalidValue(f"triads must be a mapping from parts to marker names, not {type(given).__name__}")
+        raise InvalidValue(
+            f"triads must be a dict that maps each body part to its marker names, not {type(given).__name__}"
+        )
     needed = ("base", *PARTS[:4])
     for part in needed:
         if part not in given:

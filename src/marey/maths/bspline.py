@@ -162,7 +162,7 @@ def fit_increasing(
     where = "bspline.fit_increasing"
     columns, design, ties, tail = _prepare_fit(samples, n_points, at, period, exact_ends, smooth, where)
     if not 0.0 < least < 1.0:
-        raise InvalidValue(f"{where}: least must be greater than 0 and less than 1, not {least}")
+        raise InvalidValue(f"{where}: `least` must be greater than 0 and less than 1, not {least}")
     rise = columns[-1] - columns[0] if ties.period is None else ties.period
     if not (rise > 0.0).all():
         raise InvalidValue(
@@ -275,12 +275,12 @@ def _prepare_fit(
     if n_points < _FEWEST:
         raise InvalidValue(f"{where}: n_points must be at least {_FEWEST}, not {n_points}")
     if not 0.0 <= smooth < np.inf:
-        raise InvalidValue(f"{where}: smooth must be at least 0, not {smooth}")
+        raise InvalidValue(f"{where}: smooth must be finite and at least 0, not {smooth}")
     n, tail = len(given), given.shape[1:]
     u = np.linspace(0.0, 1.0, n) if at is None else as_floats(at, where, "at")
     if u.shape != (n,) or not (np.diff(u) >= 0.0).all() or u[0] < 0.0 or u[-1] > 1.0:
         raise InvalidValue(
-            f"{where}: at must have one value from 0 to 1 for each of the {n} samples, in ascending order, not {u}"
+            f"{where}: `at` must have one value from 0 to 1 for each of the {n} samples, in ascending order, not {u}"
         )
     rounds = None
     if period is not None:

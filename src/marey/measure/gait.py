@@ -167,7 +167,8 @@ def find_implausible_rate(strides: tuple[Stride, ...], motion: Motion) -> Implau
     message = (
         f"{rate:.2f} strides per second in a {gait} at {speed:.2f} m/s are implausible on legs of {leg:.2f} m"
         f" (at most {quickest:.2f}), so the rate of {file_fps:.6g} Hz seems wrong; at {file_fps / slower:.6g} Hz they"
-        f" would be {rate / slower:.2f} at {speed / slower:.2f} m/s: set it with `file_fps={file_fps / slower:.6g}`"
+        f" would be {rate / slower:.2f} at {speed / slower:.2f} m/s: set the rate with"
+        f" `file_fps={file_fps / slower:.6g}`"
     )
     return ImplausibleRate(rate, quickest, file_fps, file_fps / slower, message)
 

@@ -34,7 +34,8 @@ _ZHANG = (
 
 @measures("slide_weighted", "mm/frame", definition=_WEIGHTED, source=_ZHANG)
 def slide_weighted(subject: Subject) -> Reading:
-    """Foot slide near the floor, per frame. It depends on the frame rate, which is part of the report."""
+    """Foot slide per frame, weighted toward feet close to the floor. It depends on the frame rate, so the note of the
+    metric states the frame rate."""
     subject.need_frames(2)
     return 1000.0 * measure_weighted_slide(subject.balls), f"at {subject.motion.fps:.6g} Hz"
 
@@ -82,10 +83,10 @@ def slide_contact(subject: Subject) -> Reading:
     subject.need_frames(2)
     contacts, whose = subject.foot_contacts
     if not contacts.points:
-        raise InvalidValue("the feet must have contact points, but there are none")
+        raise InvalidValue(f"needs contact points on the feet, but {whose} have none; detect contacts again")
     planted = contacts.mask[1:] & contacts.mask[:-1]
     if not planted.any():
-        raise InvalidValue("no contact point of a foot is planted for two consecutive frames")
+        raise InvalidValue("needs a foot that is planted for two consecutive frames, but there is none")
     steps = floor_steps(subject.paths(contacts.points))
     return float(steps[planted].mean()) * subject.motion.fps, whose
 

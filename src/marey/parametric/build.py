@@ -93,7 +93,8 @@ def build_space(cls: type[ParametricMotion], examples: object, settings: SpaceSe
             motions, crop_notes = cropped[0], (cropped[1],)
     report = settings.progress or (lambda fraction: None)
     if (settings.values is None) == (settings.feature is None):
-        raise InvalidValue("pass either `feature=` to measure or `values=`, not both")
+        count = "neither" if settings.values is None else "both"
+        raise InvalidValue(f"pass either `feature=` to measure or `values=`, not {count}")
     if settings.values is not None:
         return _build_by_hand(cls, (given, motions), parents, reg, settings)
     features, apexes = as_features(settings.feature), settings.apexes

@@ -21,7 +21,7 @@ from marey.core.motion import Motion
 from marey.core.placement import find_left_axis
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_fields, renamed_methods, renamed_parameters, warn_renamed
-from marey.errors import InvalidValue, MareyError, UnknownName, similar
+from marey.errors import InvalidValue, MareyError, UnknownName, plural, similar
 from marey.maths import quat, rigid2d
 from marey.parametric.motion_features import MOTION_FEATURES
 from marey.parametric.points import CENTER_OF_MASS, find_joint, find_path
@@ -184,8 +184,8 @@ class Feature:
             raise InvalidValue(f"{self.label} failed{on}: {type(error).__name__}: {error}") from error
         if given.shape != (self.n_dims,):
             raise InvalidValue(
-                f"{self.label} must return {self.n_dims} numbers, to match its names, but returned shape {given.shape}"
-                + (f" for {motion.name!r}" if motion.name else "")
+                f"{self.label} must return {plural(self.n_dims, 'number')}, to match its names, but returned shape "
+                f"{given.shape}" + (f" for {motion.name!r}" if motion.name else "")
             )
         return given
 
@@ -282,7 +282,7 @@ def traveled(which: str = "path") -> Feature:
     (array([5.2]), ('m',))
     """
     if which not in ("path", "net"):
-        raise InvalidValue(f"which must be 'path' or 'net', not {which!r}")
+        raise InvalidValue(f"`which` must be 'path' or 'net', not {which!r}")
     return _make_motion_feature("traveled", "", which)
 
 
@@ -354,7 +354,7 @@ def function(call: Callable[[Motion], ArrayLike], names: Iterable[str] = (), uni
     ((1,), ('top',))
     """
     if not callable(call):
-        raise InvalidValue(f"call must be a function of a motion, not {call!r}")
+        raise InvalidValue(f"`call` must be a function that takes a motion, not {call!r}")
     named = tuple(names) or (getattr(call, "__name__", "function"),)
     given = tuple(units) or ("",) * len(named)
     if len(given) != len(named):
@@ -379,7 +379,7 @@ def as_features(given: FeatureLike | None) -> tuple[Feature, ...]:
         out = tuple(each for one in given for each in as_features(one))
         if out:
             return out
-    raise InvalidValue(f"feature must be a feature, a function of a motion, or a list of these, not {given!r}")
+    raise InvalidValue(f"feature must be a feature, a function that takes a motion, or a list of these, not {given!r}")
 
 
 def parse_features(text: str) -> tuple[Feature, ...]:
@@ -472,7 +472,7 @@ def _check_joint(joint: str) -> str:
 
 def _check_which(which: str) -> str:
     if which not in ("mean", "min", "max"):
-        raise InvalidValue(f"which must be 'mean', 'min' or 'max', not {which!r}")
+        raise InvalidValue(f"`which` must be 'mean', 'min' or 'max', not {which!r}")
     return which
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.motion import Motion
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, plural
 from marey.io.archive import validating
 from marey.io.limits import check_blend_frames
 from marey.io.stored import FileFormat, Part
@@ -86,12 +86,16 @@ def _load_features(described: list[dict[str, Any]], given: Any, path: str) -> tu
     if given is not None:
         features = as_features(given)
         if [each.n_dims for each in features] != [len(each["names"]) for each in described]:
-            raise InvalidValue(f"{path}: feature must match the {len(described)} features of the space")
+            raise InvalidValue(
+                f"{path}: feature must have the {plural(len(described), 'feature')} of the space, in order"
+            )
         return features
     if functions:
-        names = ", ".join(map(repr, functions[0]["names"]))
+        names = ", ".join(repr(name) for each in functions for name in each["names"])
+        again = "the function" if len(described) == 1 else f"all {len(described)} features"
         raise InvalidValue(
-            f"{path}: {names} comes from a Python function, which cannot be saved; pass it again as feature="
+            f"{path}: a Python function, which cannot be saved, measures {names}; pass {again} again with "
+            "`ParametricMotion.load(path, feature=...)`"
         )
     with validating(path, _FILE.name):
         return tuple(

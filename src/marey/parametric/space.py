@@ -452,8 +452,10 @@ class ParametricMotion(FrozenRecord):
     def _check_target(self, target: Any) -> Floats:
         given = np.atleast_1d(convert_array(target, "target"))
         if given.shape != (self.n_dims,):
-            got = f"{given.size} numbers" if given.ndim == 1 else f"shape {given.shape}"
-            raise InvalidValue(f"target must have {self.n_dims} numbers ({', '.join(self._format_names())}), not {got}")
+            got = str(given.size) if given.ndim == 1 else f"shape {given.shape}"
+            raise InvalidValue(
+                f"target must have {plural(self.n_dims, 'number')} ({', '.join(self._format_names())}), not {got}"
+            )
         return freeze_array(given, "target", (self.n_dims,))
 
     def _format_names(self) -> list[str]:

@@ -151,7 +151,7 @@ class Player:
             self._cleaner = clean_stream(source.skeleton, source.fps, source.points, floor=floor, settings=settings)
 
     def _decide_feet(self, *, is_recording: bool) -> None:
-        """Resolve ``"auto"``, also in the player of a wrapped stream."""
+        """Resolve the foot handling ``"auto"`` of this player and, if it plays a stream, of the stream's own player."""
         self._is_open = False
         inner = getattr(getattr(self.source, "stream", None), "player", None)
         if isinstance(inner, Player) and inner._is_open:
@@ -271,7 +271,8 @@ class Player:
 
 def _count_frames(seconds: float | None, n_frames: int | None, fps: float) -> int:
     if (seconds is None) == (n_frames is None):
-        raise InvalidValue("record takes either seconds or n_frames")
+        given = "neither" if seconds is None else "both"
+        raise InvalidValue(f"pass either `seconds=` or `n_frames=` to record, not {given}")
     if seconds is not None:
         if not math.isfinite(seconds) or seconds * fps < 0.5:
             raise InvalidValue(f"seconds must be finite and at least one frame, not {seconds:g} s")

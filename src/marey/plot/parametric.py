@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
-from marey.errors import InvalidValue, MareyWarning
+from marey.errors import InvalidValue, MareyWarning, plural
 from marey.maths import rigid2d
 from marey.parametric import Feature, ParametricMotion, ReachResult
 from marey.parametric.features import start_frames
@@ -91,7 +91,8 @@ def _rows(space: ParametricMotion, targets: ArrayLike | None) -> Floats:
     given = np.atleast_2d(np.asarray(targets, dtype=float))
     if given.ndim != 2 or given.shape[1] != space.n_dims:
         raise InvalidValue(
-            f"targets must have {space.n_dims} numbers each ({', '.join(space.names)}), not shape {given.shape}"
+            f"targets must have {plural(space.n_dims, 'number')} each ({', '.join(space.names)}), not shape "
+            f"{given.shape}"
         )
     return given
 

@@ -325,7 +325,7 @@ def stream(
     every : seconds between ghosts.
     """
     if not (np.isfinite(every) and every > 0.0):
-        raise InvalidValue(f"every must be a time greater than 0 s, not {every!r}")
+        raise InvalidValue(f"`every` must be a finite time greater than 0 s, not {every!r}")
     figure = style.new_figure(6.2)
     axes = figure.add_axes((0.08, 0.09, 0.9, 0.84))
     travel = motion.travel

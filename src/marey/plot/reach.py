@@ -38,7 +38,7 @@ def reach(found: Reach, path: style.StrPath | None = None, *, seconds: float | N
     limit = found.time_limit if seconds is None else float(seconds)
     if not 0.0 < limit <= found.time_limit:
         raise InvalidValue(
-            f"seconds must be greater than 0 and at most {found.time_limit:g}, the time limit of found, not {limit:g}"
+            f"seconds must be greater than 0 and at most {found.time_limit:g}, the time limit of `found`, not {limit:g}"
         )
     reached = found.seconds <= limit
     if not reached.any():

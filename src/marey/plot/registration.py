@@ -146,7 +146,7 @@ def blend_paths(
     if not 1 <= len(blends) <= 4:
         raise InvalidValue(f"blends must contain one to four blends, not {len(blends)}")
     if not every > 0.0:
-        raise InvalidValue(f"every must be a time greater than 0 s, not {every!r}")
+        raise InvalidValue(f"`every` must be a time greater than 0 s, not {every!r}")
     bodies = [extract_body(motion) for motion in inputs]
     results = [extract_body(motion) for motion in blends.values()]
     low, high = _floor_limits([*bodies, *results])

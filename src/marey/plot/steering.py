@@ -123,7 +123,7 @@ def bobbing(
     if not motions:
         raise InvalidValue("motions must contain at least one motion to draw")
     if not (np.isfinite(seconds) and seconds > 0.0):
-        raise InvalidValue(f"seconds must be greater than 0, not {seconds!r}")
+        raise InvalidValue(f"seconds must be finite and greater than 0, not {seconds!r}")
     figure = style.new_figure(4.2)
     figure.subplots_adjust(left=0.08, right=0.985, top=0.88, bottom=0.12, hspace=0.16)
     panels = [figure.add_subplot(2, 1, k + 1) for k in range(2)]
@@ -172,7 +172,7 @@ def punches(
             f"reachable must have one flag for each of {len(wanted)} targets (at least one), not shape {inside.shape}"
         )
     if not (np.isfinite(within) and within > 0.0):
-        raise InvalidValue(f"within must be a distance in meters, greater than 0, not {within!r}")
+        raise InvalidValue(f"`within` must be a finite distance in meters, greater than 0, not {within!r}")
     off = np.linalg.norm(came - wanted, axis=1)
     figure = style.new_figure(5.0)
     figure.subplots_adjust(left=0.07, right=0.985, top=0.86, bottom=0.11, wspace=0.2)

@@ -132,11 +132,11 @@ class Edge(FrozenRecord):
 def check_thresholds(good: float, bad: float) -> None:
     """Raise an error if a threshold is not a positive distance, or if `good` is above `bad`."""
     if not (np.isfinite(good) and np.isfinite(bad) and good > 0.0):
-        raise InvalidValue(f"good and bad must be distances in meters, greater than 0, not {good} and {bad}")
+        raise InvalidValue(f"`good` and `bad` must be finite distances in meters, greater than 0, not {good} and {bad}")
     if good > bad:
         raise InvalidValue(
-            f"good must not be above bad, but they are {good:g} and {bad:g} m: transitions that cost at most good are "
-            f"accepted, those above bad are rejected"
+            f"`good` must be at most `bad`, but they are {good:g} m and {bad:g} m: transitions that cost at most "
+            "`good` are accepted, and those above `bad` are rejected"
         )
 
 

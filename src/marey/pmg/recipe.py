@@ -276,7 +276,7 @@ def _parse_node(keys: Keys, before: list[str]) -> NodeRecipe:
     if kind == "part":
         fields["of"] = keys.text("of", needed=True)
         if fields["of"] not in before:
-            keys.fail(f"of: no node {fields['of']!r} comes before it{similar(fields['of'], before)}")
+            keys.fail(f"of: no node {fields['of']!r} comes before this one{similar(fields['of'], before)}")
         for end in ("low", "high"):
             if fields[end] is None:
                 keys.miss(f"{end} is missing; a part needs the ranges of its parameters")
@@ -304,9 +304,10 @@ def _parse_space(keys: Keys, kind: str) -> dict[str, Any]:
         return fields
     fields["feature"], fields["parameters"] = keys.text("feature", ""), keys.texts("parameters")
     if bool(fields["feature"]) == bool(fields["parameters"]):
-        keys.miss("expected either feature (measured on the clips) or parameters (of samples), but not both")
+        got = "both" if fields["feature"] else "neither"
+        keys.miss(f"expected either 'feature' (measured on the clips) or 'parameters' (of samples), got {got}")
     if fields["parameters"] and any(not each.sample for each in fields["clips"]):
-        keys.fail("parameters apply only to samples; clips from files need a feature to measure")
+        keys.fail("'parameters' apply only to samples; clips from files need a 'feature' to measure")
     fields["names"] = keys.texts("names")
     fields["max_distance"] = keys.number("max_distance", 0.3, above=0.0)
     return fields
@@ -324,7 +325,7 @@ def _parse_clips(keys: Keys) -> ClipSource:
     if not keys.has("sample"):
         keys.expect("sample", "where_possible", "files", "file_fps", "from", "to")
         keys.miss(
-            "sample is missing; give either sample or files",
+            "'sample' is missing; give either 'sample' or 'files'",
             {parameter.name for name in sample_names() for parameter in entry(name).parameters},
         )
     sample = keys.text("sample", needed=True)
@@ -355,7 +356,7 @@ def _parse_edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeR
     _check_order(keys, good, bad)
     part = keys.text("part", "") or None
     if part is not None and good is None:
-        keys.fail("part needs good, because the automatic threshold gives every motion of the source a transition")
+        keys.fail("'part' needs 'good', because the automatic threshold gives every motion of the source a transition")
     edge = EdgeRecipe(ends[0], ends[1], good, bad, part, keys.pair("samples", samples))
     keys.done()
     return edge
@@ -364,4 +365,4 @@ def _parse_edge(keys: Keys, names: list[str], samples: tuple[int, int]) -> EdgeR
 def _check_order(keys: Keys, good: float | None, bad: float | None) -> None:
     """Raise an error if good is above bad."""
     if good is not None and bad is not None and good > bad:
-        keys.fail(f"good must not be above bad, but they are {good:g} and {bad:g} m; swap them")
+        keys.fail(f"'good' must be at most 'bad', but they are {good:g} m and {bad:g} m; swap them")

@@ -115,7 +115,7 @@ def build_recipe(
         if not graph.nodes:
             why = f"; {word_parameters(found.failed[0][2], lambda key, _: key)}" if found.failed else ""
             raise NoResult(
-                f"{recipe.path}: [auto]: with good = {good:g} m, no node is left that can continue{why}; raise good"
+                f"{recipe.path}: [auto]: with good = {good:g} m, no node is left that can continue{why}; raise 'good'"
             )
         if report is not None:
             report(found)

@@ -95,7 +95,8 @@ class EdgeSettings(CompareSettings):
         check_order(self.good, self.bad)
         if self.part is not None and self.good is None:
             raise InvalidValue(
-                "part requires `good=`, because the automatic threshold gives every motion of the source a transition",
+                "`part=` requires `good=`, because the automatic threshold gives every motion of the source a "
+                "transition",
                 parameter="part",
             )
 
@@ -136,7 +137,7 @@ def check_order(good: float | None, bad: float | None) -> None:
     """Raise an error if T_GOOD is above T_BAD."""
     if good is not None and bad is not None and good > bad:
         raise InvalidValue(
-            f"good must not be above `bad=`, but they are {good:g} and {bad:g} m; swap them", parameter="good"
+            f"good must be at most `bad=`, but they are {good:g} m and {bad:g} m; swap them", parameter="good"
         )
 
 

@@ -92,7 +92,7 @@ class FunctionSpace:
         put = object.__setattr__
         if not callable(self.function):
             raise InvalidValue(
-                "function must be a function that takes parameter values and returns a Motion, not "
+                "`function` must be a function that takes parameter values and returns a Motion, not "
                 f"{type(self.function).__name__}"
             )
         names, units = tuple(self.names), tuple(self.units)
@@ -109,7 +109,7 @@ class FunctionSpace:
     def __call__(self, target: Floats) -> Motion:
         motion = self.function(target)
         if not isinstance(motion, Motion):
-            raise InvalidValue(f"function must return a Motion, not {type(motion).__name__}")
+            raise InvalidValue(f"`function` must return a Motion, not {type(motion).__name__}")
         return motion
 
 
@@ -174,7 +174,7 @@ def as_space(
         return given
     if names is None or low is None or high is None:
         raise InvalidValue(
-            "a space must be a ParametricMotion, a space, or a function with names=, low= and high=, not "
+            "a space must be a ParametricMotion, a space, or a function with `names=`, `low=` and `high=`, not "
             f"{type(given).__name__} without its ranges"
         )
     return FunctionSpace(
@@ -201,5 +201,5 @@ def check_box(
         if a > b:
             shown, factor = display_unit(unit)
             got = f"{factor * a:.6g} to {factor * b:.6g} {shown}".rstrip()
-            raise InvalidValue(f"low must be below high for parameter {name!r}, not {got}")
+            raise InvalidValue(f"`low` must be at most `high` for parameter {name!r}, not {got}")
     return set_readonly(lowest), set_readonly(highest)

@@ -221,7 +221,7 @@ class CharacterStream(PlayedStream):
         if not graph.nodes or stuck:
             names = ", ".join(map(repr, stuck))
             reason = (
-                f"{names} cannot continue; connect it to itself first, or to a node that leads back, or remove it"
+                f"no clip can follow {names}; connect such a node to itself, or to a node that leads back, or remove it"
                 if stuck
                 else "it has no nodes; add a node first"
             )

@@ -96,7 +96,7 @@ def dtw(
     free = isinstance(end, str) and end == "border"
     if isinstance(end, str):
         if end not in ("corner", "border"):
-            raise InvalidValue(f"end must be 'corner', 'border' or a cell (i, j), not {end!r}")
+            raise InvalidValue(f"`end` must be 'corner', 'border' or a cell (i, j), not {end!r}")
         last = grid.shape[0] - 1, grid.shape[1] - 1
     else:
         last = _check_cell(end, grid.shape, "end")
@@ -238,7 +238,7 @@ def dtw_incremental(
     limit = _check_limit(slope_limit)
     window, n_steps = check_index(size, "size"), check_index(keep, "keep")
     if not 1 <= n_steps < window:
-        raise InvalidValue(f"keep must be at least 1 and less than size, not keep={keep} with size={size}")
+        raise InvalidValue(f"`keep` must be at least 1 and less than `size`, but they are {keep} and {size}")
     block, full = _as_block(values, shape)
     i, j = _check_cell(start, full, "start")
     cells: list[Ints] = []
@@ -342,7 +342,7 @@ def _check_ends(grid: Floats, allowed: Bools | None, first: Cell, last: Cell, fr
 def _check_slope(first: Cell, last: Cell, limit: int) -> None:
     down, right = last[0] - first[0], last[1] - first[1]
     if down < 0 or right < 0:
-        raise NoTimewarp(f"end must not come before start in either motion, but {last} comes before {first}")
+        raise NoTimewarp(f"`end` must not come before `start` in either motion, but {last} comes before {first}")
     if max(down, right) > limit * min(down, right):
         ratio = f" (ratio {max(down, right) / min(down, right):.2f})" if min(down, right) else ""
         raise NoTimewarp(

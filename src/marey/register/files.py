@@ -126,7 +126,7 @@ def read_registration(path: str | os.PathLike[str], motions: Sequence[Motion]) -
         reference, fps = int(about["reference"]), float(about["fps"])
         keys, names = ([str(each) for each in about[part]] for part in ("keys", "names"))
         if not len(keys) == len(names) == len(parts["crops"]):
-            raise ValueError("its arrays must all have the same number of motions")
+            raise ValueError("the arrays must all have the same number of motions")
     found = _match_motions(tuple(motions), keys, names, fps, parts["crops"], parts["loops"], where)
     with validating(where, _FILE.name):
         return curves_from(parts, found, reference, about["points"], about["notes"])

@@ -162,7 +162,7 @@ def register(motions: Iterable[Motion], settings: RegisterSettings) -> Registrat
     ref = None if settings.reference is None else _check_reference(settings.reference, len(ready))
     if start is not None and (cyclic or len(ready) != 2):
         raise InvalidValue(
-            "start applies only to two motions that are not loops, not to "
+            "`start=` applies only to two motions that are not loops, not to "
             f"{len(ready)}{' loops' if cyclic else ' motions'}",
             parameter="start",
         )

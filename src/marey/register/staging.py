@@ -152,7 +152,7 @@ def _check_start(start: tuple[int, int], motions: Sequence[Motion]) -> tuple[int
     try:
         a, b = start
     except (TypeError, ValueError):
-        raise InvalidValue(f"start must be two frames, one in each motion, not {start!r}") from None
+        raise InvalidValue(f"`start=` must be two frames, one in each motion, not {start!r}") from None
     frames = check_index(a, "start"), check_index(b, "start")
     for k, (frame, motion) in enumerate(zip(frames, motions, strict=True)):
         if not 0 <= frame < len(motion):

@@ -131,7 +131,10 @@ def gaze_take(
     sway : amplitude in meters by which the entire body sways.
     """
     if not (abs(yaw) <= _RANGE[0] and abs(pitch) <= _RANGE[1]):
-        raise InvalidValue(f"yaw and pitch must be within +/-170 and +/-60 degrees, not {yaw:g} and {pitch:g} radians")
+        raise InvalidValue(
+            "yaw and pitch must be within +/-170 and +/-60 degrees, not "
+            f"{math.degrees(yaw):.4g} and {math.degrees(pitch):.4g}"
+        )
     rate, generator = check_fps(fps), np.random.default_rng(rng)
     pose = _final_pose(yaw, pitch)
     size = math.acos(math.cos(yaw) * math.cos(pitch))

@@ -74,7 +74,7 @@ def view_bytes(array: NDArray[Any]) -> memoryview:
 
 
 def compute_checksum(data: memoryview | bytes) -> bytes:
-    """Return the `CHECKSUM_BYTES` bytes by which damaged data is recognized."""
+    """Return a checksum of `CHECKSUM_BYTES` bytes, which detects damaged data."""
     return zlib.crc32(data).to_bytes(CHECKSUM_BYTES, "little")
 
 
@@ -104,7 +104,7 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
             is_mapped = n_bytes >= MAPPED_BYTES
             content = memoryview(_map_file(stream.fileno()))[start:] if is_mapped else memoryview(stream.read())
             if compute_checksum(content[:n_bytes]) != content[n_bytes:]:
-                raise ValueError("its checksum does not match")
+                raise ValueError("the checksum does not match")
             return set_readonly(np.frombuffer(content[:n_bytes], dtype).reshape(shape))
     except (OSError, ValueError, EOFError) as error:
         raise ParseError(

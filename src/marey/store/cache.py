@@ -231,6 +231,7 @@ def _feed(digest: blake2b, part: object) -> None:
         return
     else:
         raise InvalidValue(
-            f"parts of a key must be None, bool, numbers, str, bytes, arrays or lists of these, not {type(part)}"
+            "parts of a key must be None, bool, numbers, str, bytes, arrays or lists of these, not "
+            f"{type(part).__name__}"
         )
     digest.update(struct.pack("<cq", kind, len(content)) + content)

@@ -146,7 +146,9 @@ def read_label_csv(path: StrPath) -> tuple[LabelRow, ...]:
 
 
 def label_rows(folder: Path, given: Sequence[StrPath], files: tuple[str, ...]) -> dict[str, tuple[LabelRow, ...]]:
-    """Collect the labels of each file, or of each clip in a file with several, in addition to those of its sidecar.
+    """Collect the labels that `given` adds to each file, or to each clip of a file with several.
+
+    Labels from sidecars are not included: they are read with the file.
 
     given : sources of labels, as in `MotionSet.open`. files : motion files relative to `folder`.
     """
@@ -211,7 +213,9 @@ def _parse_moment(text: str, name: str, path: str, line: int) -> Moment:
         value = -1
     if not 0 <= value < math.inf:
         raise ParseError(
-            f"{name} must be a time in seconds such as 1.2, or a frame such as 36f, not {text!r}", path=path, line=line
+            f"{name} must be a time of at least 0: seconds such as 1.2, or a frame such as 36f, not {text!r}",
+            path=path,
+            line=line,
         )
     return value
 

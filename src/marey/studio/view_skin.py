@@ -64,7 +64,7 @@ def _pack_skin(document: Any, binary: bytes) -> bytes:
     for old in views.olds:
         view = dict(document["bufferViews"][old])
         if view.get("extensions"):
-            raise ParseError("its buffer is compressed", path="")
+            raise ParseError("the buffer is compressed", path="")
         start, length = view.get("byteOffset", 0), view["byteLength"]
         body += b"\0" * (-len(body) % 4)
         skin_document["bufferViews"].append({**view, "buffer": 0, "byteOffset": len(body)})
@@ -78,7 +78,7 @@ def _iterate_references(skin_document: dict[str, Any]) -> Iterator[tuple[Any, An
     for mesh in skin_document["meshes"]:
         for part in mesh["primitives"]:
             if part.get("extensions", {}).keys() & {"KHR_draco_mesh_compression"}:
-                raise ParseError("its meshes are compressed", path="")
+                raise ParseError("the meshes are compressed", path="")
             yield from ((part["attributes"], name) for name in part["attributes"])
             if "indices" in part:
                 yield part, "indices"

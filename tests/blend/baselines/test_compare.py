@@ -138,14 +138,16 @@ def test_a_registration_can_be_given() -> None:
     assert tables.frames == tuple(len(motion) for motion in reg.motions)
     assert tables.notes == reg.notes
     assert tables.optimum == pytest.approx(compare(WALK, SLOW, blends=False, threshold=1.0).optimum)
-    with pytest.raises(InvalidValue, match="two motions or one registration of two, got one of 3"):
+    with pytest.raises(
+        InvalidValue, match="expected two motions, or only a registration of two, got a registration of 3"
+    ):
         compare(registration.register([WALK, SLOW, WALK]))
 
 
 def test_bad_input_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="expected two motions or one registration of two, got NoneType"):
+    with pytest.raises(InvalidValue, match="expected two motions, or only a registration of two, got NoneType"):
         compare(WALK)
-    with pytest.raises(InvalidValue, match="expected two motions or one registration of two, got str"):
+    with pytest.raises(InvalidValue, match="expected two motions, or only a registration of two, got str"):
         compare("walk.bvh", WALK)  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="weights must be 2 numbers"):
         compare(WALK, SLOW, (1.0, 0.0, 0.0))

@@ -212,7 +212,7 @@ def test_bad_transitions_are_refused() -> None:
         linear_transition(WALK, OTHER, length=3.0)
     with pytest.raises(InvalidValue, match="must be from 0.5 to 1.5 s in 'straight_walk'.*, not 1.9 s"):
         linear_transition(WALK, OTHER, (1.9, 1.0), 1.0)
-    with pytest.raises(InvalidValue, match="at must be two times in seconds"):
+    with pytest.raises(InvalidValue, match="`at` must be two times in seconds"):
         linear_transition(WALK, OTHER, 1.0)  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="length in seconds must be a number greater than 0"):
         linear_transition(WALK, OTHER, length=0.0)

@@ -195,7 +195,7 @@ def test_bad_input_is_refused(finder) -> None:  # type: ignore[no-untyped-def]
         finder(good, slope_limit=0)
     with pytest.raises(InvalidValue, match="slope_limit must be an integer, not 2.5"):
         finder(good, slope_limit=2.5)
-    with pytest.raises(InvalidValue, match="end must be 'corner' or 'border', not 'edge'"):
+    with pytest.raises(InvalidValue, match="`end` must be 'corner' or 'border', not 'edge'"):
         finder(good, end="edge")
     with pytest.raises(InvalidValue, match="start must be 'corner', 'third' or a cell"):
         finder(good, start="middle")

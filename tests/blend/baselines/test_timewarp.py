@@ -89,7 +89,7 @@ def test_a_transition_finds_its_own_place():
     ],
 )
 def test_options_of_paths_are_refused_where_there_is_none(kind, method, options):
-    with pytest.raises(InvalidValue, match=f"{next(iter(options))} does not apply to the method '{method}'"):
+    with pytest.raises(InvalidValue, match=f"`{next(iter(options))}=` does not apply to the method '{method}'"):
         kind(method=method, **options)
 
 

@@ -205,11 +205,13 @@ def _register_pair(
     """Return the registration, None if it failed, and notes."""
     if isinstance(a, RegistrationCurve):
         if b is not None or len(a.motions) != 2:
-            raise InvalidValue(f"expected two motions or one registration of two, got one of {len(a.motions)}")
+            raise InvalidValue(
+                f"expected two motions, or only a registration of two, got a registration of {len(a.motions)}"
+            )
         return a, a.notes
     if not isinstance(a, Motion) or not isinstance(b, Motion):
         got = type(b if isinstance(a, Motion) else a).__name__
-        raise InvalidValue(f"expected two motions or one registration of two, got {got}")
+        raise InvalidValue(f"expected two motions, or only a registration of two, got {got}")
     from marey.register.registration import register
 
     try:

@@ -128,7 +128,7 @@ def check_moments(at: Any, one: Motion, two: Motion, half: float) -> tuple[float
     try:
         first, second = (float(t) for t in at)
     except (TypeError, ValueError):
-        raise InvalidValue(f"at must be two times in seconds, one in each motion, not {at!r}") from None
+        raise InvalidValue(f"`at` must be two times in seconds, one in each motion, not {at!r}") from None
     for seconds, clip in ((first, one), (second, two)):
         if not half - 1e-9 <= seconds <= clip.duration - half + 1e-9:
             raise InvalidValue(

@@ -218,7 +218,7 @@ def _check_settings(grid: Floats, start: Start, end: End, slope_limit: int) -> t
     if run < 0:
         raise InvalidValue(f"slope_limit must be at least 1, not {slope_limit}")
     if end not in ("corner", "border"):
-        raise InvalidValue(f"end must be 'corner' or 'border', not {end!r}")
+        raise InvalidValue(f"`end` must be 'corner' or 'border', not {end!r}")
     cell = _resolve_start(grid, start)
     rows, columns = (n - 1 - k for n, k in zip(grid.shape, cell, strict=True))
     if end == "corner" and not (columns <= rows * (run + 1) + run and rows <= columns * (run + 1) + run):

@@ -98,7 +98,7 @@ class FatGraph:
         if not edges:
             raise NoResult(
                 f"no two similar clips connect the same hubs (they are visited {len(visits)} times); pass longer "
-                f"clips, or raise max_distance"
+                f"clips, or raise `max_distance=`"
             )
         return cls(tuple(hubs), tuple(edges), reel.skeleton, reel.fps, reel.points, reel.floor)
 
@@ -159,7 +159,7 @@ class FatGraphStream(PlayedStream):
             if name not in _COMMANDS:
                 raise InvalidValue(f"unknown command {name!r}; a fat graph accepts {', '.join(_COMMANDS)}")
             if value is not None and not np.isfinite(value):
-                raise InvalidValue(f"{name} must be an angle in radians, or None, not {value!r}")
+                raise InvalidValue(f"{name} must be a finite angle in radians, or None, not {value!r}")
             if name == "direction":
                 self._direction = None if value is None else float(value)
             else:

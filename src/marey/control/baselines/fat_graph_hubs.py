@@ -94,7 +94,7 @@ def find_hubs(reel: Reel, seen: LocalFrames, n_hubs: int, near: float, window: f
         visits, spread = _refine_visits(reel, free, base, rough, every, near, window, markers)
         if len(visits) < 2:
             raise NoResult(
-                f"found no recurring pose for hub {len(hubs) + 1} (max_distance is {near:g} m); raise max_distance, "
+                f"found no recurring pose for hub {len(hubs) + 1} (max_distance is {near:g} m); raise `max_distance=`, "
                 "use fewer hubs, or add more repetitive clips"
             )
         hubs.append(_make_hub(reel, seen, visits, spread))

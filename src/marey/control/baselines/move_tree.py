@@ -88,7 +88,8 @@ class MoveTree:
         return cls(names, reel, tuple(passages), tuple(ways_out), set_readonly(np.array(speeds)))
 
     def route(self, start: int, goal: int) -> int:
-        """Return the first passage of the shortest route from a clip to another or to itself; -1 if there is none."""
+        """Return the index of the first transition on the shortest route from a clip to another, or back to itself; -1
+        if there is no route."""
         first: dict[int, int] = {}
         todo = deque[int]()
         for edge in self.ways_out[start]:
@@ -174,7 +175,7 @@ class MoveTreeStream(PlayedStream):
                 self._move = None if value is None else _find_move(value, self.tree.names)
             elif name == "direction":
                 if value is not None and not np.isfinite(value):
-                    raise InvalidValue(f"direction must be an angle in radians, or None, not {value!r}")
+                    raise InvalidValue(f"direction must be a finite angle in radians, or None, not {value!r}")
                 self._direction = None if value is None else float(value)
             elif name == "speed":
                 self._speed = None if value is None else check_number(value, "speed in m/s")

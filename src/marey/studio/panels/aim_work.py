@@ -106,7 +106,8 @@ def aim(
 
     asked = _load_space(space)
     if (target is None) == (point is None):
-        raise InvalidValue("expected either a target or a point in the world, not both")
+        given = "neither" if target is None else "both"
+        raise InvalidValue(f"expected either a target or a point in the world, got {given}")
     wanted: Floats = np.array(target, dtype=np.float64)
     if point is not None:
         if not is_position(asked):

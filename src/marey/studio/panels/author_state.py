@@ -242,7 +242,7 @@ def make_chart(source: Node, target: Node, comparison: NodeComparison) -> messag
 def check_order(good: float, bad: float) -> None:
     """Check that thresholds (m) are positive and `good` does not exceed `bad`. Messages are in cm, like the page."""
     if not 0.0 < good < np.inf or not 0.0 < bad < np.inf:
-        raise InvalidValue(f"thresholds must be greater than 0, not {100 * good:.3g} and {100 * bad:.3g} cm")
+        raise InvalidValue(f"thresholds must be finite and greater than 0, not {100 * good:.3g} and {100 * bad:.3g} cm")
     if good > bad:
         raise InvalidValue(
             f"“Accept costs below” must not exceed “Reject costs above”, got {100 * good:.3g} and {100 * bad:.3g} cm; "

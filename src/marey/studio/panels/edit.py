@@ -357,5 +357,5 @@ def _list_positions(session: Session) -> list[str]:
 def _find_positions(session: Session, path: str) -> Path:
     found: Path = _require_folder(session).inside(path) if path else Path()
     if not path.lower().endswith(_POSITIONS) or not found.is_file():
-        raise InvalidValue(f"choose a file of positions in the open folder: {', '.join(_POSITIONS)}")
+        raise InvalidValue(f"choose a file with joint or marker positions ({', '.join(_POSITIONS)}) in the open folder")
     return found
