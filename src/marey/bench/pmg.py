@@ -185,10 +185,10 @@ def _places(name: str, character: ParametricMotionGraph, sizes: _Sizes) -> Itera
 def _visit_points(
     name: str, character: ParametricMotionGraph, sizes: _Sizes, what: str, short_way: float
 ) -> Iterator[BenchResult]:
-    """Count the points missed, and measure path lengths, times of arrival and processor time of choices.
+    """Count the points missed, and measure path lengths, times of arrival and processor time per choice.
 
-    Without a preference for short paths, the character turns on the circle of its fastest turns, which can be wider
-    than the tightest. Path lengths are then compared with arcs of that circle and straight lines.
+    Without a preference for short paths, the character follows the circle on which it turns fastest, which can be
+    wider than its tightest circle. Path lengths are then compared with arcs of that circle and straight lines.
     """
     rng, headings = np.random.default_rng(0), np.random.default_rng(1)
     tightest, fastest = _measure_circles(character)

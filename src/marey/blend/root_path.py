@@ -35,9 +35,11 @@ def accumulate_votes(
 ) -> Floats:
     """Compute T for each of F frames by accumulating averaged steps of n motions.
 
+    T moves the aligned frames of the motions to their place in the blend; see the module's docstring.
+
     Parameters
     ----------
-    alignments : (F, n, 3) A_j(u), with angles continuous over time.
+    alignments : (F, n, 3) A_j(u), which align motion j with the reference; angles are continuous over time.
     origins : (F, 2) from `mean_origin`.
     weights : (F, n) with sums of 1.
     first : (3,) T of the first frame.

@@ -38,7 +38,7 @@ class CheckedFile:
 
     @property
     def label(self) -> str:
-        """The file, and the clip if it has several, as reports name them."""
+        """Name for reports: the file, and the clip if the file has several."""
         return f"{self.path} ({self.clip})" if self.clip else self.path
 
     def to_dict(self) -> dict[str, Any]:

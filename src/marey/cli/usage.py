@@ -62,7 +62,7 @@ def word_error(error: MareyError, command: click.Command | None) -> str:
 
 
 def find_command(root: click.Command, arguments: list[str]) -> click.Command:
-    """Return the command that a command line runs, in nested groups."""
+    """Return the command that a command line runs, which may be in nested groups."""
     command = root
     for each in arguments:
         if isinstance(command, click.Group) and each in command.list_commands(click.Context(command)):

@@ -50,7 +50,8 @@ class Join:
 
 
 def fit_join(graph: ParametricMotionGraph, source: str, target: str) -> Join:
-    """Join sample clips of two nodes along their edge, and fit where the second is placed relative to the first."""
+    """Join sampled clips of two nodes along the edge between them, and fit a function that predicts the placement of
+    the second clip relative to the first."""
     first, second = graph[source], graph[target]
     edge, generator = graph.edges[source, target], np.random.default_rng(0)
     n_dims = first.n_dims + second.n_dims

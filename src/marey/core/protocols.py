@@ -1,4 +1,4 @@
-"""Interfaces shared by builders and players."""
+"""Protocols that the code that builds graphs and characters shares with the code that plays them."""
 
 from __future__ import annotations
 

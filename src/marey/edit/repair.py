@@ -183,7 +183,8 @@ def _untwist(motion: Motion, glitch: Glitch) -> Motion:
 def _find_wrong_joints(motion: Motion, glitch: Glitch) -> tuple[int, ...]:
     """Return the joints whose own rotations are unusual around the glitch.
 
-    Return all joints if at least half of them are unusual, as in a zeroed pose, and the joints that jump if none is.
+    If at least half of the joints are unusual, as in a zeroed pose, return all joints. If none are, return the joints
+    of the glitch, or no joints if the position of the root is unusual.
     """
     steps = quat.angle_between(motion.rotations[:-1], motion.rotations[1:])
     most = steps[glitch.start - 1 : glitch.stop].max(axis=0)

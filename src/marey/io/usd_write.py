@@ -134,6 +134,6 @@ def _format_tuples(values: Floats | Sequence[Floats]) -> str:
 
 
 def _format_matrices(places: Floats) -> str:
-    """Return translations (J, 3) as matrices that act on row vectors."""
+    """Return the USD text of the matrices of translations (J, 3), which act on row vectors."""
     rows = (f"( (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), ({x!r}, {y!r}, {z!r}, 1) )" for x, y, z in places.tolist())
     return f"[{', '.join(rows)}]"

@@ -78,7 +78,7 @@ _ASIDE, _NO_POSE = np.radians(25.0), np.radians(60.0)
 
 
 def trace_gaze(gaze: GazeMap, motion: Motion, goals: Sequence[object], settings: GazeSettings) -> GazeTrack:
-    """Make the character of a motion look at goals; see `GazeMap.trace`."""
+    """Return a motion in which the character looks at the goals, and its looks; see `GazeMap.trace`."""
     asked = _check_goals(goals, check_motion(motion))
     body = GazeBody.from_skeleton(motion.skeleton)
     sigma = settings.smoothing * motion.fps

@@ -20,7 +20,8 @@ class Look:
 
     time : time in seconds at which the look begins; the eyes move first.
     goal : (2,) yaw and pitch in radians, or (3,) a world point in meters; None to return to the original motion.
-    shift : the gaze shift; its goal is the angle by which the gaze moves.
+    shift : the gaze shift, a movement of eyes, head and trunk. `shift.goal`, unlike `goal`, is its yaw and pitch in
+        radians.
     outside : largest distance of the goal from the map's region, in radians; 0 if the goal is always inside.
     settled : whether the look finishes before the next look and the end of the clip.
     """

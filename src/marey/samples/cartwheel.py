@@ -186,7 +186,7 @@ def _air_weight(t: Floats, leave: float, land: float) -> Floats:
 
 
 def cartwheel(values: Values, rng: np.random.Generator) -> Plan:
-    """Plan a cartwheel and a turn on one foot, from arms up to arms up."""
+    """Plan a cartwheel and a turn on one foot. The arms are raised at the start and at the end."""
     skeleton, _ = sample_body()
     wheel = _Wheel(float(values["angle"]), values["variation"] * np.clip(rng.normal(size=4), -2.0, 2.0))
 

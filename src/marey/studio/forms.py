@@ -27,7 +27,7 @@ _RETARGET_FIRST = "retarget one first: Edit panel, Pose, Retarget"
 
 
 def describe_controls(kind: type[Settings]) -> list[dict[str, Any]]:
-    """Return the controls of all options that can be typed, JSON-ready; numbers in the page's units."""
+    """Return the controls, JSON-ready, of all options that have one in a form; numbers are in the page's units."""
     return [_describe(each) for each in options_of(kind) if has_control(each)]
 
 

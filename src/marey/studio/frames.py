@@ -30,7 +30,8 @@ MAX_JOINTS = 65_535
 def pack_frames(
     positions: NDArray[Any], rotations: NDArray[Any], *, number: int, first: int, kind: int = MOTION
 ) -> bytes:
-    """Pack N frames into one message: positions (N, J, 3), rotations (N, J, 4) wxyz. `number` is the id."""
+    """Pack N frames into one message: positions (N, J, 3), rotations (N, J, 4) wxyz. `first` is the
+    index of the first frame, and `number` the id: of the command, or of the stream if `kind` is `LIVE`."""
     n_frames, n_joints = positions.shape[:2]
     header = HEADER.pack(VERSION, kind, n_joints, number, first, n_frames)
     xyzw = rotations[..., [1, 2, 3, 0]]

@@ -34,7 +34,7 @@ class Cancelled(NoResult):
 class WorkFailed(MareyError):
     """An error from the worker; `kind` is the name of its exception type.
 
-    is_worded : whether the text already names the controls of the page.
+    is_worded : whether the text already has the labels of the page's controls instead of names of parameters.
     """
 
     def __init__(

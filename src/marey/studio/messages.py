@@ -96,7 +96,8 @@ class Binary(Value):
 class FileEntry(Value):
     """A file in the folder: relative `path` with forward slashes, `modified` in seconds since 1970.
 
-    `labels` are the label names in its sidecar; empty if the sidecar is too large to read for a list.
+    `labels` are the label names in its sidecar; empty if the sidecar is too large to be read
+    while files are listed.
     """
 
     path: str
