@@ -110,8 +110,8 @@ def smooth_paths(x: Floats3D, sigma: float, out: Out[Floats3D]) -> None:
 
 @helper
 def _line_weights(taps: Floats1D, start: int, stop: int, radius: int, weights: Floats1D) -> None:
-    """Compute the weights of a straight-line fit to frames `start` to `stop`, relative to the fitted frame, weighted by
-    `taps`.
+    """Compute weights that evaluate, at the current frame, a straight line fitted to the frames at offsets `start` to
+    `stop` from it. `taps` weights the fit.
     """
     zeroth, first, second = 0.0, 0.0, 0.0
     for i in range(start, stop):

@@ -76,9 +76,10 @@ def _pose_both(row: Floats1D, limb: Ints1D, options: CleanOptions) -> None:
 
 @helper
 def _level_roll(row: Floats1D, planes: Floats2D, orientation: Quat, wanted: Vec) -> Quat:
-    """Return the roll about the line between the plants that puts the ankle straight above that line.
+    """Return the roll about the line between the two plants that puts the ankle over it, along the support's normal.
 
     row : values of the limb.
+    planes : planes of the supports; without one, the normal is vertical.
     orientation : world rotation of the ankle.
     wanted : direction of the line in the world.
     """

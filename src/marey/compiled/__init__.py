@@ -182,7 +182,7 @@ class Forms:
 
 
 class LibraryForms(Forms):
-    """Kernels from the shared library. Helpers stay unchanged: only compiled code calls them."""
+    """Kernels from the shared library. Helpers are not replaced, because only compiled kernels call them."""
 
     name = "library"
 

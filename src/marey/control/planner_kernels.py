@@ -245,7 +245,8 @@ def _measure_facing(before: float, after: float, limits: Floats1D) -> float:
 
 @helper
 def _measure_path_facing(path: Floats2D, before: float, limits: Floats1D) -> float:
-    """Return the weighted fraction of the time in which a path (W, 3) does not face a direction.
+    """Return the weighted fraction of the time in which a character on a path (W, 3) does not face the requested
+    direction.
 
     before : heading error at the beginning of the path, in radians. limits : see `measure_facing`.
     """
