@@ -165,7 +165,7 @@ def test_unusable_looks_are_skipped_and_reported(clips, capsys):
         ),
         (
             ["map", "look0.bvh:600:0", "look1.bvh:0:0", "-o", "p.json"],
-            "FILE:YAW:PITCH with angles in degrees (yaw at most 180, pitch at most 90)",
+            "FILE:YAW:PITCH with angles in degrees (yaw from -180 to 180, pitch from -90 to 90)",
         ),
         (
             ["map", "left.c3d:60:0", "look1.bvh:-60:0", "-o", "p.json"],

@@ -324,5 +324,5 @@ def test_wrong_positions_are_refused():
 def test_roles_check_what_they_are_given():
     with pytest.raises(JointNotFound, match="unknown role 'tail'; the roles are"):
         Roles({"tail": 0}, (), "map", ("a",))
-    with pytest.raises(InvalidValue, match="role 'hips' must be a joint index below 1, not 1"):
+    with pytest.raises(InvalidValue, match="role 'hips' must be a joint index from 0 to 0, not 1"):
         Roles({"hips": 1}, (), "map", ("a",))

@@ -378,6 +378,7 @@ def test_bad_maps(tmp_path: Path, text: str, message: str) -> None:
         ("Frame#", "Row", "4: expected 'Frame#', 'Time' and the names"),
         ("{rows}", "", "the file has no frames"),
         ("{rows}", "1\t0.0\tx\t1\t2", "7: expected a number, got 'x'"),
+        ("{rows}", "1\t0.0\t1e13\t1\t2", "7: expected a number from -1e[+]12 to 1e[+]12, got '1e13'"),
         ("{rows}", "1\t0.0\t1\t1\t2\t3", "7: expected 3 coordinates after frame and time, got 4"),
         ("{fps}\t{fps}", "0\t0", "expected a DataRate"),
     ],

@@ -10,7 +10,7 @@ import click
 from marey.cli.values import Moment, NumberList
 from marey.errors import ParseError
 
-_RANGE = "yaw at most 180, pitch at most 90"
+_RANGE = "yaw from -180 to 180, pitch from -90 to 90"
 
 
 def _parse_angles(yaw: str, pitch: str) -> tuple[float, float]:

@@ -77,7 +77,7 @@ class Roles(FrozenRecord, Mapping[str, int]):
         for role, joint in self.joints.items():
             _check_role(role)
             if not 0 <= joint < len(names):
-                raise InvalidValue(f"role {role!r} must be a joint index below {len(names)}, not {joint}")
+                raise InvalidValue(f"role {role!r} must be a joint index from 0 to {len(names) - 1}, not {joint}")
         ordered = {role: int(self.joints[role]) for role in ROLE_NAMES if role in self.joints}
         self._put(joints=MappingProxyType(ordered), spine=tuple(int(joint) for joint in self.spine), names=names)
 

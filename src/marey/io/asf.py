@@ -246,7 +246,8 @@ def parse_number(token: str, what: str, path: str, line: int) -> float:
     except ValueError:
         value = math.nan
     if "_" in token or not abs(value) <= MAX_NUMBER:
-        raise ParseError(f"expected a number for {what}, got {quote(token)}", path=path, line=line)
+        limits = "" if math.isnan(value) or "_" in token else f" from {-MAX_NUMBER:g} to {MAX_NUMBER:g}"
+        raise ParseError(f"expected a number{limits} for {what}, got {quote(token)}", path=path, line=line)
     return value
 
 

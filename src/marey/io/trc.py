@@ -59,7 +59,11 @@ def read_trc(path: str | os.PathLike[str], *, unit: str | float | None = None, u
     meters, upward = find_unit(clues, given_unit), find_up(clues, given_up)
     fps = _read_number(fields.get("datarate", ""), name, 3)
     if not limits.MIN_FPS <= fps <= limits.MAX_FPS:
-        raise ParseError(f"expected a DataRate in frames per second, got {fields.get('datarate', '')!r}", path=name)
+        raise ParseError(
+            f"expected a DataRate from {limits.MIN_FPS:g} to {limits.MAX_FPS:g} frames per second, got "
+            f"{fields.get('datarate', '')!r}",
+            path=name,
+        )
     return Markers(
         names=tuple(unique_names(labels)),
         positions=set_readonly(axes.vectors_from_file(places, upward) * meters),
@@ -90,10 +94,13 @@ def _read_labels(line: str, path: str) -> list[str]:
 
 
 def _read_number(cell: str, path: str, line: int) -> float:
+    limits = ""
     try:
         number = float(cell)
+        if abs(number) > LARGEST:
+            limits = f" from {-LARGEST:g} to {LARGEST:g}"
     except ValueError:
         number = np.inf
     if abs(number) > LARGEST or "_" in cell:
-        raise ParseError(f"expected a number, got {cell.strip()[:40]!r}", path=path, line=line)
+        raise ParseError(f"expected a number{limits}, got {cell.strip()[:40]!r}", path=path, line=line)
     return number

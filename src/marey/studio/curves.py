@@ -53,7 +53,7 @@ def make_cloud(recording: Recording, frame: int, window: float) -> Cloud:
     if not 0 <= frame < len(recording):
         raise InvalidValue(f"expected a frame from 0 to {len(recording) - 1}, got {frame}")
     if not 0.0 <= window <= 10.0:
-        raise InvalidValue(f"expected a window of up to 10 s, got {window:g} s")
+        raise InvalidValue(f"expected a window of 0 to 10 s, got {window:g} s")
     half = round(0.5 * window * recording.fps)
     around = recording[max(0, frame - half) : min(len(recording), frame + half + 1)]
     clouds = point_clouds(around)

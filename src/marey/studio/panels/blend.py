@@ -81,7 +81,7 @@ def place_frames(session: Session, message: messages.PlaceFrames) -> messages.Fr
     from marey.compare.distance import frame_distance
 
     if not 0.0 <= message.window <= 5.0:
-        raise InvalidValue(f"frames are compared over a window of up to 5 s, got {message.window:g} s")
+        raise InvalidValue(f"frames are compared over a window of 0 to 5 s, got {message.window:g} s")
     motion, other = (session.motions.motion(each) for each in (message.motion, message.to))
     rate = max(motion.fps, other.fps)
     weights = frame_weights(message.window, rate)

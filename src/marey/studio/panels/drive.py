@@ -206,7 +206,7 @@ def keep_driven(session: Session, message: messages.KeepDriven) -> messages.Save
     if character is None:
         raise InvalidValue("nothing has been driven yet; press Start first")
     if not 0.0 < message.seconds <= _MAX_LENGTH:
-        raise InvalidValue(f"expected up to {_MAX_LENGTH:g} s to save, got {message.seconds:g}")
+        raise InvalidValue(f"expected more than 0 and up to {_MAX_LENGTH:g} s to save, got {message.seconds:g}")
     return messages.SavedDrive(session.info(session.motions.add_result(character.source.cut_last(message.seconds))))
 
 
