@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import marey
 from marey.core import ContactPoint, Contacts, Label, Labels, Motion, Skeleton
 from marey.core.annotations import swap_sides
 from marey.edit import mirror
+from marey.edit.describe import describe_edit
 from marey.edit.mirror import find_axis_changes, find_partners
 from marey.errors import JointNotFound
 from marey.maths import quat
@@ -155,6 +157,9 @@ def test_recorded_bodies_are_not_quite_symmetric(data_folder):
     assert np.abs(result.world().positions[:, partner] * FLIP - motion.world().positions).max() < 0.05
     assert same(mirror(result), motion, 1e-9)
     assert keeps_bones(result)
+    (note,) = describe_edit(result)
+    assert re.fullmatch(r"left and right bones of this body differ by up to 1\.\d cm, so .* change slightly", note)
+    assert describe_edit(mirror(walk())) == []
 
 
 def test_a_skeleton_without_sides_is_refused():

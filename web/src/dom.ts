@@ -54,6 +54,11 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, (letter) => `[U+${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
 }
 
+/** Join texts as in a sentence: "A, B, and C". */
+export function sentenceList(texts: readonly string[]): string {
+  return new Intl.ListFormat("en").format(texts);
+}
+
 /** Number of characters at the end of a name that stay visible: the numbers of takes are there. */
 const NAME_END = 4;
 

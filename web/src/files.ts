@@ -1,6 +1,6 @@
 /** The left side: open motions, and the library of the folder's files. Files dropped on the page are uploaded. */
 import { messageOf, type App } from "./app";
-import { button, byId, el, nameOf, visible } from "./dom";
+import { button, byId, el, visible } from "./dom";
 import { droppedFiles, inOrder } from "./drops";
 import { Library } from "./library";
 import type { FileEntry, FolderList, Refused } from "./messages";
@@ -90,7 +90,7 @@ export class Files {
         if (character.visible) character.show(app.frameOf(shot));
         app.motionsChanged.emit();
       });
-      const name = nameOf(info.name);
+      const name = el("span", { class: "name", dir: "auto", text: info.name });
       const state = el("span", { class: "dim size", text: stateOf(info) });
       const item = el("button", { type: "button", class: "item", title: `${visible(info.name)}\n${info.n_frames} frames at ${info.fps.toFixed(2)} Hz`, on: { click: () => app.select(info.motion) } }, name, " ", state);
       item.setAttribute("aria-label", `${visible(info.name)} ${stateOf(info)}`);

@@ -12,6 +12,7 @@ import { historyButtons } from "./history_view";
 import { saveTabState, saveChoice, tabState } from "./tab_state";
 import type { FolderList, MotionInfo, Welcome } from "./messages";
 import { panelbar } from "./panelbar";
+import { findContacts } from "./panels/look";
 import { isLeaving } from "./project";
 import { losesAny, saveSelected } from "./saving";
 import { shareButton } from "./share";
@@ -64,6 +65,7 @@ async function start(): Promise<void> {
   transport(byId("transport"), app.playback);
   timelineTools(byId("transport"), app);
   borders();
+  app.timeline.contactsWanted.on(() => void findContacts(app));
   const viewKey = viewbar(byId("viewbar"), app);
   const arrangeKey = arrangement(byId("viewbar"), app);
   const theme = button("◐", () => app.themes.toggle(), "Switch between light and dark theme", "quiet");

@@ -19,11 +19,17 @@ export function isLeaving(): boolean {
   return leaving;
 }
 
-/** Save the project, under a name that the user chooses the first time. */
+const SUFFIX = ".marey-project.json";
+
+/**
+ * Save the project, under a name that the user chooses the first time. Whenever clips would be saved to new files, the
+ * user sees which, and can cancel.
+ */
 export async function saveProject(app: App): Promise<void> {
   const { files, open } = await app.ask("project_list", {});
-  if (open) await write(app, open).catch(() => undefined);
-  else askName(app, files);
+  const written = [...app.motions.values()].filter(({ info }) => info.edited || info.where === "uploads").map(({ info }) => info.name);
+  if (open && !written.length) await write(app, open).catch(() => undefined);
+  else askName(app, open.replace(SUFFIX, "") || (files.length ? `project_${files.length + 1}` : "project"), written);
 }
 
 async function write(app: App, name: string, report?: (text: string) => void): Promise<void> {
@@ -38,8 +44,9 @@ async function write(app: App, name: string, report?: (text: string) => void): P
   app.notices.info(`Saved ${saved.file}${saved.motions.length ? `, and ${saved.motions.length} changed clip${saved.motions.length > 1 ? "s" : ""} as new files` : ""}`);
 }
 
-function askName(app: App, taken: readonly string[]): void {
-  const name = el("input", { type: "text", value: taken.length ? `project_${taken.length + 1}` : "project", aria: { label: "Name" } });
+/** Ask for the name of the project; `written` are the names of clips that will be saved to new files. */
+function askName(app: App, suggested: string, written: readonly string[]): void {
+  const name = el("input", { type: "text", value: suggested, aria: { label: "Name" } });
   const failure = el("p", { class: "missed", role: "alert", hidden: true });
   const save = () => void write(app, name.value, (text) => {
     failure.textContent = visible(text);
@@ -50,7 +57,9 @@ function askName(app: App, taken: readonly string[]): void {
     if (event.key === "Enter") save();
   });
   const dialog = el("dialog", { class: "shortcuts", aria: { label: "Save project" } }, el("h2", { text: "Save project" }),
-    el("p", { class: "dim", text: "Saves the open clips, panels, settings and camera. Changed clips are saved to new files in the folder." }),
+    el("p", { class: "dim", text: "A project reopens these clips, panels, settings and camera." }),
+    ...(written.length ? [el("p", { text: "These clips are saved to new files in the folder; the files that they were made from stay as they are:" }),
+      el("ul", { class: "written" }, ...written.map((text) => el("li", { text })))] : []),
     el("label", { class: "field" }, el("span", { text: "Name" }), name), failure,
     el("div", { class: "row" }, el("span", { class: "spacer" }), button("Cancel", () => dialog.close()), button("Save", save, "", "primary")));
   dialog.addEventListener("close", () => dialog.remove());
@@ -65,7 +74,7 @@ export async function chooseProject(app: App): Promise<void> {
   const rows = files.map((file) => el("li", {}, el("button", { type: "button", class: "item", on: { click: () => {
     dialog.close();
     void openProject(app, file);
-  } } }, el("span", { class: "name", text: file.replace(/\.marey-project\.json$/, "") }))));
+  } } }, el("span", { class: "name", text: file.replace(SUFFIX, "") }))));
   const none = el("p", { class: "dim", text: "The open folder has no projects. The start page lists recent ones." });
   const dialog = el("dialog", { class: "shortcuts folder-dialog", aria: { label: "Open project" } }, el("h2", { text: "Open project" }),
     rows.length ? el("ul", { class: "folders" }, ...rows) : none,

@@ -1,5 +1,5 @@
 /** The timeline: scrub bar, loop region, and contact and label lanes, which can be edited with mouse or keyboard. */
-import { cssVariable, el, visible } from "./dom";
+import { button, cssVariable, el, visible } from "./dom";
 import { slideColor } from "./footprints";
 import { clamp, findSpan, hitTest, joined, labelsOf, lanesOf, moved, type Hit, type Lane, type Part, type Place, type Span } from "./lanes";
 import type { LabelSpan, LaneEdit, MotionInfo } from "./messages";
@@ -31,6 +31,8 @@ export class Timeline {
   readonly contactsEdited = new Signal<LaneEdit[]>();
   /** Emitted with all labels; the name of a new label belongs to the edit that made it. */
   readonly labelsEdited = new Signal<{ labels: LabelSpan[]; merge_undo: boolean }>();
+  /** Emitted when the user asks for the contacts of a clip that has none. */
+  readonly contactsWanted = new Signal();
   /** Emitted when another contact or label is selected, or none. */
   readonly spanSelected = new Signal();
   private readonly canvas = el("canvas", { tabIndex: 0, role: "slider", aria: { label: "Timeline" } });
@@ -38,6 +40,7 @@ export class Timeline {
   /** Takes the keyboard focus for the lanes, over which it lies. Mouse events pass through it. */
   private readonly keyboard = el("div", { class: "lane-keys", tabIndex: 0, role: "application", aria: { label: "Contacts and labels", describedby: "lane-said" } });
   private readonly said = el("span", { class: "unseen", aria: { live: "polite" } });
+  private readonly noContacts = el("div", { class: "no-contacts", hidden: true }, el("span", { text: "No foot contacts yet." }), button("Detect contacts", () => this.contactsWanted.emit(), "Detect the floor height and foot contacts"));
   private info: MotionInfo | null = null;
   private drag: Drag | null = null;
   /** The label that is being renamed. */
@@ -56,7 +59,7 @@ export class Timeline {
     /** Whether lanes can be changed. */
     private readonly editable = true,
   ) {
-    host.append(this.canvas, this.rename);
+    host.append(this.canvas, this.noContacts, this.rename);
     if (editable) this.takeKeys();
     this.canvas.addEventListener("pointerdown", (event) => this.down(event));
     this.canvas.addEventListener("pointermove", (event) => this.move(event));
@@ -89,6 +92,7 @@ export class Timeline {
       this.lane = 0;
     }
     this.info = info;
+    this.noContacts.hidden = !this.editable || info?.kind !== "motion" || info.contacts !== null;
     if (this.drag?.kind === "span") return;
     this.rebuild(info ? lanesOf(info.contacts, info.labels) : []);
     this.draw();

@@ -5,8 +5,14 @@ from __future__ import annotations
 from math import degrees
 from typing import Any
 
+import numpy as np
+
 from marey.core.motion import Motion
+from marey.edit.mirror import find_partners
 from marey.errors import format_list, plural
+
+# Bones of both sides that differ by less than this, in meters, count as equal.
+_MIN_ASYMMETRY = 0.001
 
 
 def describe_edit(motion: Motion) -> list[str]:
@@ -17,7 +23,10 @@ def describe_edit(motion: Motion) -> list[str]:
     if not motion.source.provenance:
         return []
     step = dict(motion.source.provenance[-1])
-    known = {"cycle": _describe_cycle, "deseam": _describe_deseam, "in_place": _describe_in_place}
+    known = {
+        "cycle": _describe_cycle, "deseam": _describe_deseam, "in_place": _describe_in_place,
+        "mirror": _describe_mirror,
+    }  # fmt: skip
     describe = known.get(step["op"], _describe_repair)
     return describe(step, motion)
 
@@ -46,6 +55,20 @@ def _describe_in_place(step: dict[str, Any], motion: Motion) -> list[str]:
     if step["remove"] == "start":
         return [f"starts over the origin, facing +Z; travels {way}, with {turned}"]
     return [f"removed a travel of {way}" + (f", and {turned}" if step["remove"] == "turns" else "")]
+
+
+def _describe_mirror(step: dict[str, Any], motion: Motion) -> list[str]:
+    """Say why a mirrored motion measures differently, if it does."""
+    skeleton = motion.skeleton
+    lengths = skeleton.bone_lengths
+    differences = np.abs(lengths - lengths[find_partners(skeleton)])
+    largest = float(differences[~skeleton.is_end_site].max(initial=0.0))
+    if largest < _MIN_ASYMMETRY:
+        return []
+    return [
+        f"left and right bones of this body differ by up to {100 * largest:.1f} cm, so foot sliding and penetration "
+        "change slightly"
+    ]
 
 
 def _describe_repair(step: dict[str, Any], motion: Motion) -> list[str]:

@@ -329,7 +329,7 @@ _TABLE = (
     Operation("rotate", "Rotate", "Rotate a joint at the playhead, with ease in and out.", "edit", "Pose",
               f"{_WORK}rotate_joint", (RotateInputs, edits.WarpSettings), takes=("motion", "frame"),
               done="pose changed"),
-    Operation("path", "Path", "Bend the path of the clip to a line that you draw on the floor.", "edit", "Pose",
+    Operation("path", "Path", "Bend the path of the clip.", "edit", "Pose",
               f"{_EDIT}edit_path", (edits.EditPathSettings,), takes=("motion", "points"), done="path changed"),
     Operation("in_place", "In place", "Keep the hips over the origin, as games need it, or only start there.", "edit",
               "Pose", f"{_EDIT}make_in_place", (edits.InPlaceSettings,), done="in place"),

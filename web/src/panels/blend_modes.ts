@@ -1,5 +1,5 @@
 /** The inputs of a blend: weights, weight curves over time, or the times of a transition. */
-import { button, el } from "../dom";
+import { button, el, sentenceList } from "../dom";
 import { curveEditor, type Point } from "../widgets/curve_editor";
 import { countMoves } from "../widgets/moves";
 import { slider } from "../widgets/slider";
@@ -54,7 +54,7 @@ export class BlendModes {
   constant(ids: string[]): { weights: number[]; how: string } {
     const weights = { weights: () => this.getWeights(ids), curves: () => this.getPoints(ids).map(mean), transition: () => ids.map(() => 0.5) }[this.mode]();
     const sum = total(weights) || 1;
-    const text = weights.map((weight, i) => `${(weight / sum).toFixed(2)} of ${LETTERS[i]}`).join(" and ");
+    const text = sentenceList(weights.map((weight, i) => `${(weight / sum).toFixed(2)} of ${LETTERS[i]}`));
     const why = { weights: "", curves: " (the averages of the curves)", transition: " (a transition has no constant weights)" }[this.mode];
     return { weights, how: `Constant weights: ${text}${why}.` };
   }

@@ -1,5 +1,5 @@
 /** Texts and tables of the Blend panel: how well motions match, the result, and the comparison of methods. */
-import { choice, el } from "../dom";
+import { choice, el, sentenceList } from "../dom";
 import type { Blended, BlendStudy, BlendTable } from "../messages";
 import { metricText } from "../widgets/measures";
 
@@ -16,7 +16,7 @@ export function resultText(done: Blended, durations: number[], trimmed: boolean)
   const { info, at } = { info: done.motion, at: done.at };
   const what = at ? `Transition from A at ${at[0].toFixed(2)} s to B at ${at[1].toFixed(2)} s.` : `Blend of ${durations.length} clips.`;
   const short = !at && trimmed && info.seconds < 0.9 * Math.min(...durations);
-  const why = short ? ` The clips (${durations.map((each) => each.toFixed(2)).join(" and ")} s) were trimmed to the steps that they have in common.` : "";
+  const why = short ? ` The clips (${sentenceList(durations.map((each) => each.toFixed(2)))} s) were trimmed to the steps that they have in common.` : "";
   return `${info.n_frames} frames, ${info.seconds.toFixed(2)} s. ${what}${why}`;
 }
 

@@ -5,10 +5,10 @@ import { operationMenu } from "../widgets/operations";
 import { HandEdit } from "./edit_hand";
 
 export function mount(app: App): Panel {
-  const menu = operationMenu(app, "edit");
   const hand = new HandEdit(app);
+  const menu = operationMenu(app, "edit", (operation, form) => hand.toolOf(operation, form), (operation) => hand.choose(operation));
   return {
-    element: el("div", { class: "panel" }, hand.element, menu.element),
+    element: el("div", { class: "panel" }, menu.element),
     shown() {
       menu.shown();
       hand.shown();

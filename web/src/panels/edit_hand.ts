@@ -1,15 +1,17 @@
 /**
  * Edit a clip by hand in the scene: move hips, hands and feet, rotate joints at the playhead, or drag the path on the
- * floor. Each drag is one change of the clip by an operation of the library, and follows the mouse.
+ * floor. Each drag is one change of the clip by an operation of the library with the settings of its form, and follows
+ * the mouse.
  */
 import * as THREE from "three";
 import { TransformControls } from "three/examples/jsm/controls/TransformControls.js";
 import { messageOf, type App, type Shot } from "../app";
-import { check, cssVariable, el, toggle } from "../dom";
+import { cssVariable, el, toggle } from "../dom";
 import type { RunOperation } from "../messages";
 import type { Target } from "../pointer";
 import { latest } from "../widgets/latest";
-import { slider } from "../widgets/slider";
+import type { Form } from "../widgets/form";
+import type { Operation, SceneTool } from "../widgets/operations";
 import { sentence } from "./find_example";
 
 type Tool = "move" | "rotate" | "path";
@@ -17,24 +19,29 @@ type Place = [number, number];
 
 const PARTS = ["hips", "left_hand", "right_hand", "left_foot", "right_foot"];
 /** Joints that are rotated first, if none is picked. */
-const FIRST = ["chest", "spine", "head", "hips"];
-const TOOLS: [Tool, string, string][] = [
-  ["move", "Move", "Move the hips, a hand or a foot at the playhead: click one, then drag the arrows"],
-  ["rotate", "Rotate", "Rotate a joint at the playhead: click one, then drag the rings"],
-  ["path", "Path", "Drag the path of the clip on the floor"],
-];
+const FIRST = ["spine", "chest", "head", "hips"];
 const HINTS: Record<Tool, string> = {
-  move: "Click the hips, a hand or a foot of the character, then drag the arrows.",
-  rotate: "Click a joint of the character, then drag the rings.",
-  path: "Drag the points on the floor.",
+  move: "Click the hips, a hand or a foot of the character, then drag the arrows. Or enter an offset and press Apply.",
+  rotate: "Click a joint of the character, then drag the rings. Or enter angles and press Apply.",
+  path: "Drag the points on the floor. Or draw a new path and press Apply.",
 };
 /** Largest displacement in meters, as in the form of the operation. */
 const MAX_OFFSET = 1;
 /** Meters between the points of a path, and their minimum and maximum number. */
 const [SPACING, MIN_POINTS, MAX_POINTS] = [0.8, 3, 9];
 
+interface Part {
+  form: Form<Record<string, unknown>>;
+  element: HTMLElement;
+  said: HTMLElement;
+  button: ReturnType<typeof toggle>;
+}
+
 export class HandEdit {
-  readonly element: HTMLElement;
+  private readonly parts = new Map<Tool, Part>();
+  /** The tool whose form is open, whether it is on, and the tool that is in use. */
+  private form: Tool | null = null;
+  private on = true;
   private tool: Tool | null = null;
   private readonly gizmo: TransformControls;
   private readonly object = new THREE.Object3D();
@@ -50,11 +57,6 @@ export class HandEdit {
   private open = false;
   private fields: RunOperation | null = null;
   private readonly send: () => void;
-  private readonly ease = slider({ label: "Ease in and out", unit: "s", title: "How long before and after the playhead the change fades in and out", min: 0.05, max: 2, step: 0.05, value: 0.5 });
-  private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
-  private stretch = true;
-  private readonly stretchBox = check("Stretch steps to fit the path", this.stretch, (on) => (this.stretch = on), "Scale the steps to cover the whole path. Otherwise they keep their length, and the path must be long enough.");
-  private readonly buttons = TOOLS.map(([tool, label, title]) => toggle(label, false, (on) => this.choose(on ? tool : null), title));
 
   constructor(private readonly app: App) {
     const { stage } = app;
@@ -64,22 +66,40 @@ export class HandEdit {
     this.gizmo.addEventListener("change", () => stage.invalidate());
     this.gizmo.addEventListener("dragging-changed", ({ value }) => this.drag(Boolean(value)));
     this.gizmo.addEventListener("objectChange", () => this.moved());
-    this.element = el("section", { class: "by-hand" }, el("h3", { text: "By hand" }), el("div", { class: "row" }, ...this.buttons),
-      this.ease.element, this.stretchBox, this.said);
     app.picker.changed.on(() => this.pick());
-    app.selectionChanged.on(() => this.tool && this.choose(this.tool));
+    app.selectionChanged.on(() => this.tool && this.start());
     app.trailLoaded.on(() => this.tool === "path" && !this.dragging && !this.fields && this.placePath());
     stage.ticked.on(() => this.follow());
-    this.draw();
+  }
+
+  /** The controls of an operation that can be done by hand; null for others. */
+  toolOf({ name }: Operation, form: Form<Record<string, unknown>>): SceneTool | null {
+    if (!isTool(name)) return null;
+    const said = el("p", { class: "dim", aria: { live: "polite" } });
+    const button = toggle("Drag in the scene", true, (on) => {
+      this.on = on;
+      this.start();
+    }, "Show handles in the scene that you can drag");
+    const element = el("div", { class: "stack by-hand" }, el("div", { class: "row" }, button), said);
+    this.parts.set(name, { form, element, said, button });
+    return { element, changed: () => this.tool === name && this.takeForm() };
+  }
+
+  /** Use the tool of the operation whose form is open. */
+  choose({ name }: Operation): void {
+    this.form = isTool(name) ? name : null;
+    this.on = true;
+    this.start();
   }
 
   shown(): void {
     this.open = true;
+    this.start();
   }
 
   hidden(): void {
     this.open = false;
-    this.choose(null);
+    this.start();
   }
 
   private get shot(): Shot | null {
@@ -87,48 +107,67 @@ export class HandEdit {
     return shot?.info.kind === "motion" ? shot : null;
   }
 
-  private draw(): void {
-    this.buttons.forEach((each, k) => each.set(TOOLS[k]![0] === this.tool));
-    this.ease.element.hidden = this.tool !== "move" && this.tool !== "rotate";
-    this.stretchBox.hidden = this.tool !== "path";
-    this.said.textContent = this.tool ? HINTS[this.tool] : "";
-    this.said.classList.remove("missed");
+  private get settings(): Record<string, unknown> {
+    return (this.tool && this.parts.get(this.tool)?.form.value) ?? {};
   }
 
-  private choose(tool: Tool | null): void {
+  private say(text = this.tool ? HINTS[this.tool] : "", isProblem = false): void {
+    for (const [tool, { said, button }] of this.parts) {
+      button.set(tool === this.tool);
+      said.textContent = tool === this.tool ? text : "";
+      said.classList.toggle("missed", isProblem);
+    }
+  }
+
+  private start(): void {
     const { stage } = this.app;
-    this.tool = this.open ? tool : null;
+    this.tool = this.open && this.on ? this.form : null;
     for (const target of this.targets.splice(0)) target.remove();
     this.gizmo.detach();
     this.gizmo.getHelper().removeFromParent();
     this.object.removeFromParent();
     this.joint = -1;
+    this.say();
     if ((this.tool === "move" || this.tool === "rotate") && this.shot) {
       stage.scene.add(this.object, this.gizmo.getHelper());
       this.gizmo.setMode(this.tool === "move" ? "translate" : "rotate");
       this.gizmo.setSpace(this.tool === "move" ? "world" : "local");
       this.app.playback.step(0);
-      this.pick();
+      if (this.app.picker.joint >= 0) this.pick();
+      else this.takeForm();
     }
     if (this.tool === "path") this.placePath();
-    this.draw();
     stage.invalidate();
   }
 
   /** Put the gizmo on the picked joint, or on the body part that is nearest to it. */
   private pick(): void {
     const { shot } = this;
-    if (!shot || (this.tool !== "move" && this.tool !== "rotate")) return;
-    const { info, character } = shot;
     const picked = this.app.picker.joint;
-    if (this.tool === "rotate") this.joint = picked >= 0 ? picked : (FIRST.map((role) => info.roles[role]).find((each) => each !== undefined) ?? 0);
+    if (!shot || picked < 0 || (this.tool !== "move" && this.tool !== "rotate")) return;
+    const { info, character } = shot;
+    const { form } = this.parts.get(this.tool)!;
+    if (this.tool === "rotate") form.set({ ...form.value, joint: info.joints[picked]! });
     else {
       const parts = PARTS.filter((part) => info.roles[part] !== undefined);
       const away = (part: string) => character.jointPosition(info.roles[part]!).distanceTo(character.jointPosition(picked));
-      if (picked >= 0 && parts.length) this.part = parts.reduce((a, b) => (away(b) < away(a) ? b : a));
-      this.joint = info.roles[this.part] ?? -1;
+      if (parts.length) form.set({ ...form.value, part: parts.reduce((a, b) => (away(b) < away(a) ? b : a)) });
     }
+    this.takeForm();
+  }
+
+  /** Put the gizmo on the body part or joint that the form names. */
+  private takeForm(): void {
+    const { shot } = this;
+    if (!shot || (this.tool !== "move" && this.tool !== "rotate")) return;
+    const { roles, joints } = shot.info;
+    const { part, joint } = this.settings as { part?: string; joint?: string };
+    this.part = part ?? PARTS[0]!;
+    if (this.tool === "move") this.joint = roles[this.part] ?? -1;
+    else this.joint = joint ? (roles[joint] ?? joints.indexOf(joint)) : (FIRST.map((role) => roles[role]).find((each) => each !== undefined) ?? 0);
     if (this.joint >= 0) this.gizmo.attach(this.object);
+    else this.gizmo.detach();
+    this.app.stage.invalidate();
   }
 
   /** Keep the gizmo on its joint while time goes on. */
@@ -156,7 +195,7 @@ export class HandEdit {
   private moved(): void {
     const { shot, tool } = this;
     if (!shot || !this.dragging) return;
-    const settings: Record<string, unknown> = { axes: "world", ease: this.ease.value };
+    const settings = { ...this.settings, axes: "world" };
     if (tool === "move") {
       const by = this.object.position.clone().sub(this.from.position).clampScalar(-MAX_OFFSET, MAX_OFFSET);
       this.request("move", { ...settings, part: this.part, left: by.x, up: by.y, forward: by.z });
@@ -172,7 +211,7 @@ export class HandEdit {
     const { shot } = this;
     if (!shot) return;
     this.fields = { operation, motion: shot.info.motion, frame: this.from.frame, settings, points };
-    this.element.setAttribute("aria-busy", "true");
+    this.busy(true);
     this.send();
   }
 
@@ -183,15 +222,17 @@ export class HandEdit {
       const done = await this.app.connection.ask("operate", { ...fields, merge_undo: this.merges });
       this.merges = true;
       for (const info of done.motions) this.app.update(info);
-      this.said.textContent = done.notes.map(sentence).join(" ") || (this.tool ? HINTS[this.tool] : "");
-      this.said.classList.toggle("missed", done.notes.length > 0);
+      this.say(done.notes.map(sentence).join(" ") || undefined, done.notes.length > 0);
     } catch (error) {
-      this.said.textContent = sentence(messageOf(error));
-      this.said.classList.add("missed");
+      this.say(sentence(messageOf(error)), true);
     }
     if (this.fields !== fields) return;
     this.fields = null;
-    this.element.setAttribute("aria-busy", "false");
+    this.busy(false);
+  }
+
+  private busy(on: boolean): void {
+    for (const { element } of this.parts.values()) element.setAttribute("aria-busy", String(on));
   }
 
   /** Put points on the path of the clip, which can be dragged. */
@@ -210,7 +251,7 @@ export class HandEdit {
         if (!this.dragging) this.merges = false;
         this.dragging = true;
         this.points[k] = [local.x, local.z];
-        this.request("path", { stretch: this.stretch }, this.points);
+        this.request("path", this.settings, this.points);
       };
       return this.app.dragTarget({
         at: [at.x, at.y, at.z], plane: "ground", radius: 0.08, color: cssVariable("--accent"), moved: drag,
@@ -220,8 +261,12 @@ export class HandEdit {
         },
       });
     });
-    if (!this.points.length) this.said.textContent = "The path of this clip is too short.";
+    if (!this.points.length) this.say("The path of this clip is too short.", true);
   }
+}
+
+function isTool(name: string): name is Tool {
+  return name in HINTS;
 }
 
 /** Return points at equal distances along a flat x, y, z list; none if it is shorter than a step. */

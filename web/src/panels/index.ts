@@ -50,5 +50,5 @@ export const PANELS: PanelEntry[] = [
     example: "Example: choose the character “walking” below, and press Preview.", mount: author },
   { name: "drive", title: "Drive", about: "Control a character live with keyboard, mouse or gamepad",
     intro: "Choose a character, press Start, and steer with WASD, arrow keys or a gamepad.",
-    example: "Example: press Start, hold W, and let go: the character stops.", mount: drive },
+    example: "Example: start the character “stopping”, hold W, and let go: it stops.", mount: drive },
 ];

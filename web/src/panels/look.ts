@@ -178,7 +178,7 @@ function readingOptions(app: App): HTMLElement {
   return el("details", { class: "folded" }, el("summary", { class: "dim", text: "Unit, axes and rate" }), form.element, el("div", { class: "row" }, again));
 }
 
-async function findContacts(app: App, settings: Partial<ContactSettings>): Promise<void> {
+export async function findContacts(app: App, settings: Partial<ContactSettings> = {}): Promise<void> {
   const motion = app.selected?.info.motion;
   if (motion) await app.run("Detecting contacts", "detect_contacts", { motion, settings }).then((info) => app.update(info), () => undefined);
 }

@@ -10,7 +10,7 @@ import { OPERATIONS, type OperationDone, type OperationInputs, type RunOperation
 import { sentence } from "../panels/find_example";
 import { keyedPoints } from "../key_lane";
 import { curveEditor } from "./curve_editor";
-import { settingsForm, type Control } from "./form";
+import { settingsForm, type Control, type Form } from "./form";
 import { gradeTable } from "./measures";
 
 export interface Operation {
@@ -37,6 +37,15 @@ export interface Menu {
   shown(): void;
 }
 
+/** Controls in the scene for the settings of an operation; `changed` is called after changes in its form. */
+export interface SceneTool {
+  element: HTMLElement;
+  changed(): void;
+}
+
+/** Called with an operation and its form. Returns its controls in the scene, if there are any. */
+export type MakeTool = (operation: Operation, form: Form<Record<string, unknown>>) => SceneTool | null;
+
 /** One input of an operation: its control, and the fields of the command that it fills. */
 interface Input {
   element: Child;
@@ -58,14 +67,23 @@ const TEXTS: Record<string, [string, string][]> = {
   align: [["loop", "loop the upper body's clip"], ["first_minimum", "crop to the first matching frames"]],
   part: [["upper_body", "upper body"], ["arms", "both arms"], ["left_arm", "left arm"], ["right_arm", "right arm"], ["head", "head"]],
 };
+/** Settings that begin with other values than the library's defaults. */
+const INITIAL = (app: App): Record<string, Record<string, unknown>> => ({
+  save: app.welcome?.folder ? {} : { target: "download" },
+  // A dragged path is rarely as long as the steps.
+  path: { stretch: true },
+});
 const PICTURE = /\.(png|gif|webp)$/;
 
 export function operationsOf(panel: string): Operation[] {
   return OPERATIONS.filter((each) => each.panel === panel);
 }
 
-/** All operations of a panel: their groups, the operations of one group, and the form of the one that is chosen. */
-export function operationMenu(app: App, panel: string): Menu {
+/**
+ * All operations of a panel: their groups, the operations of one group, and the form of the one that is chosen.
+ * `opened` is called with the one that is chosen.
+ */
+export function operationMenu(app: App, panel: string, makeTool?: MakeTool, opened?: (operation: Operation) => void): Menu {
   const all = operationsOf(panel);
   const groups = [...new Set(all.map(({ group }) => group))];
   const forms = new Map<string, ReturnType<typeof operationForm>>();
@@ -84,10 +102,11 @@ export function operationMenu(app: App, panel: string): Menu {
     bar.replaceChildren(...groups.map((group) => pressable(group, group === operation.group, () => open(last.get(group)!))));
     const shown = all.filter(({ group }) => group === operation.group);
     chips.replaceChildren(...shown.map((each) => pressable(each.title, each === operation, () => open(each), each.about, "chip")));
-    const form = forms.get(operation.name) ?? operationForm(app, operation);
+    const form = forms.get(operation.name) ?? operationForm(app, operation, undefined, makeTool);
     forms.set(operation.name, form);
     body.replaceChildren(form.element);
     form.shown();
+    opened?.(operation);
     app.keys.refresh();
   };
   open(current);
@@ -103,7 +122,7 @@ export function operationSection(app: App, name: string, finished?: Finished, op
   return el("details", { class: "folded", on: { toggle: () => form.shown() } }, summary, form.element);
 }
 
-function operationForm(app: App, operation: Operation, finished?: Finished): Menu {
+function operationForm(app: App, operation: Operation, finished?: Finished, makeTool?: MakeTool): Menu {
   const result = el("div", { class: "stack", aria: { live: "polite" } });
   const failure = el("p", { class: "missed", hidden: true, role: "alert" });
   let inputs: Input[] = [];
@@ -114,7 +133,8 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
   const joints = () => [...Object.keys(app.selected?.info.roles ?? {}), ...(app.selected?.info.joints ?? [])];
   // Options of the same name in several classes have one control.
   const controls = operation.forms.flat().filter(({ name }) => !names.has(name) && names.add(name) && !operation.skip.includes(name));
-  const form = settingsForm<Record<string, unknown>>(controls, { changed: () => fail(""), suggest: { joint: joints }, choices: fitting(controls), initial: app.welcome?.folder || operation.name !== "save" ? {} : { target: "download" } });
+  const form = settingsForm<Record<string, unknown>>(controls, { changed: () => changed(), suggest: { joint: joints }, choices: fitting(controls), initial: INITIAL(app)[operation.name] ?? {} });
+  const tool = makeTool?.(operation, form) ?? null;
   const takesClip = operation.takes.some((take) => take === "motion" || take === "recording");
   const canRetarget = controls.some(({ name }) => name === "retarget");
   /** Run again with clips of different skeletons retargeted. */
@@ -131,6 +151,10 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
     if (wrong) wrong.after(failure);
     else element.append(failure);
     if (text) failure.scrollIntoView({ block: "nearest" });
+  };
+  const changed = () => {
+    fail("");
+    tool?.changed();
   };
   const drawInputs = () => {
     const kept = Object.assign({}, ...inputs.map((each) => (each.kept ?? each.fields)())) as Fields;
@@ -164,7 +188,9 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
       finished?.(done, motion);
       if (done.graph) void refresh();
     } catch (error) {
-      if (!(error instanceof Failed && error.type === "Cancelled")) fail(sentence(messageOf(error)), ...(error instanceof Failed ? ([error.parameter, error.type] as const) : []));
+      // Errors about a clip that was closed in the meantime are no news.
+      const isClosed = takesClip && motion !== null && !app.motions.has(motion);
+      if (!isClosed && !(error instanceof Failed && error.type === "Cancelled")) fail(sentence(messageOf(error)), ...(error instanceof Failed ? ([error.parameter, error.type] as const) : []));
     } finally {
       if (changed) app.changing.delete(changed);
       drawInputs();
@@ -193,7 +219,7 @@ function operationForm(app: App, operation: Operation, finished?: Finished): Men
     if (element.isConnected) for (const { element: node } of inputs) (node as HTMLElement & { draw?: () => void })?.draw?.();
   });
   const own = operation.gives === "motion" ? [check("As a new clip", asNew, (on) => (asNew = on), "Keep the original and add the result to the clips. Otherwise the clip is changed, which can be undone.")] : [];
-  const element = el("section", { class: "operation" }, el("p", { class: "dim", text: operation.about }), inputBox, ...(controls.length ? [form.element] : []), ...own, el("div", { class: "row" }, go), result);
+  const element = el("section", { class: "operation" }, el("p", { class: "dim", text: operation.about }), ...(tool ? [tool.element] : []), inputBox, ...(controls.length ? [form.element] : []), ...own, el("div", { class: "row" }, go), result);
   drawInputs();
   return { element, shown: () => void refresh() };
 }
@@ -220,6 +246,10 @@ function makeInput(app: App, operation: Operation, take: string, known: Operatio
   const { playback } = app;
   const seconds = (frame: number) => `${(frame / playback.fps).toFixed(2)} s`;
   const clips = [...app.motions.values()].filter(({ info }) => info.kind === "motion").map(({ info }) => info);
+  if (take === "motion" && operation.panel === "layer") {
+    const base = choice("Base clip", clips.map(({ motion, name }) => [motion, name]), app.selected?.info.motion ?? "", (id) => app.select(id), "The selected clip, which keeps everything that is not taken from the other one");
+    return { element: clips.length ? base : el("p", { class: "fact", text: "Select a clip first." }), fields: () => ({}) };
+  }
   if (take === "motion" || take === "recording") {
     const text = () => (app.selected ? `Clip: ${visible(app.selected.info.name)}` : "Select a clip first.");
     return { element: liveText(text), fields: () => ({}) };
@@ -241,7 +271,7 @@ function makeInput(app: App, operation: Operation, take: string, known: Operatio
     const before = kept.other ?? (kept.file ? `file:${kept.file}` : "");
     let picked = options.some(([value]) => value === before);
     const first = picked ? before : (options[0]?.[0] ?? "");
-    const pick = choice(operation.name === "retarget" ? "Onto" : "Other clip", options, first, () => (picked = true), "Another open clip, or a file in the folder");
+    const pick = choice({ retarget: "Onto", splice: "Upper body of", transplant: "Body part of" }[operation.name] ?? "Other clip", options, first, () => (picked = true), "Another open clip, or a file in the folder");
     const fields = () => (pick.select.value.startsWith("file:") ? { file: pick.select.value.slice(5), other: null } : { other: pick.select.value || null, file: "" });
     return { element: pick, fields, kept: () => (picked ? fields() : {}) };
   }
