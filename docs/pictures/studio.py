@@ -273,7 +273,7 @@ def draw_layer(room: Room) -> None:
         room.open(name)
     room.panel("Layers & gaze")
     room.page.locator(".opened button.item", has_text="slow").first.click()
-    room.page.get_by_label("Other clip").select_option(label="carry")
+    room.page.get_by_label("Upper body of").select_option(label="carry")
     room.press("Combine")
     room.until("marey.motions.size === 3 && marey.selected.character.pose && marey.playback.playing")
     room.pause()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
         tab.open(name)
     page.locator(".tabs button", has_text="Layers & gaze").click()
     page.locator(".opened button.item", has_text="walk").first.click()
-    page.get_by_label("Other clip").select_option(label="carry_box")
+    page.get_by_label("Upper body of").select_option(label="carry_box")
     press(tab, "Combine")
     tab.until("() => marey.motions.size === 3 && marey.selected.info.name === 'walk with upper body of carry_box'")
     tab.until("() => marey.playback.playing && !!marey.selected.character.pose")
@@ -127,7 +128,7 @@ def test_an_upper_body_is_put_on_and_looks_where_the_mouse_goes(tab: Tab) -> Non
     # Clips of different skeletons are retargeted with one click.
     page.get_by_label("Start at (s)").fill("0")
     page.get_by_label("Start at (s)").press("Enter")
-    page.get_by_label("Other clip").select_option(label="tall.bvh (file)")
+    page.get_by_label(re.compile("of$")).first.select_option(label="tall.bvh (file)")
     press(tab, "Combine")
     press(tab, "Retarget and try again")
     tab.until("() => marey.motions.size === 5")

@@ -25,6 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     at = tmp_path_factory.mktemp("looking")
     walk = sample("walk", fps=30.0, seconds=2.0).motion
     marey.save(walk, at / "awalk.bvh")
+    marey.save(replace(walk, contacts=None), at / "plain.bvh")
     rotations = walk.rotations.copy()
     rotations[40:42] = (1.0, 0.0, 0.0, 0.0)
     marey.save(replace(walk, rotations=rotations), at / "broken.bvh")
@@ -223,6 +224,16 @@ def test_opened_motions_are_brought_into_view(tab: Tab) -> None:
     tab.until("() => marey.motions.size === 1")
     aside = "marey.selected.character.center().sub(marey.stage.controls.target).setY(0).length()"
     tab.until(f"() => {aside} < 1e-3")
+
+
+def test_contacts_appear_without_moving_the_scene(tab: Tab) -> None:
+    choose(tab, "plain.bvh")
+    height = tab.get("marey.stage.canvas.clientHeight")
+    tab.page.locator("#timeline").get_by_role("button", name="Detect contacts").click()
+    tab.until("() => marey.timeline.lanes.length === 5")
+    assert not tab.page.locator(".no-contacts").is_visible()
+    settle(tab)
+    assert tab.get("marey.stage.canvas.clientHeight") == height
 
 
 def test_findings_are_listed_on_request(tab: Tab) -> None:

@@ -129,11 +129,33 @@ def test_a_path_is_dragged(tab: Tab) -> None:
     tab.until(f"() => marey.selected.info.undo === {before}")
 
 
+def test_handles_in_the_scene_belong_to_the_form(tab: Tab) -> None:
+    open_panel(tab, "Edit")
+    select(tab, "slow")
+    shows(tab, "slow")
+    press(tab, "Pose")
+    tab.page.locator(".operations").get_by_role("button", name="Move", exact=True).click()
+    handle = "marey.stage.scene.children.find((each) => each.isTransformControlsRoot)"
+    on_hand = (
+        "(({ info, character }) => character.jointPosition(info.roles.left_hand).distanceTo("
+        f"{handle}.controls.object.position))(marey.selected)"
+    )
+    tab.until(f"() => {handle} && {on_hand} > 0.1")  # the hips come first
+    tab.page.get_by_role("combobox", name="Move").select_option("left_hand")
+    tab.until(f"() => {on_hand} < 1e-3")
+    tab.page.evaluate("() => (marey.picker.joint = marey.selected.info.roles.right_foot, marey.picker.changed.emit())")
+    assert tab.page.get_by_role("combobox", name="Move").input_value() == "right_foot"
+    tab.page.evaluate("() => (marey.picker.joint = -1, marey.picker.changed.emit())")
+    press(tab, "Time")
+    assert tab.get(f"{handle} === undefined")
+
+
 def test_an_edited_clip_is_saved_and_closed_with_a_question(tab: Tab, folder: Path) -> None:
     open_panel(tab, "Edit")
     select(tab, "slow")
     press(tab, "Pose")
-    press(tab, "Apply")  # mirrors it
+    press(tab, "Mirror")
+    press(tab, "Apply")
     tab.until("() => marey.selected.info.edited")
     state = tab.page.locator(".opened [aria-current=true] .size")
     assert state.inner_text() == "edited"
@@ -218,8 +240,10 @@ def test_what_is_like_an_example_is_found(tab: Tab) -> None:
 
 def test_an_upper_body_is_put_on(tab: Tab) -> None:
     open_panel(tab, "Layers & gaze")
-    select(tab, "slow")
-    tab.page.get_by_label("Other clip").select_option(label="fast")
+    select(tab, "fast")
+    tab.page.get_by_label("Base clip").select_option(label="slow")
+    shows(tab, "slow")
+    tab.page.get_by_label("Upper body of").select_option(label="fast")
     press(tab, "Combine")
     shows(tab, "slow with upper body of fast")
 

@@ -86,6 +86,18 @@ def test_a_project_is_saved_and_reopened(tab: Tab, tmp_path: Path) -> None:
     tab.page.get_by_role("dialog").get_by_role("button", name="Save").click()
     tab.until("() => !document.querySelector('dialog[open]')")
     assert {"project.marey-project.json", "run.glb"} <= set(os.listdir(tmp_path))
+    # The next time, it asks only if clips would be saved to new files.
+    tab.page.evaluate(
+        "async () => marey.add(await marey.ask('open_sample', { sample: 'walk', options: { seconds: 1 } }))"
+    )
+    tab.page.get_by_role("button", name="File", exact=True).click()
+    tab.page.get_by_role("menuitem", name="Save project").click()
+    dialog = tab.page.get_by_role("dialog")
+    assert dialog.locator("li").all_inner_texts() == ["walk"]
+    assert dialog.get_by_label("Name").input_value() == "project"
+    dialog.get_by_role("button", name="Cancel").click()
+    tab.get("marey.forget(marey.selected.info.motion)")
+    tab.until("() => marey.motions.size === 1")
     tab.get("marey.forget(marey.selected.info.motion)")
     tab.until("() => document.querySelector('#transport').textContent.includes('/ 0')")
     tab.page.get_by_role("button", name="File", exact=True).click()
