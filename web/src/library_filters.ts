@@ -49,7 +49,7 @@ export class LibraryFilters {
     const kinds = countBy(rows.flatMap((row) => [...new Set(row.findings.map(({ kind }) => kind))]));
     offerOptions(this.label.select, [["", "any label"], ...labels.map(([name, n]): [string, string] => [name, `${name} (${n})`])]);
     offerOptions(this.finding.select, [
-      ["", "any quality"], ["none", "nothing found"], ["some", "something found"], ...kinds.map(([name, n]): [string, string] => [`=${name}`, `${name.replaceAll("_", " ")} (${n})`]),
+      ["", "any quality"], ["none", "no findings"], ["some", "with findings"], ...kinds.map(([name, n]): [string, string] => [`=${name}`, `${name.replaceAll("_", " ")} (${n})`]),
     ]);
   }
 

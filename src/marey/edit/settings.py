@@ -106,10 +106,11 @@ class RetargetSettings(Settings):
 
     pose: int | None = option(
         None, "Frame of the motion with the reference pose, standing upright on flat feet. By default its rest pose; "
-        "if that does not stand, the frame in which it stands straightest.", min=0,
+        "if that does not stand, the frame in which it stands straightest.", min=0, label="Reference frame",
     )  # fmt: skip
     target_pose: int | None = option(
         None, "Frame of the target with the same pose, if it is a motion. By default as for the motion.", min=0,
+        label="Reference frame of the target",
     )  # fmt: skip
     hands: Literal["together", "targets"] | None = option(
         None, '"together" keeps hands that are close to each other proportionally close; "targets" moves hands to the '

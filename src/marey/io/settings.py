@@ -89,7 +89,7 @@ class SaveSettings(AxesSettings):
         "always have Y up.",
         label="Up axis",
     )
-    rigid: bool = option(default=False, help="Keep bone lengths constant.")
+    rigid: bool = option(default=False, help="Keep bone lengths constant.", label="Constant bone lengths")
     body: bool = option(
         default=True, help="Add a simple body mesh to an FBX, GLB or USD file; without it, viewers show joints at most."
     )

@@ -28,7 +28,9 @@ class SpaceSettings(PairSettings, ProgressSettings):
         "for happy. They cannot be measured, so the space is not sampled (Kovar 6.4.2), and errors are unknown.",
     )  # fmt: skip
     names: Iterable[str] = option((), "Names of the numbers that are given by hand.")
-    samples: int = option(1000, "Number of blends to sample; 0 for none.", label="Sampled blends", min=0, max=1_000_000)
+    samples: int = option(
+        1000, "Number of blends to sample; 0 for none.", label="Sampled blends", min=0, max=1_000_000, advanced=True
+    )
     crop: Literal["auto"] | None = option(
         "auto", '"auto" crops a list of walks or runs to an equal number of half cycles around the middle of each, '
         "starting with the same foot. Motions that do not walk from end to end, matches and registered motions are "

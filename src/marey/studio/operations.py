@@ -346,10 +346,10 @@ _TABLE = (
               "Repair", f"{_EDIT}level", done="leveled"),
     Operation("deseam", "Remove jump", "Fade out a jump. Put the playhead on the first frame after it.", "edit",
               "Repair", f"{_EDIT}deseam", (edits.DeseamSettings,), takes=("motion", "frame"), done="jump removed"),
-    Operation("limits", "Joint limits", "Learn from clips how far each joint bends, and list where the selected clip "
+    Operation("limits", "Check joint limits", "Learn from clips how far each joint bends, and list where the selected clip "
               "exceeds this.", group="Repair", call=f"{_WORK}learn_limits", settings=(JointLimitSettings,),
               takes=("motion", "motions"), **_NEW),
-    Operation("limit", "Limit joints", "Keep joints within the limits learned from other clips, with the feet at their "
+    Operation("limit", "Apply joint limits", "Keep joints within the limits learned from other clips, with the feet at their "
               "contacts.", "edit", "Repair", f"{_WORK}limit_joints", (JointLimitSettings, CleanSettings),
               takes=("motion", "motions"), skip=("joint_limits",), done="joints limited"),
     # Files
@@ -365,7 +365,7 @@ _TABLE = (
     Operation("solve", "Solve", "Fit a skeleton to positions of joints or markers (NPY, TRC, C3D).", "edit", "Files",
               f"{_WORK}solve_positions", (SolveSettings,), takes=("file",), gives="new", button="Solve"),
     # Other panels
-    Operation("clean", "Clean up contacts", "Remove foot sliding: lock the feet to their contacts.", "compare",
+    Operation("clean", "Foot cleanup", "Remove foot sliding: lock the feet to their contacts.", "compare",
               "Clean up", f"{_WORK}clean_motion", (CleanSettings,), done="cleaned", button="Clean up", as_new=True),
     Operation("measure", "Measure quality", "Compare the quality metrics of two clips.", "", "",
               f"{_WORK}measure_motions", takes=("motion", "against"), gives="new"),
@@ -376,7 +376,7 @@ _TABLE = (
     Operation("transplant", "Body part", "Put a body part of another clip on the selected one, with its own timing.",
               "layer", "Combine", f"{_WORK}transplant_part", (PartInputs, TransplantSettings),
               takes=("motion", "other"), gives="new", button="Combine"),
-    Operation("grid", "Distance grid", "Compare all frames of two clips, and list where they are most similar.",
+    Operation("grid", "Frame similarity", "Compare all frames of two clips, and list where they are most similar.",
               "compare", "Compare", f"{_WORK}compare_frames", (GridInputs, GridSettings), takes=("motion", "other"),
               gives="new", button="Compare frames"),
     Operation("graph_reach", "Go to a point", "Walk from the origin to a position, and end there exactly.",

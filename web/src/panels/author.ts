@@ -21,7 +21,7 @@ type Changing = "author_new" | "author_recipe" | "author_open_recipe" | "author_
 /** Names of the changes in the history. */
 const TITLES: Record<Changing, string> = {
   author_new: "New character", author_recipe: "Copy from a built-in character", author_open_recipe: "Build from a recipe", author_add: "Add node",
-  author_action: "Add node", author_part: "Add parameter sub-range", author_remove: "Remove node", author_disconnect: "Remove transition", author_load: "Load character",
+  author_action: "Add node", author_part: "Add sub-range", author_remove: "Remove node", author_disconnect: "Remove transition", author_load: "Load character",
 };
 const WALK_SECONDS = 20;
 /** Descriptions of how a node is controlled in Drive, keyed by the server's name of its request function. */
@@ -220,9 +220,9 @@ class Author {
     const knobs = node.ranges.map((range) => knob(range, (range.low + range.high) / 2, () => void this.make(node, values())));
     const values = () => knobs.map((each) => each.value);
     this.knobs.replaceChildren(...knobs.map((each) => each.element));
-    const partName = el("input", { type: "text", value: `${node.name} part`, aria: { label: "Parameter sub-range name" } });
+    const partName = el("input", { type: "text", value: `${node.name} part`, aria: { label: "Sub-range name" } });
     const ends = node.ranges.map((range) => ({ range, low: end(range.low, range.unit, `${range.name} from`), high: end(range.high, range.unit, `${range.name} to`) }));
-    const addPart = button("Add parameter sub-range", () => {
+    const addPart = button("Add sub-range", () => {
       const low = ends.map(({ range, low: input }) => read(input, range.unit));
       const high = ends.map(({ range, high: input }) => read(input, range.unit));
       void this.change("author_part", { name: partName.value, of: node.name, low, high });
@@ -234,7 +234,7 @@ class Author {
       el("div", { class: "row" },
         button("Show motion", () => void this.make(node, values(), true), "Show the motion with these values"),
         button("Remove", () => void this.change("author_remove", { name: node.name }), "Remove this node and its transitions")),
-      el("details", {}, el("summary", { text: "Parameter sub-range" }), el("div", { class: "stack" }, partName,
+      el("details", {}, el("summary", { text: "Sub-range" }), el("div", { class: "stack" }, partName,
         ...ends.map(({ range, low, high }) => el("div", { class: "field" }, el("span", { text: range.name }), low, high)),
         el("div", { class: "row" }, addPart))),
     ];

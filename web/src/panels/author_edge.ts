@@ -28,7 +28,7 @@ export function edgeSection(app: App, changed: (character: Character, edge: { so
   const done = el("p", { hidden: true, aria: { live: "polite" } });
   const next = el("p", { aria: { live: "polite" } });
   const connect = button("Connect", () => void join(null), "Add the transition to the character with the thresholds above", "primary");
-  const part = button("Connect as parameter sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that have a transition, and connect only that node");
+  const part = button("Connect a sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that have a transition, and connect only that node");
   const good = slider({ label: "Accept costs below", title: "Transitions that cost less are accepted; lower = stricter. A motion with a cost between the two limits can follow only if its parameters lie within the range of the accepted motions.", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
   const bad = slider({ label: "Reject costs above", title: "Transitions that cost more are never used; lower = stricter", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
   const sample = slider({ label: "Preview source", title: "Source motion (by number) whose possible successors are shown", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
@@ -83,7 +83,7 @@ export function edgeSection(app: App, changed: (character: Character, edge: { so
     const fractions = `${Math.round(100 * found.accepted)} % of all pairs accepted, ${Math.round(100 * found.rejected)} % rejected. `;
     note.textContent = fractions + (found.stuck ? found.note : "All source motions can transition to the target.");
     connect.disabled = found.stuck > 0;
-    next.textContent = found.stuck ? "Next: raise the limits until Connect can be pressed, or connect only a sub-range." : "Next: press Connect. The nodes are not connected until then.";
+    next.textContent = found.stuck ? "Next: raise the limits until Connect can be pressed, or connect a sub-range." : "Next: press Connect. The nodes are not connected until then.";
     part.hidden = !found.stuck;
     const source = nodeOf(chart.source);
     const at = found.at.map((value, k) => `${source?.ranges[k]?.name} ${shown(value, source?.ranges[k]?.unit ?? "")}`).join(", ");

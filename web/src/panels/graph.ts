@@ -75,7 +75,7 @@ class GraphPanel {
       el("div", { class: "row" },
         button("Random walk", () => void this.walk(), "Generate a motion that visits all parts of the graph about equally", "primary"),
         button("Steer", () => app.openPanel.emit("drive:graph"), "Steer the graph with keys, mouse or gamepad in the Drive panel"),
-        button("Save graph", () => void this.save(), "Download the graph with its clips; `marey graph` can read the file")),
+        button("Save graph", () => void this.save(), "Download the graph and its clips as one file, for the command line and Python")),
       this.findings);
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Clips" }), this.source, this.list, this.buildBox,

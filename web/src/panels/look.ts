@@ -67,8 +67,8 @@ function drawingSection(app: App): HTMLElement {
   return el("section", {}, el("h3", { text: "View options" }),
     body,
     el("div", { class: "checks" },
-      check("Trail", shown.trail, (trail) => app.show({ trail }), "Show the path on the floor"),
-      check("Contacts", shown.contacts, (contacts) => app.show({ contacts }), "Show contact points (orange during contact) and plants (green: holds, red: slides)"),
+      check("Path", shown.trail, (trail) => app.show({ trail }), "Show the path on the floor"),
+      check("Contacts", shown.contacts, (contacts) => app.show({ contacts }), "Show contact points (orange while they touch something) and footprints (green: planted, red: sliding)"),
       check("Joint names", shown.names, (names) => app.show({ names })),
       check("Before edit", shown.before, (before) => app.show({ before }), "Show the clip as it was before the last edit, in gray"),
       check("Point cloud", shown.cloud, (cloud) => {
