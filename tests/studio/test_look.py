@@ -342,7 +342,7 @@ def test_markers_are_shown_without_a_skeleton(page: FakePage, data_folder: Path,
 def test_closed_motions_are_gone(page: FakePage) -> None:
     name = page.do("open", path="walk.bvh")["motion"]
     page.do("close", motion=name)
-    with pytest.raises(Failed, match=f"motion '{name}' is not open"):
+    with pytest.raises(Failed, match=f"clip '{name}' is not open"):
         page.do("motion", motion=name)
 
 

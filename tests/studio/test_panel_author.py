@@ -295,7 +295,7 @@ def test_examples_of_an_action_become_a_node(boxer: FakePage) -> None:
     [
         ({"motions": []}, "expected 2 to 200 clips for a node of actions, got 0"),
         ({"feature": "position:tail@farthest"}, "tail"),
-        ({"feature": "duration", "at_point": True}, "needs three parameters"),
+        ({"feature": "duration", "at_point": True}, "needs the three coordinates of a joint"),
         ({"path": "../punches.npz"}, "expected a path within the open folder"),
         ({"path": "punch0.npz"}, "is not a target control saved by marey"),
     ],

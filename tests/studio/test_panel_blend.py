@@ -216,7 +216,7 @@ def test_errors_are_one_sentence(page: FakePage, opened: dict[str, str], pair: l
         ({"motions": pair, "weights": [0, 0]}, "sum greater than 0"),
         ({"motions": pair, "curves": [[[0, 1]]]}, "expected 2 curves"),
         ({"motions": pair, "curves": [[[0, 1]], [[0.5, 1], [0.2, 0]]]}, "increasing times"),
-        ({"motions": [pair[0], "m99"]}, "motion 'm99' is not open"),
+        ({"motions": [pair[0], "m99"]}, "clip 'm99' is not open"),
     ):
         with pytest.raises(Failed, match=text):
             page.do("blend", **fields)

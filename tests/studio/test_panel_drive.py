@@ -589,7 +589,7 @@ def test_a_saved_character_is_driven_and_another_controller_continues(page: Fake
         ("drive_start", {"way": "character", "name": "wlking"}, "no built-in character 'wlking'"),
         ("drive_start", {"way": "character", "source": "file", "name": "../x.json"}, "expected a path within"),
         ("drive_start", {"way": "character", "source": "draft"}, "has no nodes yet"),
-        ("drive_start", {"way": "tree", "motions": ["m99"]}, "motion 'm99' is not open"),
+        ("drive_start", {"way": "tree", "motions": ["m99"]}, "clip 'm99' is not open"),
         ("drive_keep", {"seconds": 1e9}, "expected more than 0 and up to 60 s to save"),
         ("drive_request", {"direction": "left"}, "expected a finite number"),
     ],

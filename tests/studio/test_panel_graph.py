@@ -153,7 +153,7 @@ def test_path_is_followed(page: FakePage, graph: dict[str, Any]) -> None:
     why = page.do("graph_follow", threshold=graph["suggested"], stretches=corner, clean=False)["why"]
     # The walks turn by about 0.7 rad/s at 1.3 m/s.
     assert re.search(r"The path turns by 90° within 1 m at 2\.\d m; the clips turn by 3\d° at most", why)
-    with pytest.raises(Failed, match="choose a style for every segment"):
+    with pytest.raises(Failed, match="choose an action for every segment"):
         page.do("graph_follow", threshold=0.1, stretches=[*stretches, {"points": [[9, 9]], "label": None}])
     with pytest.raises(Failed, match=r"at least 0\.5 m long"):
         page.do("graph_follow", threshold=0.1, stretches=[{"points": [[0, 0], [0.1, 0]], "label": None}])

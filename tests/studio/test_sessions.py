@@ -81,7 +81,7 @@ def test_a_command_that_is_sent_again_is_not_done_again(server: Server) -> None:
         assert page.do("list")["files"]
         assert again not in page.answers
         assert page.do("motion", motion=motion)["motion"] == motion
-        with pytest.raises(Failed, match="motion 'm2' is not open"):
+        with pytest.raises(Failed, match="clip 'm2' is not open"):
             page.do("motion", motion="m2")
 
 

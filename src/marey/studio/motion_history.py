@@ -180,7 +180,7 @@ class Motions:
         """Return an open motion with its history."""
         with self._lock:
             if name not in self._opened:
-                raise UnknownName(f"motion {name[:40]!r} is not open")
+                raise UnknownName(f"clip {name[:40]!r} is not open")
             return self._opened[name]
 
     def recording(self, name: str) -> Recording:
@@ -344,7 +344,7 @@ class Motions:
         while self._closed and self._bytes(*more) + size > MAX_BYTES:
             del self._closed[next(iter(self._closed))]
         if self._bytes(*more) + size > MAX_BYTES:
-            raise InvalidValue(f"more than {MAX_BYTES / 2**30:g} GB of motion data would be open; close some motions")
+            raise InvalidValue(f"more than {MAX_BYTES / 2**30:g} GB of motion data would be open; close some clips")
 
     def _bytes(self, *more: Recording) -> int:
         """Return the bytes of all motions, their history and reservations. Arrays shared by steps count once."""

@@ -357,7 +357,7 @@ def compare_frames(first: Motion, second: Motion, threshold: float | None, setti
     return {
         "columns": [first.name[:20], second.name[:20], "Distance"], "rows": rows, "files": [str(path)],
         "links": [f"frame:{round(i * first.fps / slower)}" for i in minima[order, 0].tolist()],
-        "notes": [f"{len(minima)} local minima"],
+        "notes": [f"{plural(len(minima), 'pair')} of frames, each more similar than those around it"],
     }  # fmt: skip
 
 

@@ -146,10 +146,10 @@ class RenderInputs(Inputs):
 
 
 class GridInputs(Inputs):
-    """Which local minima a report of a distance grid lists."""
+    """Which pairs of frames are listed."""
 
     threshold: float | None = option(
-        None, "List only local minima up to this distance.", label="Max distance", unit="m", above=0
+        None, "List only pairs of frames up to this distance.", label="Max distance", unit="m", above=0
     )
 
 

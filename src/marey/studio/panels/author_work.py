@@ -99,8 +99,8 @@ def action(
         found = ParametricMotion.build(ready, feature, samples=0, crop=None)
     if at_point and found.n_dims != 3:
         raise InvalidValue(
-            f"a node that is aimed at a point needs three parameters, but this has {', '.join(found.names)}; choose a "
-            "joint target, or turn off “Aim at a point”"
+            f"a node that is controlled by a target point needs the three coordinates of a joint, but this has "
+            f"{', '.join(found.names)}; choose “joint target” under “Control”"
         )
     progress(0.6, "measuring what blends reach")
     built = ActionSpace.build(found, names=("x", "y", "z") if at_point else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from marey.errors import InvalidValue
+from marey.errors import InvalidValue, plural
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +60,7 @@ def rebuild_gaze_map(session: Session, settings: GazeMapSettings) -> dict[str, A
         raise InvalidValue("no gaze map is open; choose the built-in one or a file")
     draft.gaze = GazeMap.build(draft.gaze.examples, settings=settings)
     draft.costs = None
-    return {"notes": [f"the map of {len(draft.gaze.examples)} examples was built again"]}
+    return {"notes": [f"rebuilt the gaze map from {plural(len(draft.gaze.examples), 'example')}"]}
 
 
 def add_node(

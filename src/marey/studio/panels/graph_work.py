@@ -193,7 +193,7 @@ def _list_styles(labels: list[str | None], ends: Floats, names: tuple[str, ...])
     if all(label is None for label in labels):
         return None
     if any(label is None for label in labels):
-        raise InvalidValue(f"choose a style for every segment of the path or for none; available: {', '.join(names)}")
+        raise InvalidValue(f"choose an action for every segment of the path or for none; available: {', '.join(names)}")
     out: list[tuple[float, str]] = []
     for label, end in zip(labels, ends.tolist(), strict=True):
         if out and out[-1][1] == label:
