@@ -346,11 +346,11 @@ _TABLE = (
               "Repair", f"{_EDIT}level", done="leveled"),
     Operation("deseam", "Remove jump", "Fade out a jump. Put the playhead on the first frame after it.", "edit",
               "Repair", f"{_EDIT}deseam", (edits.DeseamSettings,), takes=("motion", "frame"), done="jump removed"),
-    Operation("limits", "Check joint limits", "Learn from clips how far each joint bends, and list where the selected clip "
-              "exceeds this.", group="Repair", call=f"{_WORK}learn_limits", settings=(JointLimitSettings,),
+    Operation("limits", "Check joint limits", "Learn from clips how far each joint bends, and list where the selected "
+              "clip exceeds this.", group="Repair", call=f"{_WORK}learn_limits", settings=(JointLimitSettings,),
               takes=("motion", "motions"), **_NEW),
-    Operation("limit", "Apply joint limits", "Keep joints within the limits learned from other clips, with the feet at their "
-              "contacts.", "edit", "Repair", f"{_WORK}limit_joints", (JointLimitSettings, CleanSettings),
+    Operation("limit", "Apply joint limits", "Keep joints within the limits learned from other clips, with the feet at "
+              "their contacts.", "edit", "Repair", f"{_WORK}limit_joints", (JointLimitSettings, CleanSettings),
               takes=("motion", "motions"), skip=("joint_limits",), done="joints limited"),
     # Files
     Operation("save", "Save as", "Save the selected clip to a new file, in any format.", "edit", "Files",
