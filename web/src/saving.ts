@@ -38,6 +38,7 @@ async function save(app: App, info: MotionInfo): Promise<boolean> {
   const saved = await app.ask("save", { motion: info.motion }).catch(() => null);
   if (!saved) return false;
   app.update(saved.motion);
+  app.notices.answer(info.motion);
   if (saved.url) download(saved.url, saved.path);
   app.notices.info(`Saved ${saved.path}`);
   app.folderChanged.emit();

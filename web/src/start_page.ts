@@ -33,6 +33,11 @@ export class StartPage {
     );
     byId("stage").append(this.element);
     app.motionsChanged.on(() => app.motions.size && this.hide());
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || this.element.hidden || event.defaultPrevented) return;
+      this.hide();
+      event.preventDefault();
+    });
   }
 
   /** Show the page; the server lists samples and recent folders. */

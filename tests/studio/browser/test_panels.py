@@ -164,8 +164,11 @@ def test_an_edited_clip_is_saved_and_closed_with_a_question(tab: Tab, folder: Pa
     tab.until("() => /is still being changed/.test(document.querySelector('#notices').textContent)")
     assert not (folder / "slow_2.bvh").exists()
     tab.page.evaluate("() => marey.changing.clear()")
+    tab.page.get_by_role("button", name="Close slow", exact=True).click()
+    assert tab.page.get_by_role("button", name="Close anyway").is_visible()
     tab.page.keyboard.press("Control+s")
     tab.until("() => marey.selected.info.file === 'slow_2.bvh' && !marey.selected.info.edited")
+    tab.until("() => !document.querySelector('.question')")  # it is answered
     assert (folder / "slow_2.bvh").is_file()
     press(tab, "Apply")
     tab.until("() => marey.selected.info.edited")

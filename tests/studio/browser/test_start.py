@@ -44,6 +44,10 @@ def shared(browser: object, address: str) -> Iterator[Tab]:
 
 
 def test_a_demo_ends_in_something_that_moves(tab: Tab) -> None:
+    tab.page.keyboard.press("Escape")
+    assert not tab.page.locator(".start-page").is_visible()
+    tab.page.get_by_role("button", name="File", exact=True).click()
+    tab.page.get_by_role("menuitem", name="Start page").click()
     tab.page.get_by_text("Clean a sliding walk").click()
     tab.until("() => marey.motions.size === 2 && marey.playback.playing && !!marey.selected.character.pose")
     assert not tab.page.locator(".start-page").is_visible()

@@ -77,10 +77,15 @@ export class Notices {
     // Of several brief ones, such as those about closed clips, the last is enough.
     if (brief) for (const old of this.host.querySelectorAll(".question.brief")) old.remove();
     // A question that is asked again is shown once.
-    if (motion) for (const old of this.host.querySelectorAll<HTMLElement>(".question")) if (old.dataset["motion"] === motion) old.remove();
+    if (motion) this.answer(motion);
     const box = el("div", { class: `notice question${brief ? " brief" : ""}`, role: "status", data: { motion } }, el("span", { text: capitalize(text) }), ...buttons, close);
     this.host.append(box);
     if (brief) setTimeout(() => box.remove(), ERROR_MS);
+  }
+
+  /** Remove the questions about a clip. */
+  answer(motion: string): void {
+    for (const old of this.host.querySelectorAll<HTMLElement>(".question")) if (old.dataset["motion"] === motion) old.remove();
   }
 
   /** Show a running job with a cancel button. */
