@@ -14,8 +14,9 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from benchmark_tables import fill_page  # noqa: E402
+from command_pages import write_commands  # noqa: E402
 from concept_pages import write_concepts  # noqa: E402
-from gallery_pages import write_gallery  # noqa: E402
+from gallery_pages import write_gallery, write_page  # noqa: E402
 from notebook_pages import write_tutorials  # noqa: E402
 
 import marey  # noqa: E402
@@ -28,7 +29,8 @@ version = release = marey.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 4
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+smartquotes = False  # quotes of code in the help of commands stay as they are
 html_theme = "pydata_sphinx_theme"
 html_title = "marey"
 html_theme_options = {
@@ -152,49 +154,9 @@ def write_api(folder: Path) -> None:
                     "   :members:",
                 ]
                 page.append("```")
-        _write(folder / f"{package}.md", page)
+        write_page(folder / f"{package}.md", page)
         index.append(package)
-    _write(folder / "index.md", [*index, "```"])
-
-
-def write_commands(folder: Path) -> None:
-    """Write one page for each command, with the help of all its subcommands."""
-    import click
-
-    from marey.cli.main import SECTIONS, cli
-
-    folder.mkdir(parents=True, exist_ok=True)
-
-    def write_help(command: click.Command, context: click.Context, page: list[str], level: int) -> None:
-        page += [f"{'#' * level} {context.command_path}", "", "```text", command.get_help(context), "```", ""]
-        if isinstance(command, click.Group):
-            for name in command.list_commands(context):
-                inner = command.get_command(context, name)
-                if inner is not None and not inner.hidden:
-                    write_help(inner, click.Context(inner, info_name=name, parent=context), page, level + 1)
-
-    names = cli.context_settings["help_option_names"]
-    top = click.Context(cli, info_name="marey", max_content_width=80, terminal_width=80, help_option_names=names)
-    index = ["# Command line reference", ""]
-    for title, commands in SECTIONS.items():
-        index += ["```{toctree}", f":caption: {title}", ":maxdepth: 1", ""]
-        for name in commands:
-            command = cli.get_command(top, name)
-            assert command is not None
-            page: list[str] = []
-            context = click.Context(command, info_name=name, parent=top, max_content_width=80, terminal_width=80)
-            write_help(command, context, page, 1)
-            _write(folder / f"{name}.md", page)
-            index.append(name)
-        index += ["```", ""]
-    _write(folder / "index.md", index)
-
-
-def _write(path: Path, lines: list[str]) -> None:
-    """Write a page if it has changed, so that Sphinx reads only those again."""
-    text = "\n".join(lines) + "\n"
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")
+    write_page(folder / "index.md", [*index, "```"])
 
 
 def setup(app: Any) -> None:

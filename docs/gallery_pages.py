@@ -62,13 +62,14 @@ def write_gallery(folder: Path) -> None:
                 old.unlink()
             draw_script(script, picture)
         page = [f"# {title}", "", text, "", f"![{title}]({picture.name})", "", "```python", code, "```"]
-        _write(folder / f"{script.stem}.md", page)
+        write_page(folder / f"{script.stem}.md", page)
         index += [f"[![{title}]({picture.name})]({script.stem}.md) [{title}]({script.stem}.md)", ""]
         pages.append(script.stem)
-    _write(folder / "index.md", [*index, "::::", "", "```{toctree}", ":hidden:", "", *pages, "```"])
+    write_page(folder / "index.md", [*index, "::::", "", "```{toctree}", ":hidden:", "", *pages, "```"])
 
 
-def _write(path: Path, lines: list[str]) -> None:
+def write_page(path: Path, lines: list[str]) -> None:
+    """Write a page if it has changed, so that Sphinx reads only those again."""
     text = "\n".join(lines) + "\n"
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8")
