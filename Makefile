@@ -16,7 +16,7 @@ VALIDATOR := $(VENV)/.validator
 # The studio's page is built by the install; here with the type checker, which the tests run.
 PAGE := $(VENV)/.page
 
-.PHONY: help demo test test-all test-jit test-lowest fuzz faults check pytest browser bench papers docs page kernels wheel clean
+.PHONY: help demo test test-all test-jit test-lowest fuzz faults check pytest browser bench papers docs links page kernels wheel clean
 
 demo: $(KERNELS)
 	$(BIN)/marey demo
@@ -34,6 +34,7 @@ help:
 	@echo 'make bench        marey bench, with the libraries that it compares with'
 	@echo 'make papers       results of the papers, computed again on recorded clips'
 	@echo 'make docs         build the documentation site into build/docs'
+	@echo 'make links        try the addresses of other sites in the documentation'
 	@echo 'make page         build the page of the studio'
 	@echo 'make kernels      compile the kernels that changed'
 	@echo 'make wheel        build sdist and wheel into dist, and try the wheel in an empty environment'
@@ -90,6 +91,9 @@ docs: $(VENV)/.docs $(KERNELS)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo build/docs/index.html
 
+links: $(VENV)/.docs $(KERNELS)
+	$(BIN)/python -m sphinx -q -b linkcheck docs build/links
+
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "marey needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
@@ -137,4 +141,4 @@ $(PAGE): $(STAMP) web/package.json web/build.py $(shell find web/src -type f 2>/
 
 clean:
 	rm -rf $(VENV) build dist demo_out samples_out .hypothesis .pytest_cache .mypy_cache .ruff_cache \
-	  web/node_modules src/marey/studio/page src/marey/_kernels.*
+	  docs/reference web/node_modules src/marey/studio/page src/marey/_kernels.*

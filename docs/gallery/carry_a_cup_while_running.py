@@ -10,4 +10,4 @@ run = sample("run", seconds=3.0).motion
 cup = sample("carry_cup", seconds=3.0).motion
 
 shown = [run, marey.transplant(run, cup, joints=["right_upper_arm", "right_forearm", "right_hand"])]
-options = {"camera": "side", "apart": True}
+options = {"apart": True}

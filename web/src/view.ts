@@ -189,9 +189,11 @@ function start(): void {
   const viewKey = viewbar(byId("viewbar"), player);
   const names = data.motions.map((motion, i): [string, string] => [String(i), motion.info.name]);
   if (names.length > 1) {
+    const all = location.hash === "#all"; // of the page's address
+    player.showAll(all);
     byId("topbar").append(
       choice("Clip", names, "0", (value) => player.select(Number(value))),
-      toggle("Show all", false, (on) => player.showAll(on), "Show all clips at once"),
+      toggle("Show all", all, (on) => player.showAll(on), "Show all clips at once"),
     );
   }
   const dark = button("◐", () => themes.toggle(), "Switch between light and dark theme", "quiet");

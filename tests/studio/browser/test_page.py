@@ -559,5 +559,10 @@ def test_offline_player(browser: Any, folder: Path, tmp_path: Path) -> None:
     assert frame(tab) == 0
     tab.page.get_by_label("Clip").select_option("1")
     assert tab.get("marey.playback.nFrames") == len(marey.load(folder / "kick.bvh"))
+    assert tab.get("marey.characters.map((each) => each.visible)") == [False, True]
+    tab.page.goto("about:blank")
+    tab.page.goto(f"{page.as_uri()}#all")
+    tab.until("() => !!window.marey && marey.stage.drawn > 1")
+    assert tab.get("marey.characters.map((each) => each.visible)") == [True, True]
     assert tab.complaints == []
     assert json.loads(tab.get("document.getElementById('marey-data').textContent"))["motions"]
