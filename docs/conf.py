@@ -159,6 +159,16 @@ def write_api(folder: Path) -> None:
     write_page(folder / "index.md", [*index, "```"])
 
 
+def mark_lines(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Mark lines of code and the options in them: site.css indents wrapped lines and keeps options whole."""
+
+    def mark(block: re.Match[str]) -> str:
+        code = re.sub(r"(?<![\w-])--?[a-z][\w-]*", r'<span class="code-option">\g<0></span>', block[1])
+        return "<pre>" + "".join(f'<span class="code-line">{line}</span>' for line in code.splitlines(True)) + "</pre>"
+
+    context["body"] = re.sub(r"<pre>(.*?)</pre>", mark, context.get("body", ""), flags=re.S)
+
+
 def setup(app: Any) -> None:
     """Write the generated pages, before Sphinx lists the sources."""
     write_api(HERE / "reference" / "api")
@@ -167,6 +177,7 @@ def setup(app: Any) -> None:
     write_gallery(HERE / "reference" / "gallery")
     write_tutorials(HERE / "reference" / "tutorials")
     app.connect("source-read", fill_page)
+    app.connect("html-page-context", mark_lines)
     app.connect("autodoc-skip-member", skip_deprecated)
     app.connect("autodoc-process-signature", sign_settings)
     app.connect("autodoc-process-docstring", list_options, priority=390)
