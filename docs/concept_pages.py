@@ -26,7 +26,7 @@ def show_matches() -> list[marey.Motion]:
     take = replace(sample("medley", fps=30.0, kicks=4, punches=2, reaches=2).motion, name="take")
     one = next(label for label in take.labels if label.name == "kick")
     found = marey.MatchWeb.build([take]).search("take", one.start, one.stop, threshold=0.07)
-    kicks = [replace(take[match.start : match.stop], name=f"match {k}") for k, match in enumerate(found)]
+    kicks = [replace(take[match.start : match.stop], name=f"match {k + 1}") for k, match in enumerate(found)]
     return place_apart(kicks, 1.2)
 
 
