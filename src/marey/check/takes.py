@@ -97,24 +97,31 @@ def find_same_takes(clips: Sequence[KeyPoses]) -> list[tuple[int, int, float, fl
     times = np.concatenate([clip.times for clip in clips])
     pairs = KDTree(np.concatenate([clip.rotations for clip in clips])).query_pairs(_RADIUS, output_type="ndarray")
     pairs = pairs[owners[pairs[:, 0]] != owners[pairs[:, 1]]]
-    found: dict[int, tuple[int, int, float, float]] = {}
+    if not len(pairs):
+        return []
     keys = owners[pairs[:, 1]] * len(clips) + owners[pairs[:, 0]]
     order = np.argsort(keys, kind="stable")
     pairs = pairs[order]
-    offsets = times[pairs[:, 1]] - times[pairs[:, 0]]
+    offsets, own = times[pairs[:, 1]] - times[pairs[:, 0]], times[pairs[:, 1]]
     edges = np.r_[0, np.flatnonzero(np.diff(keys[order])) + 1, len(pairs)]
     best, counts = np.empty(len(edges) - 1, dtype=np.int64), np.empty(len(edges) - 1, dtype=np.int64)
     takes_kernels.count_in_time(offsets, edges, _IN_TIME, best, counts)
-    for group in np.flatnonzero(counts >= _FEWEST).tolist():
-        rows = np.arange(edges[group], edges[group + 1])
-        rows = rows[np.abs(offsets[rows] - offsets[best[group]]) < _IN_TIME]
-        earlier, later = owners[pairs[rows[0]]].tolist()
-        shared, offset = len(rows), float(np.median(offsets[rows]))
-        span = times[pairs[rows, 1]]
+    in_time = np.abs(offsets - np.repeat(offsets[best], np.diff(edges))) < _IN_TIME
+    first = np.minimum.reduceat(np.where(in_time, own, np.inf), edges[:-1])
+    last = np.maximum.reduceat(np.where(in_time, own, -np.inf), edges[:-1])
+    lengths = np.array([np.ptp(clip.times) if len(clip.times) else 0.0 for clip in clips])
+    shorter = lengths[owners[pairs[edges[:-1]]]].min(axis=1)
+    is_long = last - first > np.maximum(_SHORTEST, _PART * shorter)
+    found: dict[int, tuple[int, int, float, float]] = {}
+    for group in np.flatnonzero((counts >= _FEWEST) & is_long).tolist():
+        rows = slice(edges[group], edges[group + 1])
+        earlier, later = owners[pairs[edges[group]]].tolist()
+        if later in found:
+            continue
+        offset = float(np.median(offsets[rows][in_time[rows]]))
         ours, theirs = clips[later].times, clips[earlier].times + offset
         low, high = max(ours[0], theirs[0]) - _IN_TIME, min(ours[-1], theirs[-1]) + _IN_TIME
         n_poses = min(int(((each >= low) & (each <= high)).sum()) for each in (ours, theirs))
-        is_long = np.ptp(span) > max(_SHORTEST, _PART * min(np.ptp(ours), np.ptp(theirs)))
-        if later not in found and is_long and shared >= max(_FEWEST, _SHARED * n_poses):
-            found[later] = (later, earlier, float(span.min()), float(span.max()))
+        if counts[group] >= max(_FEWEST, _SHARED * n_poses):
+            found[later] = (later, earlier, float(first[group]), float(last[group]))
     return list(found.values())
