@@ -231,7 +231,7 @@ def figure_of_eight(radius: float = 3.0, n: int = 400) -> Floats:
     return np.asarray(np.concatenate([left, (left * [-1.0, 1.0])[1:]]))
 
 
-def held_bytes(thing: Any) -> int:
+def count_bytes(thing: Any) -> int:
     """Return the number of bytes in all arrays that can be reached from an object, each counted once."""
     seen: set[int] = set()
     total, todo = 0, [thing]

@@ -66,7 +66,7 @@ def list_targets(model: ClipModel, node: str, nodes: tuple[str, ...] | None) -> 
 def list_rings(graph: ParametricMotionGraph) -> dict[str, list[str]]:
     """Return for each node a list with the node that follows it while the character turns; the list is empty if there
     is none."""
-    return {name: list(turning_ring(graph, name)[-1:]) for name in graph.nodes}
+    return {name: list(find_turning_ring(graph, name)[-1:]) for name in graph.nodes}
 
 
 def build_table(model: ClipModel, kind: str, nodes: tuple[str, ...] | None) -> ValueTable:
