@@ -29,7 +29,8 @@ StrPath = str | os.PathLike[str]
 class CheckedFile:
     """The report on a clip of a file.
 
-    path : the file. clip : name of the clip if the file has several, else "".
+    path : the file.
+    clip : name of the clip if the file has several, else "".
     """
 
     path: str
