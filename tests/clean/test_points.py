@@ -129,7 +129,7 @@ def test_soles_are_found_in_the_motion_if_the_rest_pose_does_not_stand():
     with pytest.raises(
         InvalidValue,
         match="the rest pose is not a standing pose, so it does not show the soles; pass a motion in which the feet "
-        "stand as `standing=`",
+        "stand as `standing`",
     ):
         contact_points(other.skeleton)
     with pytest.raises(InvalidValue, match="floor must be None if the rest pose"):

@@ -105,7 +105,7 @@ def test_bad_input(chain):
         ActionSequence([])
     with pytest.raises(InvalidValue, match="at least one action, each an Action"):
         ActionSequence([3])
-    with pytest.raises(InvalidValue, match="either `repeat=True` or `then=`, not both"):
+    with pytest.raises(InvalidValue, match="either `repeat` or `then`, not both"):
         ActionSequence(["left"], then="right", repeat=True)
     with pytest.raises(InvalidValue, match="must be the name of a node, not ''"):
         Action("")

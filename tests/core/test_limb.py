@@ -527,7 +527,7 @@ def test_the_larger_bend_is_forwards():
 def test_a_limb_that_never_bends_needs_a_fallback():
     for angles in (np.zeros(10), np.full(10, np.deg2rad(2.5)), np.full(10, np.pi)):
         with pytest.raises(
-            InvalidValue, match="never bends, so its hinge axis cannot be found; pass an axis as `fallback=`"
+            InvalidValue, match="never bends, so its hinge axis cannot be found; pass an axis as `fallback`"
         ):
             find_hinge(-Y, -Y, bends(angles))
         np.testing.assert_allclose(find_hinge(-Y, -Y, bends(angles), fallback=2.0 * Z), Z, rtol=0, atol=1e-12)

@@ -77,7 +77,7 @@ def contact_points(
         if standing is None:
             raise InvalidValue(
                 "the rest pose is not a standing pose, so it does not show the soles; pass a motion in "
-                "which the feet stand as `standing=`"
+                "which the feet stand as `standing`"
             )
         ups = _find_standing_up(standing, feet)
     points: list[ContactPoint] = []

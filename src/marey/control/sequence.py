@@ -109,9 +109,7 @@ class ActionSequence:
         if not self.actions or not all(isinstance(each, Action) for each in self.actions):
             raise InvalidValue("actions must contain at least one action, each an Action or the name of a node")
         if repeat and then is not None:
-            raise InvalidValue(
-                "pass either `repeat=True` or `then=`, not both: a sequence either repeats or ends in a node"
-            )
+            raise InvalidValue("pass either `repeat` or `then`, not both: a sequence either repeats or ends in a node")
         self.repeat = bool(repeat)
         self._last = self.actions[-1] if then is None else Action(then) if isinstance(then, str) else then
         self._at, self._played = 0, 0

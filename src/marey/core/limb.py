@@ -76,7 +76,7 @@ def find_hinge(
     if bend.max(initial=0.0) >= np.sin(_STRAIGHT) and np.linalg.norm(axis) > _NOTHING**2:
         return set_readonly(axis / np.linalg.norm(axis))
     if fallback is None:
-        raise InvalidValue("the limb never bends, so its hinge axis cannot be found; pass an axis as `fallback=`")
+        raise InvalidValue("the limb never bends, so its hinge axis cannot be found; pass an axis as `fallback`")
     (given,) = _check_arguments(where, hinge=fallback)
     return set_readonly(given.copy())
 

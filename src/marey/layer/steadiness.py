@@ -57,7 +57,7 @@ def wobble(motion: Motion, stride: float | None = None) -> float:
     rate = stride_rate(motion) if stride is None else stride
     if rate is None or not rate > 0.0:
         raise InvalidValue(
-            f"{motion.name!r} has no strides to compare its wobble with; pass a stride frequency in Hz as `stride=`"
+            f"{motion.name!r} has no strides to compare its wobble with; pass a stride frequency in Hz as `stride`"
         )
     path = neck_path(motion)
     n = len(path)
