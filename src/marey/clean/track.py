@@ -161,7 +161,7 @@ def _find_paths(
 ) -> tuple[Floats, Floats, Floats | None]:
     """Compute the world paths of points (F, K, 3), hips (F, 3) and, on request, head (F, 3).
 
-    Paths of points on parts of the body that roll are slip paths; see `marey.clean.body`.
+    Paths of points on parts of the body that roll are slip paths; see `marey.clean.body_parts`.
     """
     roles = motion.skeleton.roles
     head = roles.get("head") if with_head else None
