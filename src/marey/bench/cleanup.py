@@ -81,10 +81,10 @@ def bench_stream(path: str) -> Iterator[BenchResult]:
     tracemalloc.start()
     try:
         _time_pushes([stream], coming, _WATCHED)
-        count_bytes = tracemalloc.get_traced_memory()[0]
+        held_bytes = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    yield at_most("stream", f"memory held after {_WATCHED:,} more frames", count_bytes / 1024, "kB", 16)
+    yield at_most("stream", f"memory held after {_WATCHED:,} more frames", held_bytes / 1024, "kB", 16)
 
 
 def _repeat_frames(motion: Motion) -> Iterator[tuple[Any, Any, Any]]:
