@@ -55,8 +55,7 @@ class AsfSkeleton:
     parents : (N,) index of each bone's parent bone; -1 for the root.
     directions : (N, 3) unit vectors in world axes; 0 for the root.
     lengths : (N,) in the file's unit; 0 for the root.
-    axes : (N, 4) world rotation of each bone's own coordinate frame, in which its angles are measured; 1 0 0 0 for the
-        root.
+    axes : (N, 4) world rotation of each bone's own coordinate frame, in which its angles are; 1 0 0 0 for the root.
     dofs : the values that each bone's AMC line holds, in order: "rx", "ry", "rz", "tx", "ty", "tz", "l".
     root_position : (3,) the root's position before any motion, in the file's unit.
     root_rotation : (4,) the root's orientation before any motion.
