@@ -3,6 +3,7 @@ finding transitions."""
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ from marey.compare import Clouds, frame_weights, point_clouds
 from marey.compare.pairing import choose_runner
 from marey.core.arrays import Ints
 from marey.core.labels import Label
-from marey.errors import NoResult
+from marey.errors import NoResult, plural
 from marey.find import MotionIndex, SearchSettings
 from marey.find.match_graph import Candidates
 from marey.find.region import make_rules
@@ -40,11 +41,16 @@ DEEP = 3
 # Limit in meters of a search for transitions, and number of frames to search.
 LIMIT, GRAPH_FRAMES = 0.01, 20_000
 _LABELS = ("kick", "punch", "reach", "walk")
+# Subfolder of `MAREY_DATA` with recorded clips.
+_RECORDED = "cmu"
 
 
 def bench_library(path: str, n_frames: int = FRAMES) -> Iterator[BenchResult]:
-    """Time a generated library in one process; `path` is ignored. Times are of this process, regardless of other
-    load."""
+    """Time a generated library in one process, and a scan of recorded clips if `MAREY_DATA` is set; `path` is ignored.
+
+    Times are the processor time of this process, regardless of other load. Threads of the matrix library that wait for
+    work count too, so set `OPENBLAS_NUM_THREADS=1` on a busy machine.
+    """
     clips = list(sample_library(n_frames))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -70,6 +76,23 @@ def bench_library(path: str, n_frames: int = FRAMES) -> Iterator[BenchResult]:
         yield against_floor("library", what, "s", "its part of building all", (added, indexing / len(files)), 2.0)
     yield from bench_queries(clips)
     yield bench_limit(clips[:: max(n_frames // GRAPH_FRAMES, 1)])
+    yield from bench_recorded()
+
+
+def bench_recorded() -> Iterator[BenchResult]:
+    """Time the scan of recorded BVH files, if the folder `MAREY_DATA` has any."""
+    folder = Path(os.environ.get("MAREY_DATA", "")) / _RECORDED
+    files = sorted(folder.rglob("*.bvh")) if os.environ.get("MAREY_DATA") else []
+    if not files:
+        return
+
+    def scan() -> None:
+        with tempfile.TemporaryDirectory() as cache:
+            MotionSet.open(folder, pattern="*.bvh", cache=cache).summarize()
+
+    loading, scanning = _time(lambda: [load_motion(file) for file in files], 3), _time(scan, 3)
+    what = f"scan of {plural(len(files), 'recorded file')}"
+    yield against_floor("library", what, "s", "loading them", (scanning, loading), 1.5)
 
 
 def bench_limit(clips: list[LibraryClip]) -> BenchResult:

@@ -37,7 +37,8 @@ def command(names: tuple[str, ...], file: str | None, full: bool, as_json: bool)
 
     NAMEs are listed below; the default is all of them. `stream` cleans 110,000 frames one by one, which takes a few
     seconds; `studio` streams for one minute, and `pmg` takes minutes. If the environment variable MAREY_DATA names
-    a folder with recorded walks in cmu/016, `pmg` also measures walkers built from a random half of them.
+    a folder with recorded clips in cmu, `library` also scans them, and `pmg` also measures walkers built from a random
+    half of the walks in cmu/016.
 
     Other packages are measured if they are installed: pip install 'marey[bench]'. The exit code is 1 if a goal is
     missed.
