@@ -181,7 +181,7 @@ def test_bad_commands(graph):
         stream.request(direction=float("nan"))
     with pytest.raises(InvalidValue, match="speed must be at least 0 meters per second"):
         stream.request(speed=-1.0)
-    with pytest.raises(InvalidValue, match="start must be a node"):
+    with pytest.raises(InvalidValue, match="start, a node, must be"):
         GraphStream(graph, start=10**6)
     with pytest.raises(InvalidValue, match="n_directions must be from 2 to 3600"):
         direction_table(graph, 1)

@@ -274,7 +274,7 @@ def test_an_obstacle_is_named():
         graph.follow([[0.0, 0.0], [0.0, 5.0]], avoid=[[0.0, 0.0, 2.0]])
     with pytest.raises(InvalidValue, match="avoid"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], avoid=[[0.0, 0.0]])
-    with pytest.raises(InvalidValue, match="start must begin with a node from 0 to"):
+    with pytest.raises(InvalidValue, match="start, a node, must be from 0 to"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], start=(99999, (0.0, 0.0, 0.0)))
     with pytest.raises(InvalidValue, match="start must be .node, placement"):
         graph.follow([[0.0, 0.0], [0.0, 5.0]], start=99999)

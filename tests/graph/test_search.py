@@ -234,7 +234,7 @@ def test_impossible_requests_are_refused(graph):
         search(graph, KeepSpeed(1.0, 2.0), window=0.3, step=0.6)
     with pytest.raises(InvalidValue, match="must return costs of at least 0, not -1.0"):
         search(graph, FunctionObjective(lambda walk, edge: -1.0, lambda walk: False), start=0)
-    with pytest.raises(InvalidValue, match="start must be a node from 0 to"):
+    with pytest.raises(InvalidValue, match="start, a node, must be from 0 to"):
         search(graph, KeepSpeed(1.0, 2.0), start=10**6)
     with pytest.raises(InvalidValue, match="speed must be at least 0 m/s, not -1$"):
         KeepSpeed(-1.0, 2.0)
@@ -244,5 +244,5 @@ def test_impossible_requests_are_refused(graph):
         ReachPoint((1.0, 2.0), -1.0)
     with pytest.raises(InvalidValue, match="max_error must be at least 0 m, not nan"):
         ReachClip(2, (0.0, 0.0, 0.0), float("nan"))
-    with pytest.raises(InvalidValue, match="nodes must be numbers from 0 to"):
+    with pytest.raises(InvalidValue, match="the index of a node must be from 0 to"):
         shortest_walk(graph, 0, -1)

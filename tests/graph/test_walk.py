@@ -156,7 +156,7 @@ def test_walks_of_no_length_are_refused(graph, seconds):
 
 
 def test_a_walk_starts_at_a_node_of_the_graph(graph):
-    with pytest.raises(InvalidValue, match="start must be a node from 0 to"):
+    with pytest.raises(InvalidValue, match="start, a node, must be from 0 to"):
         graph.random_walk(1.0, start=10**9)
 
 

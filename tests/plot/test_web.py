@@ -33,7 +33,7 @@ def test_minima_chains_and_bridges_lie_where_they_are():
 
 def test_bad_use():
     web = kick_web()
-    with pytest.raises(InvalidValue, match="start and stop must be frames within 0 to"):
+    with pytest.raises(InvalidValue, match="start and stop must be frames with 0 <= start < stop"):
         draw_web_grid(web, 0, 1, rows=(5, 5))
     with pytest.raises(UnknownName, match="no clip 'take7'"):
         draw_web_grid(web, 0, "take7")

@@ -132,7 +132,7 @@ def test_force_accepts_motions_that_are_too_far_apart():
         ({"parents": [-1, -1, 0]}, "exactly one -1 for the reference"),
         ({"parents": [-1, 0]}, r"parents must have shape \(3,\)"),
         ({"parents": [-1, 0, 0], "reference": 1}, "either parents or reference"),
-        ({"reference": 3}, "must be the index of a motion, from 0 to 2"),
+        ({"reference": 3}, "reference, the index of a motion, must be from 0 to 2"),
         ({"landmarks": [1, 2]}, r"landmarks must have shape \(3,\) or \(3, L\), frames of each motion, not \(2, 1\)"),
         ({"landmarks": [1, 2, 9999]}, "landmarks of 'reach 2' must be increasing frames from 0 to"),
         ({"landmarks": [[5, 2], [1, 2], [1, 2]]}, "must be increasing frames"),

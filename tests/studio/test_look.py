@@ -187,8 +187,8 @@ def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
             "InvalidValue: label 'x' ends at frame 999, but the motion has only 121 frames",
         ),
         ("set_labels", {"labels": [{"name": "", "start": 0, "stop": 9}]}, "name of a label must be a non-empty string"),
-        ("curves", {"curve": "position", "joint": 99}, "expected a joint from 0 to"),
-        ("cloud", {"frame": 121}, "expected a frame from 0 to 120, got 121"),
+        ("curves", {"curve": "position", "joint": 99}, "joint must be from 0 to"),
+        ("cloud", {"frame": 121}, "frame must be from 0 to 120, not 121"),
         ("cloud", {"frame": 1, "window": 99}, "expected a window of 0 to 10 s"),
         ("undo", {}, "nothing to undo"),
         ("live_start", {"rate": 2**52}, "expected 1 to 240 frames per second"),
@@ -196,7 +196,7 @@ def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
         (
             "align",
             {"frame": 0, "to": "m1", "to_frame": 999},
-            "InvalidValue: expected a frame of 'walk' from 0 to 120, got 999",
+            "InvalidValue: frame of 'walk' must be from 0 to 120, not 999",
         ),
     ],
 )

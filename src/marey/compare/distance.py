@@ -87,10 +87,7 @@ def frame_distances(
 
 
 def _frame(clouds: Clouds, frame: int, default: str) -> int:
-    i = check_index(frame, "frame")
-    if not 0 <= i < len(clouds):
-        raise InvalidValue(f"frame of {describe_clip(clouds, default)} must be from 0 to {len(clouds) - 1}, not {i}")
-    return i
+    return check_index(frame, f"frame of {describe_clip(clouds, default)}", len(clouds))
 
 
 def _frames(clouds: Clouds, given: ArrayLike, default: str) -> Floats:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from marey.control.inertia_kernels import MovingFrame, PlacedPose, decay, extrapolate, place_pose, rebase
 from marey.control.inertia_reel import Reel
-from marey.core.arrays import Floats, check_number, freeze_array, set_readonly
+from marey.core.arrays import Floats, check_index, check_number, freeze_array, set_readonly
 from marey.deprecation import warn_renamed
 from marey.errors import InvalidValue
 from marey.maths import rigid2d
@@ -44,7 +44,7 @@ class InertialPlayer:
     def __init__(self, reel: Reel, *, half_life: float = 0.1, row: int = 0, place: ArrayLike | None = None) -> None:
         self.reel = reel
         self._y = 2.0 * math.log(2.0) / check_number(half_life, "half_life in seconds", above=True)
-        self.row = self._check_row(row)
+        self.row = check_index(row, "row", len(self.reel))
         self.place = (
             set_readonly(rigid2d.invert(reel.ground[self.row])) if place is None else freeze_array(place, "place", (3,))
         )
@@ -98,7 +98,7 @@ class InertialPlayer:
 
         place : rigid2d that places the new clip in the world; by default the character keeps its position and heading.
         """
-        reel, to, dt = self.reel, self._check_row(row), 1.0 / self.reel.fps
+        reel, to, dt = self.reel, check_index(row, "row", len(self.reel)), 1.0 / self.reel.fps
         # Extrapolate the current clip by one frame from its rates; this works even on its last frame.
         x, v = self.offset
         decay(x, v, self._y, dt)
@@ -128,11 +128,6 @@ class InertialPlayer:
         out_root, out = np.empty(3), np.empty(rotations.shape)
         place_pose(root, rotations, self.place, x, out_root, out)
         return PlacedPose(set_readonly(out_root), set_readonly(out))
-
-    def _check_row(self, row: int) -> int:
-        if not 0 <= row < len(self.reel):
-            raise InvalidValue(f"row must be from 0 to {len(self.reel) - 1}, not {row}", parameter="row")
-        return int(row)
 
 
 def _make_moving_frame(reel: Reel, row: int) -> MovingFrame:

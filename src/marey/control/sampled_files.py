@@ -184,13 +184,13 @@ def _read_character(content: dict[str, Any], path: Path, data: bytes) -> Sampled
         )  # fmt: skip
         if points:
             motion = replace(motion, contacts=Contacts(points, _read_runs(entry["contacts"], len(points), n_frames)))
-        node = _check_below(entry["node"], len(nodes), "node")
+        node = check_index(entry["node"], "node", len(nodes))
         clips.append(
             SampledClip(
                 node,
                 freeze_array(entry["parameters"], "parameters", (len(nodes[node].parameters),)),
                 motion,
-                _check_below(entry["decide"], n_frames, "decide"),
+                check_index(entry["decide"], "decide", n_frames),
                 freeze_array(entry["place"], "place", (3,)),
                 freeze_array(entry["path"], "path", (n_path, 2)),
                 None if entry["hit"] is None else freeze_array(entry["hit"], "hit", (3,)),
@@ -199,7 +199,7 @@ def _read_character(content: dict[str, Any], path: Path, data: bytes) -> Sampled
         rows += [(i, *each) for each in entry["next"]]
     half = check_index(content["half"], "half")
     transitions = _read_transitions(rows, clips, half)
-    start = _check_below(content["start"]["clip"], len(clips), "start")
+    start = check_index(content["start"]["clip"], "start", len(clips))
     tables = _read_tables(content["values"], len(clips), len(nodes))
     return SampledCharacter(content["name"], nodes, tuple(clips), transitions, tables, half, start)
 
@@ -253,10 +253,3 @@ def _read_runs(runs: list[list[list[int]]], n_points: int, n_frames: int) -> Boo
         for begin, stop in each:
             mask[begin:stop, k] = True
     return mask
-
-
-def _check_below(value: Any, count: int, what: str) -> int:
-    index = check_index(value, what)
-    if not 0 <= index < count:
-        raise InvalidValue(f"{what} must be from 0 to {count - 1}, not {index}")
-    return index

@@ -37,7 +37,8 @@ def check_frames(motion: Motion, start: Any, stop: Any, least: int = 1) -> tuple
     end = len(motion) if stop is None else check_index(stop, "stop")
     if not 0 <= first < end <= len(motion):
         raise InvalidValue(
-            f"start and stop must be frames with 0 <= start < stop <= {len(motion)}, not {first} and {end}"
+            f"start and stop must be frames with 0 <= start < stop <= {len(motion)} of {motion.name!r}, "
+            f"not {first} and {end}"
         )
     if end - first < least:
         raise InvalidValue(f"start and stop must be at least {least} frames apart, not {end - first}")

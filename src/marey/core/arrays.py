@@ -175,15 +175,21 @@ def check_number(value: Any, what: str, least: float = 0.0, *, above: bool = Fal
     return number
 
 
-def check_index(value: Any, what: str) -> int:
+def check_index(value: Any, what: str, length: int | None = None) -> int:
     """Return `value` as an int. Anything but an integer, such as 1.5 or "1", raises InvalidValue.
 
+    Parameters
+    ----------
     what : the name of the parameter, or a description for the message.
+    length : number of items that the index selects from; the index must be from 0 to ``length - 1``.
     """
     try:
-        return operator.index(value)
+        index = operator.index(value)
     except TypeError:
         raise InvalidValue(f"{what} must be an integer, not {value!r}", parameter=_find_parameter(what)) from None
+    if length is not None and not 0 <= index < length:
+        raise InvalidValue(f"{what} must be from 0 to {length - 1}, not {index}", parameter=_find_parameter(what))
+    return index
 
 
 def check_type(value: Any, kind: type | tuple[type, ...], what: str, *, remedy: str | None = None) -> Any:
@@ -210,8 +216,9 @@ def check_list(values: Any, kind: type, what: str) -> tuple[Any, ...]:
 
 
 def _find_parameter(what: str) -> str | None:
-    """Return the parameter in ``"ease"`` or ``"ease in seconds"``; None for descriptions such as ``"a frame"``."""
-    name = what.partition(" in ")[0]
+    """Return the parameter in ``"ease"``, ``"ease in seconds"`` or ``"start, a node,"``; None for descriptions such as
+    ``"a frame"``."""
+    name = what.partition(",")[0].partition(" in ")[0]
     return name if name.isidentifier() else None
 
 

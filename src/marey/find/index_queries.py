@@ -41,12 +41,12 @@ def find_poses(index: MotionIndex, clip: int | str | Motion, frame: int, *, max_
     """
     n = check_index(max_matches, "max_matches")
     if isinstance(clip, Motion):
-        at = _check_frame(clip, frame)
+        at = check_index(frame, f"frame of {clip.name!r}", len(clip))
         poses = index.prepare_poses(clip[at : at + 1])
         features, points, own = poses.features[0], poses.clouds.points[0], None
     else:
         k = index.index(clip)
-        at = _check_frame(index.clips[k], frame)
+        at = check_index(frame, f"frame of {index.names[k]!r}", len(index.clips[k]))
         features, points, own = index.features(k)[:, at], index.clouds(k).points[at], (k, at)
     costs = np.full(index.n_frames, np.inf, dtype=np.float32)
     anchors = np.ascontiguousarray(features[None], dtype=np.float32)
@@ -65,13 +65,6 @@ def find_poses(index: MotionIndex, clip: int | str | Motion, frame: int, *, max_
         Match(index.names[c], f, f + 1, float(d), 1)
         for c, f, d in zip(clips.tolist(), (chosen - starts[clips]).tolist(), distances, strict=True)
     )
-
-
-def _check_frame(motion: Motion, frame: int) -> int:
-    at = check_index(frame, "frame")
-    if not 0 <= at < len(motion):
-        raise InvalidValue(f"frame of {motion.name!r} must be from 0 to {len(motion) - 1}, not {at}")
-    return at
 
 
 def _choose_moments(

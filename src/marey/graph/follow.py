@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, convert_array, freeze_array
+from marey.core.arrays import Floats, check_index, convert_array, freeze_array
 from marey.core.settings import operation
 from marey.deprecation import renamed_methods, renamed_parameters
 from marey.errors import InvalidValue, NoResult
@@ -302,10 +302,7 @@ def _find_starts(
                 f"world, not {start!r}"
             )
         node, place = start
-        if not 0 <= node < len(graph.nodes):
-            raise InvalidValue(
-                f"start must begin with a node from 0 to {len(graph.nodes) - 1}, not {node}", parameter="start"
-            )
+        check_index(node, "start, a node,", len(graph.nodes))
         theta, x, z = freeze_array(place, "the start's place", (3,))
         here = rigid2d.apply(np.array([theta, x, z]), paths.points[paths.first[graph.first_out[node]]])
         places = np.array([[np.cos(theta), np.sin(theta), x, z]])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Floats, FrozenRecord, freeze_array
+from marey.core.arrays import Floats, FrozenRecord, check_index, freeze_array
 from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue
 from marey.graph.edge_paths import edge_paths
@@ -197,9 +197,8 @@ class ReachClip(FrozenRecord):
     def begin(self, walk: PartialWalk) -> tuple[_ClipTarget, float, float]:
         """Return the initial memo: the target, and an infinite distance and error."""
         graph = walk.graph
-        number = graph.index(self.clip) if isinstance(self.clip, str) else int(self.clip)
-        if not 0 <= number < len(graph.clips):
-            raise InvalidValue(f"clip must be from 0 to {len(graph.clips) - 1}, not {number}")
+        by_name = isinstance(self.clip, str)
+        number = graph.index(self.clip) if by_name else check_index(self.clip, "clip", len(graph.clips))
         edges = graph.edges
         enters = (edges.clips[:, 1] == number) & edges.blends
         goal = self._goal

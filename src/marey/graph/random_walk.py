@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marey.core.arrays import check_index
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters
-from marey.errors import InvalidValue, NoResult
+from marey.errors import NoResult
 from marey.graph.direction_table import edge_steps
 from marey.graph.settings import GraphWalkSettings, count_frames
 from marey.maths.value_kernels import GoalGrid, iterate_values
@@ -62,9 +63,8 @@ def random_walk(graph: MotionGraph, settings: GraphWalkSettings) -> Walk:
     if start is None:
         weights = np.where(runs if runs.any() else allowed, edges.n_frames, 0).astype(float)
         edge = int(generator.choice(len(edges), p=weights / weights.sum()))
-    elif not 0 <= start < len(graph.nodes):
-        raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, not {start}", parameter="start")
     else:
+        check_index(start, "start, a node,", len(graph.nodes))
         edge = _choose_edge(graph, start, allowed, transition_interval, worth, generator)
     taken = [edge]
     worth.play(edge)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marey.core.arrays import Bools, Ints
+from marey.core.arrays import Bools, Ints, check_index
 from marey.deprecation import renamed_parameters
-from marey.errors import InvalidValue, NoResult
+from marey.errors import NoResult
 
 if TYPE_CHECKING:
     from marey.graph.motion_graph import MotionGraph
@@ -50,8 +50,7 @@ def find_shortest_walk(graph: MotionGraph, before: Ints, after: Ints) -> Walk:
 
     n = len(graph.nodes)
     for node in (*before, *after):
-        if not 0 <= node < n:
-            raise InvalidValue(f"nodes must be numbers from 0 to {n - 1}, not {node}")
+        check_index(node, "the index of a node", n)
     edges = graph.edges
     goals = set(after.tolist())
     away = dijkstra(_make_backward_times(graph), indices=after, min_only=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marey.core.arrays import Bools, Floats, freeze_array
+from marey.core.arrays import Bools, Floats, check_index, freeze_array
 from marey.core.settings import operation
 from marey.deprecation import renamed_parameters, warn_renamed
 from marey.errors import InvalidValue, NoResult
@@ -377,11 +377,10 @@ def _compose(place: Floats, move: Floats) -> Floats:
 def _make_beginnings(
     graph: MotionGraph, objective: Objective, start: int | tuple[int, ArrayLike] | None, allowed: Bools
 ) -> Iterator[PartialWalk]:
-    nodes = range(len(graph.nodes)) if start is None else [start[0] if isinstance(start, tuple) else int(start)]
+    nodes = range(len(graph.nodes)) if start is None else [start[0] if isinstance(start, tuple) else start]
     given = freeze_array(start[1], "the start's place", (3,)) if isinstance(start, tuple) else None
     for node in nodes:
-        if not 0 <= node < len(graph.nodes):
-            raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, not {node}", parameter="start")
+        check_index(node, "start, a node,", len(graph.nodes))
         if start is None and not allowed[list(graph.out_edges(node))].any():
             continue
         empty = PartialWalk(graph, node, place_start(objective, graph, node) if given is None else given, 0, 0.0, None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from marey.clean import get_floor
 from marey.core.annotations import join_contacts
-from marey.core.arrays import Floats, Ints, freeze_array
+from marey.core.arrays import Floats, Ints, check_index, freeze_array
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.feet import feet_from_flag
 from marey.core.motion import Motion
@@ -59,9 +59,7 @@ class GraphStream(PlayedStream):
         self.request(**{name: getattr(settings, name) for name in _COMMANDS})
         table, start, place = self.prepare(settings.label, settings.speed), settings.start, settings.place
         node = int(np.argmax(table.values[:, table.column(settings.direction)])) if start is None else start
-        if not 0 <= node < len(graph.nodes):
-            raise InvalidValue(f"start must be a node from 0 to {len(graph.nodes) - 1}, not {start}", parameter="start")
-        self._node = node
+        self._node = check_index(node, "start, a node,", len(graph.nodes))
         clip, frame = graph.nodes[node]
         here = graph.clips[clip].travel[min(frame, len(graph.clips[clip]) - 1)]
         self._place = (

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from marey.core.arrays import Floats, set_readonly
+from marey.core.arrays import Floats, check_index, set_readonly
 from marey.core.motion import Motion
-from marey.errors import InvalidValue
 from marey.layer.halves import split_body
 from marey.layer.posture import Transfer, check_posture
 from marey.layer.splice_kernels import FULL, NO_TRANSFER, PITCH, FrameTable, LoopRange, SplicePlan, splice_frame
@@ -86,8 +85,7 @@ class Splicer:
 
     def frame(self, f: int) -> tuple[Floats, Floats]:
         """Return the spliced frame f of the lower clip: position of joint 0 (3,) and local rotations (J, 4)."""
-        if not 0 <= f < len(self._moments):
-            raise InvalidValue(f"frame must be from 0 to {len(self._moments) - 1}, not {f!r}")
+        check_index(f, "frame", len(self._moments))
         return self.lower.root_positions[f], self.pose(self.lower.rotations[f], self._hips[f], float(self._moments[f]))
 
     def pose(self, rotations: Floats, hip: Floats, moment: float) -> Floats:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.clean import find_floor
-from marey.core.arrays import Bools, Floats, Ints, check_index
+from marey.core.annotations import check_frames
+from marey.core.arrays import Bools, Floats, Ints
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
@@ -93,18 +94,6 @@ def floor_height(motion: Motion, positions: Floats) -> float:
     return float(np.percentile(lowest, 2.0))
 
 
-def span(motion: Motion, start: int, stop: int | None) -> tuple[int, int]:
-    """Check the half-open range of frames `start` to `stop`. If `stop` is None, it runs to the end."""
-    first = check_index(start, "start")
-    last = len(motion) if stop is None else check_index(stop, "stop")
-    if not 0 <= first < last <= len(motion):
-        raise InvalidValue(
-            f"start and stop must be frames with 0 <= start < stop <= {len(motion)} of {motion.name!r}, "
-            f"not {first} and {last}"
-        )
-    return first, last
-
-
 def spans(
     motions: Motion | Sequence[Motion], start: int | Sequence[int], stop: int | Sequence[int] | None
 ) -> list[tuple[Motion, int, int]]:
@@ -118,7 +107,7 @@ def spans(
         raise InvalidValue(
             f"start and stop must have one entry for each of {len(clips)} motions, not {len(starts)} and {len(stops)}"
         )
-    return [(clip, *span(clip, a, b)) for clip, a, b in zip(clips, starts, stops, strict=True)]
+    return [(clip, *check_frames(clip, a, b)) for clip, a, b in zip(clips, starts, stops, strict=True)]
 
 
 def forward(heading: float) -> Floats:

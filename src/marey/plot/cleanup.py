@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.clean import point_paths
+from marey.core.annotations import check_frames
 from marey.core.arrays import Bools, Floats
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, UnknownName, similar
 from marey.plot import style
-from marey.plot.body import span
 from marey.plot.feet import horizontal_speed
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def before_after(
             "before and after must have the same number of frames, and after must have contacts and a "
             "floor height; pass the motion before cleanup and the cleaned motion"
         )
-    first, last = span(after, start, stop)
+    first, last = check_frames(after, start, stop)
     columns = _find_columns(contacts, points)
     shown = [contacts.points[k] for k in columns]
     times = np.arange(first, last) / after.fps

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marey.core.annotations import check_frames
 from marey.core.motion import Motion
 from marey.plot import style
-from marey.plot.body import extract_body, forward, mean_heading, span
+from marey.plot.body import extract_body, forward, mean_heading
 from marey.plot.poses import PoseView, draw_pose, outline
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def cloud(
     >>> len(figure.axes)
     3
     """
-    first, last = cloud_window(motion) if start is None and stop is None else span(motion, start or 0, stop)
+    first, last = cloud_window(motion) if start is None and stop is None else check_frames(motion, start or 0, stop)
     body = extract_body(motion)
     middle = (first + last - 1) // 2
     facing = mean_heading(body.heading[first:last])

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.clean import contact_points, detect_contacts, point_paths
+from marey.core.annotations import check_frames
 from marey.core.arrays import Floats
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.motion import Motion
 from marey.errors import InvalidValue, JointNotFound
 from marey.maths import filters
 from marey.plot import style
-from marey.plot.body import floor_height, span
+from marey.plot.body import floor_height
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ def feet(motion: Motion, path: style.StrPath | None = None, *, start: int = 0, s
     >>> len(figure.axes)
     6
     """
-    first, last = span(motion, start, stop)
+    first, last = check_frames(motion, start, stop)
     contacts, floor, source = _contacts(motion)
     paths = point_paths(motion, contacts.points)
     height = 100.0 * (paths[..., 1] - floor)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.clean import point_paths
+from marey.core.annotations import check_frames
 from marey.core.arrays import Floats, check_index
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.plot import style
-from marey.plot.body import UP, Body, extract_body, forward, mean_heading, span
+from marey.plot.body import UP, Body, extract_body, forward, mean_heading
 from marey.plot.poses import PoseView, choose_frames, distinctive_frames, draw_pose, outline
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def filmstrip(
     >>> len(figure.axes)
     2
     """
-    first, last = span(motion, start, stop)
+    first, last = check_frames(motion, start, stop)
     if n_poses is not None and not 1 <= check_index(n_poses, "n_poses") <= MAX_POSES:
         raise InvalidValue(f"n_poses must be from 1 to {MAX_POSES}, not {n_poses}")
     strip = _plan(motion, first, last, n_poses)

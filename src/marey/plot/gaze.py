@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marey.core.arrays import check_index
 from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.plot import style
@@ -76,8 +77,7 @@ def gaze_track(track: GazeTrack, path: style.StrPath | None = None, *, look: int
     ----------
     look : index of the look in `track.looks`.
     """
-    if not 0 <= look < len(track.looks):
-        raise InvalidValue(f"`look` must be from 0 to {len(track.looks) - 1}, not {look}")
+    check_index(look, "look", len(track.looks))
     chosen, motion = track.looks[look], track.motion
     first = max(0, int((chosen.time - _AROUND) * motion.fps))
     last = min(len(motion) - 1, int(np.ceil((chosen.end + _AROUND) * motion.fps)))

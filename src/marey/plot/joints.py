@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marey.core.annotations import check_frames
 from marey.core.arrays import Floats
 from marey.core.limb import find_hinge, hinge_angle
 from marey.core.motion import Motion
@@ -15,7 +16,6 @@ from marey.core.roles import ROLE_NAMES
 from marey.errors import InvalidValue, JointNotFound, similar
 from marey.maths import quat
 from marey.plot import style
-from marey.plot.body import span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +56,7 @@ def joints(
     >>> len(figure.axes)
     2
     """
-    first, last = span(motion, start, stop)
+    first, last = check_frames(motion, start, stop)
     panels = _make_panels(motion, names)
     times = np.arange(first, last) / motion.fps
     figure = style.new_figure(0.85 + 1.3 * len(panels), layout="constrained")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.collections import LineCollection
 
+from marey.core.annotations import check_frames
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.find import MatchWeb
@@ -51,7 +52,7 @@ def web_grid(
     rows, columns : frames of clips p and q, `stop` exclusive; default: all frames.
     """
     a, b = web.clips[web.index(p)], web.clips[web.index(q)]
-    shown = (_check_range(rows, a), _check_range(columns, b))
+    shown = (check_frames(a, *(rows or (None, None))), check_frames(b, *(columns or (None, None))))
     sizes = [stop - start for start, stop in shown]
     if sizes[0] * sizes[1] > _MAX_CELLS:
         raise InvalidValue(
@@ -68,16 +69,6 @@ def web_grid(
 
 
 draw_web_grid = web_grid
-
-
-def _check_range(frames: Frames | None, clip: Motion) -> Frames:
-    start, stop = (0, len(clip)) if frames is None else (int(frames[0]), int(frames[1]))
-    if not 0 <= start < stop <= len(clip):
-        raise InvalidValue(
-            f"start and stop must be frames within 0 to {len(clip)} of {clip.name!r} (stop is exclusive), "
-            f"not {start} and {stop}"
-        )
-    return start, stop
 
 
 def _frame(shown: tuple[Frames, Frames], fps: float) -> tuple[Figure, Axes, Axes]:

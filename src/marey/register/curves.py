@@ -192,9 +192,7 @@ class AlignmentCurve(FrozenRecord):
                 "points of an alignment curve must have shape (K, n, 3) with K >= 3 points and n >= 1 "
                 f"motions, not {points.shape}"
             )
-        reference = check_index(self.reference, "the reference motion's number")
-        if not 0 <= reference < n_motions:
-            raise InvalidValue(f"`reference` must be the index of a motion, from 0 to {n_motions - 1}, not {reference}")
+        reference = check_index(self.reference, "reference, the index of a motion,", n_motions)
         if points[:, reference].any():
             raise InvalidValue(
                 f"points must be all zeros for motion {reference}, the reference, because the other alignments are "
@@ -352,9 +350,7 @@ def merge_timewarps(
     >>> merge_timewarps(0, pairs, fps=60.0).durations.round(3)
     array([1., 2., 3.])
     """
-    ref = check_index(reference, "the reference motion's number")
-    if not 0 <= ref < len(pairs):
-        raise InvalidValue(f"`reference` must be the index of a motion, from 0 to {len(pairs) - 1}, not {ref}")
+    ref = check_index(reference, "reference, the index of a motion,", len(pairs))
     others = {j: pair for j, pair in enumerate(pairs) if j != ref and pair is not None}
     if len(others) != len(pairs) - 1 or not others or any(pair.n_motions != 2 for pair in others.values()):
         raise InvalidValue(
@@ -422,9 +418,7 @@ def alignment_curve(
         )
     if timewarp.cyclic != (loops is not None):
         raise InvalidValue("loops must be given if the timewarp is cyclic, and omitted if it is not")
-    ref = check_index(reference, "the reference motion's number")
-    if not 0 <= ref < len(clouds):
-        raise InvalidValue(f"`reference` must be the index of a motion, from 0 to {len(clouds) - 1}, not {ref}")
+    ref = check_index(reference, "reference, the index of a motion,", len(clouds))
     moves = None if loops is None else freeze_array(loops, "loops", (len(clouds), 3))
     weights = convert_array(frame_weights, "frame weights")
     fps = clouds[ref].fps

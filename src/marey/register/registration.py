@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
 
 import numpy as np
 
@@ -74,7 +73,7 @@ class RegistrationCurve(FrozenRecord):
         n = len(motions)
         self._put(motions=motions, matches=tuple(self.matches), notes=tuple(self.notes), cyclic=bool(self.cyclic))
         self._freeze(distances=(n,), crops=(n, 2))
-        self._put(reference=_check_reference(self.reference, n))
+        self._put(reference=check_index(self.reference, "reference, the index of a motion,", n))
         if self.cyclic != (self.loops is not None):
             raise InvalidValue("loops must be given if cyclic is True, and None if it is False")
         self._freeze(loops=(n, 3))
@@ -159,7 +158,11 @@ def register(motions: Iterable[Motion], settings: RegisterSettings) -> Registrat
     if settings.cut_loops:
         given = tuple(cycle(motion) for motion in given)
     ready, notes = prepare_motions(given, settings.retarget)
-    ref = None if settings.reference is None else _check_reference(settings.reference, len(ready))
+    ref = (
+        None
+        if settings.reference is None
+        else check_index(settings.reference, "reference, the index of a motion,", len(ready))
+    )
     if start is not None and (cyclic or len(ready) != 2):
         raise InvalidValue(
             "`start=` applies only to two motions that are not loops, not to "
@@ -279,12 +282,3 @@ def _refuse(reason: str, force: bool) -> tuple[str, ...]:
             remedy="use other motions, crop them by hand, or use `force=True` to accept this",
         )
     return (f"accepted by force, although {reason}",)
-
-
-def _check_reference(reference: Any, n: int) -> int:
-    index = check_index(reference, "reference")
-    if not 0 <= index < n:
-        raise InvalidValue(
-            f"`reference` must be the index of a motion, from 0 to {n - 1}, not {index}", parameter="reference"
-        )
-    return index

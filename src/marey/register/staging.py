@@ -153,13 +153,9 @@ def _check_start(start: tuple[int, int], motions: Sequence[Motion]) -> tuple[int
         a, b = start
     except (TypeError, ValueError):
         raise InvalidValue(f"`start=` must be two frames, one in each motion, not {start!r}") from None
-    frames = check_index(a, "start"), check_index(b, "start")
-    for k, (frame, motion) in enumerate(zip(frames, motions, strict=True)):
-        if not 0 <= frame < len(motion):
-            raise InvalidValue(
-                f"start must be a frame from 0 to {len(motion) - 1} of {name_clip(motion, k)}, not {frame}"
-            )
-    return frames
+    names = (f"start, a frame of {name_clip(motion, k)}," for k, motion in enumerate(motions))
+    first, second = (check_index(*each) for each in zip((a, b), names, map(len, motions), strict=True))
+    return first, second
 
 
 def _check_half_cycles(motions: Sequence[Motion], loops: Floats, force: bool) -> None:

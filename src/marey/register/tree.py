@@ -220,12 +220,7 @@ def _check_root(reference: Any, tree: Ints | None, n: int) -> int | None:
         return int(np.flatnonzero(tree < 0)[0])
     if reference is None:
         return None
-    root = check_index(reference, "reference")
-    if not 0 <= root < n:
-        raise InvalidValue(
-            f"`reference` must be the index of a motion, from 0 to {n - 1}, not {root}", parameter="reference"
-        )
-    return root
+    return check_index(reference, "reference, the index of a motion,", n)
 
 
 def _sample_few(cloud: Clouds, marks: Ints) -> Clouds:

@@ -170,10 +170,7 @@ class MotionSet:
             if clip not in names:
                 raise UnknownName(f"no clip {clip!r} in {str(self.folder)!r}{similar(clip, names)}")
             return names.index(clip)
-        i = check_index(clip, "clip")
-        if not 0 <= i < len(self):
-            raise InvalidValue(f"clip must be from 0 to {len(self) - 1}, not {i}")
-        return i
+        return check_index(clip, "clip", len(self))
 
     def motion(self, i: int | str) -> Motion:
         """Return a clip by its index or name. Its arrays are read-only and may stay on disk until they are used."""
@@ -318,10 +315,7 @@ class MotionSet:
                     f"group must be a group number or the name of a clip, not {wanted!r}{similar(wanted, names)}"
                 )
             return next(k for k, clips in enumerate(groups) if any(clip.name == wanted for clip in clips))
-        k = check_index(wanted, "group")
-        if not 0 <= k < len(groups):
-            raise InvalidValue(f"group must be from 0 to {len(groups) - 1}, not {k}")
-        return k
+        return check_index(wanted, "group", len(groups))
 
     def _read(self, clip: SetClip) -> Motion:
         return read_clip(

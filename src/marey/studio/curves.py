@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marey.core.arrays import Floats
+from marey.core.arrays import Floats, check_index
 from marey.core.kinematics import joint_path
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
@@ -29,8 +29,7 @@ def make_curves(motion: Motion, kind: CurveKind, joint: int) -> CurveSet:
     if kind == "speed":
         return _set(("speed",), "m/s", _compute_speed(motion.travel, motion.fps)[:, None])
     if kind in ("position", "rotation"):
-        if not 0 <= joint < len(motion.skeleton):
-            raise InvalidValue(f"expected a joint from 0 to {len(motion.skeleton) - 1}, got {joint}")
+        check_index(joint, "joint", len(motion.skeleton))
         if kind == "position":
             path = joint_path(motion.skeleton, motion.root_positions, motion.rotations, joint, motion.bone_offsets)
             return _set("xyz", "m", path)
@@ -50,8 +49,7 @@ def make_cloud(recording: Recording, frame: int, window: float) -> Cloud:
     """Return the point cloud of `window` seconds centered on a frame, as used to compare frames."""
     from marey.compare.clouds import point_clouds
 
-    if not 0 <= frame < len(recording):
-        raise InvalidValue(f"expected a frame from 0 to {len(recording) - 1}, got {frame}")
+    check_index(frame, "frame", len(recording))
     if not 0.0 <= window <= 10.0:
         raise InvalidValue(f"expected a window of 0 to 10 s, got {window:g} s")
     half = round(0.5 * window * recording.fps)
@@ -79,8 +77,7 @@ def align_frames(motion: Motion, frame: int, other: Motion, other_frame: int) ->
 
 def _select_frames(motion: Motion, frame: int, half: int) -> tuple[Motion, int]:
     """Return the frames within `half` frames of `frame`, and the index of `frame` among them."""
-    if not 0 <= frame < len(motion):
-        raise InvalidValue(f"expected a frame of {motion.name!r} from 0 to {len(motion) - 1}, got {frame}")
+    check_index(frame, f"frame of {motion.name!r}", len(motion))
     start = max(0, frame - half)
     return motion[start : min(len(motion), frame + half + 1)], frame - start
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from marey.core.arrays import check_index
 from marey.errors import InvalidValue
 from marey.studio.forms import word_notes
 from marey.studio.messages import MotionInfo
@@ -51,8 +52,7 @@ async def fit_motion(session: Session, message: messages.FitMotion) -> messages.
     """Retarget a motion to another skeleton."""
     motion, to = (session.motions.motion(each) for each in (message.motion, message.to))
     for body, frame in ((motion, message.frame), (to, message.to_frame)):
-        if not 0 <= frame < len(body):
-            raise InvalidValue(f"expected a frame of {body.name!r}, 0 to {len(body) - 1}, got {frame}")
+        check_index(frame, f"frame of {body.name!r}", len(body))
     done = await session.jobs.run(
         f"{_WORK}:fit_skeleton", motion=motion, target=to, frame=message.frame, to_frame=message.to_frame
     )
