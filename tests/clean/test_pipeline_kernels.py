@@ -102,7 +102,7 @@ def test_the_limb_is_solved_as_in_core(damping: float) -> None:
         change = find_knee_rotation(up, down, axis, float(np.linalg.norm(target - base)), damping)
         base, end, target, turned = (tuple(map(float, v)) for v in (base, end, target, turned))
         limb = LimbInput(base, up, down, axis, end)
-        turns = solve(limb, change, target, turned, 0.5 * find_swivel(limb, change, target, turned, 0.4), 0.4)
+        turns = solve(limb, change, target, 0.5 * find_swivel(limb, change, target, turned, 0.4), 0.4)
         assert quat.angle_between(quat.mul(turns[0], hip_world), quat.mul(parent, want.hip)) < 1e-7
         new_knee = quat.mul(quat.mul(parent, want.hip), want.knee)
         assert quat.angle_between(quat.mul(turns[1], quat.mul(hip_world, knee)), new_knee) < 1e-7
@@ -115,7 +115,7 @@ def test_a_knee_never_bends_backwards() -> None:
     still = (1.0, 0.0, 0.0, 0.0)
     for change in (0.01, 0.5, 3.0):
         hip, knee, scale, residue = solve(
-            LimbInput((0.0, 0.85, 0.0), up, down, hinge, still), change, (0.0, 0.0, 0.0), still, 0.0, 0.2
+            LimbInput((0.0, 0.85, 0.0), up, down, hinge, still), change, (0.0, 0.0, 0.0), 0.0, 0.2
         )
         turned = quat.rotate(knee, down)
         assert residue < 1e-9
@@ -130,7 +130,7 @@ def scale_after(bend: float, shortening: float, damping: float) -> tuple[float, 
     distance = (1.0 - shortening) * float(np.linalg.norm(np.subtract(down, up)))
     change = find_easing_rotation(up, down, hinge, distance, damping)
     limb = LimbInput((0.0, distance, 0.0), up, down, hinge, still)
-    hip, knee, scale, residue = solve(limb, change, (0.0, 0.0, 0.0), still, 0.0, 0.2)
+    hip, knee, scale, residue = solve(limb, change, (0.0, 0.0, 0.0), 0.0, 0.2)
     assert residue < 1e-9
     thigh, shin = quat.rotate(hip, np.negative(up)), quat.rotate(knee, down)
     return scale, float(np.arctan2(np.dot(hinge, np.cross(shin, thigh)), np.dot(thigh, shin)))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from marey.bench.grids import make_factors
 from marey.bench.results import BenchResult, against_floor, at_most
 from marey.bench.timing import time_functions
 from marey.core.arrays import Floats
@@ -32,7 +33,7 @@ def bench_find(path: str) -> Iterator[BenchResult]:
     """Time building and searching a match web of sample clips; `path` is ignored."""
     motions = clips()
     built = MatchWeb.build(motions)
-    flat = [_factors(motion, built) for motion in built.clips]
+    flat = [make_factors(web_clouds(motion, built.options)) for motion in built.clips]
     tile = np.empty((TILE, max(len(motion) for motion in motions)))
     floor, seconds = time_functions(
         [lambda: _compute_products(flat, tile), lambda: MatchWeb.build(built.clips)], rounds=3
@@ -83,13 +84,6 @@ def _size_ratio(web: MatchWeb) -> float:
     length = sum(len(clip) for clip in web.clips) / n
     total = each * FRAMES * length + between * 0.5 * FRAMES * (FRAMES - length)
     return total / (web.motion_nbytes / (n * length) * FRAMES)
-
-
-def _factors(motion: Motion, web: MatchWeb) -> tuple[Floats, Floats, Floats]:
-    """Return the matrices (F, n) whose products are the sums of Kovar 4.8."""
-    clouds = web_clouds(motion, web.options)
-    x, y, z = ((clouds.points[..., c] - clouds.points[..., c].mean()) * np.sqrt(clouds.weights) for c in range(3))
-    return np.concatenate([x, z], axis=1), np.concatenate([z, -x], axis=1), y
 
 
 def _compute_products(flat: list[tuple[Floats, Floats, Floats]], out: Floats) -> None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from marey.bench.grids import swaying
+from marey.bench.grids import make_factors, swaying
 from marey.bench.results import BenchResult, against_floor, against_peer, at_most
 from marey.bench.timing import time_functions
 from marey.compare import Clouds, frame_weights, point_clouds
@@ -97,8 +97,7 @@ def _compare_coarse_search() -> Iterator[BenchResult]:
 
 def _half_products(clouds: Clouds, out: Floats) -> None:
     """Compute the three products of Kovar 4.8 for half of a clip's grid with itself, into a preallocated array."""
-    x, y, z = ((clouds.points[..., c] - clouds.points[..., c].mean()) * np.sqrt(clouds.weights) for c in range(3))
-    flat, turned = np.concatenate([x, z], axis=1), np.concatenate([z, -x], axis=1)
+    flat, turned, y = make_factors(clouds)
     for start in range(0, len(clouds), TILE):
         rows = slice(start, min(start + TILE, len(clouds)))
         part = out[: rows.stop - start, : len(clouds) - start]

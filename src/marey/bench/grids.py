@@ -37,7 +37,7 @@ def bench_grid(path: str) -> Iterator[BenchResult]:
     """
     for n_frames, rounds in SIZES:
         a, b = swaying(n_frames, MARKERS, 1), swaying(n_frames, MARKERS, 2)
-        factors = [_factors(clouds) for clouds in (a, b)]
+        factors = [make_factors(clouds) for clouds in (a, b)]
         whole, own, floor = time_functions(
             [
                 lambda a=a, b=b: distance_grid(a, b, window=WINDOW),  # type: ignore[misc]
@@ -55,7 +55,7 @@ def bench_grid(path: str) -> Iterator[BenchResult]:
     yield from _measure_memory()
 
 
-def _factors(clouds: Clouds) -> tuple[Floats, Floats, Floats]:
+def make_factors(clouds: Clouds) -> tuple[Floats, Floats, Floats]:
     """Return (x, z), (z, -x) and y of all markers relative to their mean, times the square roots of the weights."""
     x, y, z = ((clouds.points[..., c] - clouds.points[..., c].mean()) * np.sqrt(clouds.weights) for c in range(3))
     return np.concatenate([x, z], axis=1), np.concatenate([z, -x], axis=1), np.ascontiguousarray(y)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marey.blend.pose_kernels import add_rotations, finish_rotations, sample_rotations
-from marey.core.arrays import Floats, Ints, set_readonly
+from marey.core.arrays import Floats, Ints, interpolate, set_readonly
 from marey.core.kinematics import chain_rotations, joint_path
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
@@ -51,21 +51,14 @@ class Strip:
 
     def hips(self, frames: Floats) -> Floats:
         """Interpolate the hip positions (F, 3) linearly between frames."""
-        return _interpolate(self.travel, frames)
+        return interpolate(self.travel, frames)
 
     def bones(self, frames: Floats) -> Floats:
         """Interpolate the bone offsets, (F, J, 3) or (1, J, 3)."""
-        return self.offsets if len(self.offsets) == 1 else _interpolate(self.offsets, frames)
+        return self.offsets if len(self.offsets) == 1 else interpolate(self.offsets, frames)
 
 
 Strips = tuple[Strip, ...]
-
-
-def _interpolate(values: Floats, frames: Floats) -> Floats:
-    before = frames.astype(np.int64)
-    after = np.minimum(before + 1, len(values) - 1)
-    t = (frames - before).reshape(-1, *[1] * (values.ndim - 1))
-    return np.asarray(values[before] * (1.0 - t) + values[after] * t)
 
 
 def make_strips(motions: Sequence[Motion], seconds: Floats, loops: Floats | None) -> Strips:

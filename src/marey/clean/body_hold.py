@@ -208,7 +208,7 @@ class _Holder:
                     planted[start:stop, e], found = False, True
         return found
 
-    def _find_depth(self, k: int, part: BodyPart, positions: Floats, heights: Floats) -> Floats:
+    def _find_depth(self, part: BodyPart, positions: Floats, heights: Floats) -> Floats:
         """Return how far (F,), in meters, a part must rise for its point, hip joints and shoulders to be above the
         floor.
 
@@ -230,7 +230,7 @@ class _Holder:
         point, options = self.contacts.points[k], self.options
         path = point_paths(self.motion, [point])[:, :1].copy()
         subtract_rolling(self.motion.skeleton, [point], [self.before.rotations[:, point.joint]], self.size, path)
-        risen = path[:, 0, 1] + self._find_depth(k, part, self.before.positions, self.heights[:, k])
+        risen = path[:, 0, 1] + self._find_depth(part, self.before.positions, self.heights[:, k])
         for first, last in find_runs(self.contacts.mask[:, k]):
             start = first
             while start < last:
@@ -253,7 +253,7 @@ class _Holder:
         n, positions = len(self.root), self.before.positions
         square, right = np.zeros((n, 3, 3)), np.zeros((n, 3))
         for k, part in self.parts:
-            depth = self._find_depth(k, part, positions, self.heights[:, k])
+            depth = self._find_depth(part, positions, self.heights[:, k])
             lift = np.clip(depth, 0.0, self.options.pull)[:, None] * _UP
             needed = np.where(self.held[:, k, None], self.needed[:, k], lift)
             weight = np.where(self.held[:, k] | (depth > 0.0), 1.0, 0.0)
@@ -276,7 +276,7 @@ class _Holder:
         options, joint, world = self.options, self.contacts.points[k].joint, self._compute_world()
         now = world.positions[:, joint] - self.before.positions[:, joint]
         moved = fade_out(self.needed[:, k] - now, self.held[:, k], options.fade)
-        depth = self._find_depth(k, part, world.positions, self.heights[:, k] + now[:, 1]) - moved[:, 1]
+        depth = self._find_depth(part, world.positions, self.heights[:, k] + now[:, 1]) - moved[:, 1]
         moved[:, 1] += self._lift(depth, self.held[:, k])
         if part.kind in ("knee", "elbow"):
             bone = world.positions[:, joint] - world.positions[:, part.base]

@@ -162,7 +162,7 @@ def move_ankles(
         change = sure * find_knee_rotation(up, down, hinge, vec.norm(vec.sub(target, hip)), damping)
         limb = LimbInput(hip, up, down, hinge, foot)
         swivel = _SWIVEL * find_swivel(limb, change, target, foot, 0.0)
-        thigh, shank, _, _ = solve(limb, change, target, foot, swivel, 0.0)
+        thigh, shank, _, _ = solve(limb, change, target, swivel, 0.0)
         write_limb(local, world, legs.parents, (base, mid, end), thigh, shank, foot)
         ankle = vec.add(hip, vec.sub(vec.rotate(shank, down), vec.rotate(thigh, up)))
         vec.put(moved[e], 0, vec.sub(ankle, vec.get(positions[end], 0)))

@@ -35,8 +35,9 @@ def close_gaps(flags: Out[Ints3D], gap: int, t: int, n_ready: int) -> None:
             flags[t, e, layout.A1 + k] = flags[t, e, layout.M1 + k]
             if flags[t, e, layout.M1 + k] != 0 or flags[t, e, layout.WANTED] != 0:
                 continue
-            back = _find_flag(flags, e, layout.M1 + k, t, -1, gap, n_ready)
-            ahead = _find_flag(flags, e, layout.M1 + k, t, 1, gap, n_ready)
+            column = layout.M1 + k
+            back = _find_flag(flags, e, (column, column), t, -1, gap, n_ready)
+            ahead = _find_flag(flags, e, (column, column), t, 1, gap, n_ready)
             if back == 0 or ahead == 0 or back + ahead - 1 > gap:
                 continue
             if flags[t - back, e, layout.GIVEN1 + k] == flags[t + ahead, e, layout.GIVEN1 + k]:
@@ -44,16 +45,21 @@ def close_gaps(flags: Out[Ints3D], gap: int, t: int, n_ready: int) -> None:
 
 
 @helper
-def _find_flag(flags: Ints3D, e: int, column: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
-    """Return the number of frames to the nearest frame with the flag, in direction `step`.
+def _find_flag(
+    flags: Ints3D, e: int, columns: tuple[int, int], t: int, step: int, max_frames: int, n_ready: int
+) -> int:
+    """Return the number of frames to the nearest frame with one of two flags; 0 if none or a target comes first.
 
-    Return 0 if a target comes first, or if there is no such frame within `max_frames`.
+    flags : (F, E, ...) flags of the limbs. columns : the two flags, which may be the same.
+    e, t : limb and frame.
+    step : 1 to search forward, -1 to search backward.
+    max_frames, n_ready : number of frames to search, and number of frames that exist.
     """
     for n in range(1, max_frames + 1):
         s = t + step * n
         if s < 0 or s >= n_ready or flags[s, e, layout.WANTED] != 0:
             return 0
-        if flags[s, e, column] != 0:
+        if flags[s, e, columns[0]] != 0 or flags[s, e, columns[1]] != 0:
             return n
     return 0
 
@@ -66,11 +72,11 @@ def hand_over(flags: Ints3D, gap: int, t: int, n_ready: int) -> None:
         flags[t, e, layout.F1], flags[t, e, layout.F1 + 1] = first, second
         if flags[t, e, layout.WANTED] != 0 or (first != 0 and second != 0):
             continue
-        back = _find_contact(flags, e, t, -1, gap + 1, n_ready)
+        back = _find_flag(flags, e, (layout.A1, layout.A1 + 1), t, -1, gap + 1, n_ready)
         if back == 0:
             continue
         if first == 0 and second == 0:
-            ahead = _find_contact(flags, e, t, 1, gap, n_ready)
+            ahead = _find_flag(flags, e, (layout.A1, layout.A1 + 1), t, 1, gap, n_ready)
             if ahead == 0 or back + ahead - 1 > gap:
                 continue
         for k in range(2):
@@ -80,24 +86,6 @@ def hand_over(flags: Ints3D, gap: int, t: int, n_ready: int) -> None:
             takes_over = other != 0 and flags[t - back, e, layout.A1 + 1 - k] == 0
             if mine == 0 and held and (other == 0 or takes_over):
                 flags[t, e, layout.F1 + k] = 1
-
-
-@helper
-def _find_contact(flags: Ints3D, e: int, t: int, step: int, max_frames: int, n_ready: int) -> int:
-    """Return the number of frames to the nearest frame with any contact; 0 if there is none or a target comes first.
-
-    flags : (F, E, ...) flags of the limbs.
-    e, t : limb and frame.
-    step : 1 to search forward, -1 to search backward.
-    max_frames, n_ready : number of frames to search, and number of frames that exist.
-    """
-    for n in range(1, max_frames + 1):
-        s = t + step * n
-        if s < 0 or s >= n_ready or flags[s, e, layout.WANTED] != 0:
-            return 0
-        if flags[s, e, layout.A1] != 0 or flags[s, e, layout.A1 + 1] != 0:
-            return n
-    return 0
 
 
 @helper

@@ -130,9 +130,8 @@ def _write_limb(cleanup: Cleanup, t: int, e: int, hinge: tuple[Vec, Vec, Vec], r
     orientation = vec.get_quat(row, layout.AIM_Q)
     hip_position = vec.add(vec.get(frames.positions[t, base], 0), vec.get(state.shifts[t], layout.SHIFT))
     before = LimbInput(hip_position, hinge[0], hinge[1], hinge[2], vec.get_quat(world[end], 0))
-    hip, knee, scale, residue = solve(
-        before, rotations[0], vec.get(row, layout.AIM), orientation, rotations[1], options.stretch
-    )
+    aim = vec.get(row, layout.AIM)
+    hip, knee, scale, residue = solve(before, rotations[0], aim, rotations[1], options.stretch)
     write_limb(local, world, parents, (base, mid, end), hip, knee, orientation)
     if scale != 1.0:
         joint = end

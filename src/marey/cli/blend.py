@@ -43,15 +43,15 @@ class NumbersCommand(SettingsCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Join the numbers after --weights into one value, because click would parse them as files."""
-        return super().parse_args(ctx, _join_numbers(args, "--weights"))
+        return super().parse_args(ctx, _join_numbers(args))
 
 
-def _join_numbers(args: Sequence[str], option: str) -> list[str]:
+def _join_numbers(args: Sequence[str]) -> list[str]:
     out: list[str] = []
     rest = list(args)
     while rest:
         word = rest.pop(0)
-        if word != option:
+        if word != "--weights":
             out.append(word)
             continue
         numbers = []
@@ -59,7 +59,7 @@ def _join_numbers(args: Sequence[str], option: str) -> list[str]:
             numbers.append(rest.pop(0))
         if not numbers and rest:
             numbers.append(rest.pop(0))
-        out += [f"{option}={','.join(numbers)}"] if numbers else [option]
+        out += [f"{word}={','.join(numbers)}"] if numbers else [word]
     return out
 
 

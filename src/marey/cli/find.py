@@ -22,14 +22,7 @@ from marey.cli.query import (
     read_search,
     search_web,
 )
-from marey.cli.shared_options import (
-    add_running_options,
-    clip_set_options,
-    markers_option,
-    open_clip_set,
-    renamed_option,
-    take_running_options,
-)
+from marey.cli.shared_options import build_options, markers_option, read_clip_set, renamed_option
 from marey.cli.values import Moment
 from marey.errors import UnwritableFile, plural
 from marey.io.files import SAVE_SUFFIXES
@@ -61,8 +54,7 @@ def command() -> None:
 @add_settings("marey.find.settings:WebSettings")
 @renamed_option("--limit", "--max-distance", type=float)
 @click.option("--label", "only", multiple=True, help="Use only frames with this label. May be repeated.")
-@clip_set_options
-@add_running_options
+@build_options
 @AS_JSON
 def build(files: tuple[str, ...], output: str, only: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Build a match web from clips: files, and folders with their subfolders.
@@ -77,20 +69,11 @@ def build(files: tuple[str, ...], output: str, only: tuple[str, ...], as_json: b
 
     check_output(output, form="marey.web", suffixes=(".npz",))
     settings = read_settings(WebSettings, options, markers=options["markers"], labels=only or None)
-    clips = open_clip_set(files, options, output)
     address = options["cluster"]
-    here, run = take_running_options(options)
+    clips, run = read_clip_set(files, options, output)
     runner = _RecordingRunner(run)
-    with bar("reading") as progress:
-        clips.prepare(run=here, progress=progress)
     with bar("comparing") as progress:
-        web = MatchWeb.build(
-            clips,
-            run=runner,
-            cache=clips.cache,
-            progress=progress,
-            settings=settings,
-        )
+        web = MatchWeb.build(clips, run=runner, cache=clips.cache, progress=progress, settings=settings)
     if address is not None and not runner.has_work:
         click.echo(f"marey: everything was cached, so the cluster at {address} was not used", err=True)
     web.save(output)

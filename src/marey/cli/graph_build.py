@@ -13,14 +13,7 @@ from marey.cli.derived_options import SettingsCommand, add_settings, name_option
 from marey.cli.files import check_output
 from marey.cli.graph_params import Pair, Weight
 from marey.cli.graph_report import JSON, print_graph
-from marey.cli.shared_options import (
-    add_running_options,
-    clip_set_options,
-    markers_option,
-    open_clip_set,
-    renamed_option,
-    take_running_options,
-)
+from marey.cli.shared_options import build_options, markers_option, read_clip_set, renamed_option
 from marey.cli.values import NumberList, Threshold
 
 if TYPE_CHECKING:
@@ -64,8 +57,7 @@ _LENGTHS = NumberList("lengths of at least 0 seconds", "1.2,0.8", minimum=0.0, n
     multiple=True,
     help="Weight of a marker such as left_foot or, with --similarity, of a joint; 1 by default. May be repeated.",
 )
-@clip_set_options
-@add_running_options
+@build_options
 @JSON
 @click.pass_context
 def build(ctx: click.Context, /, files: tuple[str, ...], output: str, as_json: bool, **options: Any) -> int:
@@ -89,10 +81,7 @@ def build(ctx: click.Context, /, files: tuple[str, ...], output: str, as_json: b
     settings = _read_settings(ctx, options)
     check_output(output, form="marey.graph", suffixes=(".npz",))
     began = time.monotonic()
-    clips = open_clip_set(files, options, output)
-    here, run = take_running_options(options)
-    with bar("reading") as progress:
-        clips.prepare(run=here, progress=progress)
+    clips, run = read_clip_set(files, options, output)
     n_frames = sum(clips.lengths)
     with bar("comparing") as progress:
         report = None if progress is None else _with_estimate(progress, n_frames)
@@ -128,7 +117,7 @@ def _read_settings(ctx: click.Context, options: dict[str, Any]) -> GraphSettings
         {each.name for each in options_of(kind)} for kind in (GraphSettings, SimilaritySettings)
     )
     similarity = options["similarity"]
-    # These are read by `open_clip_set`.
+    # These are read by `read_clip_set`.
     folder: dict[str, Any] = dict.fromkeys(("fps", "cache", "retarget"))
     if similarity is None:
         for name in given & (by_similarity - by_distance):

@@ -16,6 +16,7 @@ from marey.cli.query import AS_JSON, DROP, LABELS, OVERLAPS, NegativeNumbersComm
 from marey.cli.shared_options import markers_option, read_motion
 from marey.cli.tables import format_table
 from marey.cli.values import POSE_2D, Moment, NumberList
+from marey.core.naming import display_unit
 from marey.errors import MareyWarning, plural
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _read_space_settings(options: dict[str, Any]) -> SpaceSettings:
         for name in ("redundant", "scale"):
             if options[name] is not None and len(options[name]) in (1, len(units)):
                 numbers = options[name] if len(options[name]) == len(units) else options[name] * len(units)
-                options[name] = [value / _get_display_unit(unit)[1] for value, unit in zip(numbers, units, strict=True)]
+                options[name] = [value / display_unit(unit)[1] for value, unit in zip(numbers, units, strict=True)]
     else:
         options["values"] = _read_values(options["values"])
         options["names"] = None if options["names"] is None else options["names"].split(",")
@@ -256,13 +257,13 @@ def _target(space: ParametricMotion, given: tuple[str, ...]) -> list[float]:
     numbers = [_number(text) for text in given]
     if len(numbers) != space.n_dims:
         wanted = (
-            f"{name} in {_get_display_unit(unit)[0]}" if unit else name
+            f"{name} in {display_unit(unit)[0]}" if unit else name
             for name, unit in zip(space.names, space.units, strict=True)
         )
         raise click.UsageError(
             f"a target must have {plural(space.n_dims, 'number')} ({', '.join(wanted)}), not {len(numbers)}"
         )
-    return [value / _get_display_unit(unit)[1] for value, unit in zip(numbers, space.units, strict=True)]
+    return [value / display_unit(unit)[1] for value, unit in zip(numbers, space.units, strict=True)]
 
 
 def _number(text: str) -> float:
@@ -275,23 +276,18 @@ def _number(text: str) -> float:
     return value
 
 
-def _get_display_unit(unit: str) -> tuple[str, float]:
-    """Return the unit to print (degrees for radians), and the factor that converts to it."""
-    return (unit.replace("rad", "degrees"), math.degrees(1.0)) if unit.startswith("rad") else (unit, 1.0)
-
-
 def _print_space(space: ParametricMotion, as_json: bool, written: list[str]) -> None:
     region = space.reachable()
     rows = []
     for k, (name, unit) in enumerate(zip(region.names, region.units, strict=True)):
-        shown, factor = _get_display_unit(unit)
+        shown, factor = display_unit(unit)
         low, high = (factor * float(values[k]) for values in (region.low, region.high))
         rows.append({"name": name, "unit": shown, "low": low, "high": high})
     if as_json:
         report = {
             "parameters": rows,
             "examples": [motion.name for motion in space.registration.motions],
-            "example_parameters": (region.examples * [_get_display_unit(unit)[1] for unit in region.units]).tolist(),
+            "example_parameters": (region.examples * [display_unit(unit)[1] for unit in region.units]).tolist(),
             "samples": len(region.samples),
             "reachable_fraction": region.fraction,
             "notes": list(space.notes),
@@ -323,7 +319,7 @@ def _describe_dependence(region: Reachable, rows: list[dict[str, Any]]) -> list[
 
     if len(rows) < 2 or region.fraction > _NEARLY_ALL:
         return []
-    factors = np.array([_get_display_unit(unit)[1] for unit in region.units])
+    factors = np.array([display_unit(unit)[1] for unit in region.units])
     widest = int(np.argmax((region.high - region.low) / region.within))
     others = [k for k in range(len(rows)) if k != widest]
     edges = np.linspace(region.low[widest], region.high[widest], _N_SLICES + 1)
@@ -372,7 +368,7 @@ def _rounding_notes(space: ParametricMotion, reached: ReachResult) -> list[str]:
 
 def _print_result(space: ParametricMotion, result: ReachResult, written: list[str], as_json: bool) -> None:
     n_frames = len(result.motion())
-    factors = [_get_display_unit(unit)[1] for unit in space.units]
+    factors = [display_unit(unit)[1] for unit in space.units]
 
     def in_shown_units(values: Any) -> list[float]:
         return [factor * float(value) for factor, value in zip(factors, values, strict=True)]
@@ -381,7 +377,7 @@ def _print_result(space: ParametricMotion, result: ReachResult, written: list[st
         "written": written,
         "frames": n_frames,
         "parameters": list(space.names),
-        "units": [_get_display_unit(unit)[0] for unit in space.units],
+        "units": [display_unit(unit)[0] for unit in space.units],
         "target": in_shown_units(result.target),
         "aimed": in_shown_units(result.aimed),
         "projected": result.projected,

@@ -29,7 +29,7 @@ def open_character(path: str, *, empty: bool = True) -> ParametricMotionGraph:
 
 
 def _describe_ranges(node: Node) -> list[dict[str, Any]]:
-    from marey.pmg.units import display_unit
+    from marey.core.naming import display_unit
 
     rows = []
     for name, unit, low, high in zip(node.names, node.units, node.low, node.high, strict=True):

@@ -16,7 +16,7 @@ from marey.errors import InvalidValue, format_list, plural
 __all__ = [
     "Moment",
     "add_reading_options",
-    "add_running_options",
+    "build_options",
     "clip_set_options",
     "contacts_option",
     "feet_option",
@@ -27,12 +27,12 @@ __all__ = [
     "open_clip_set",
     "output_argument",
     "output_option",
+    "read_clip_set",
     "read_joint_limits",
     "read_motion",
     "renamed_option",
     "take_output",
     "take_reading_options",
-    "take_running_options",
 ]
 
 if TYPE_CHECKING:
@@ -303,8 +303,8 @@ def open_clip_set(files: tuple[str, ...], values: dict[str, Any], output: str) -
     return opened
 
 
-def add_running_options(function: Command) -> Command:
-    """Add the options for parallel execution. `take_running_options` uses them."""
+def build_options(function: Command) -> Command:
+    """Add `clip_set_options` and the options for parallel execution. `read_clip_set` uses them."""
     options = [
         click.option("--jobs", type=int, default=1, show_default=True, help="Number of processes."),
         click.option(
@@ -314,16 +314,22 @@ def add_running_options(function: Command) -> Command:
     ]  # fmt: skip
     for option in reversed(options):
         function = option(function)
-    return function
+    return clip_set_options(function)
 
 
-def take_running_options(values: dict[str, Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Take the options of `add_running_options` out of `values`; return the runners for reading and for comparing.
+def read_clip_set(files: tuple[str, ...], values: dict[str, Any], output: str) -> tuple[MotionSet, Callable[..., Any]]:
+    """Open and read files and folders; remove the options of `build_options` from a command's `values`.
 
-    Files are always read on this machine, because other machines may not have access to them.
+    Return the motion set, and the runner for comparisons. Files are always read on this machine, because other machines
+    may not have access to them.
     """
+    from marey.cli.progress import bar
     from marey.store import cluster, run_on
 
+    clips = open_clip_set(files, values, output)
     jobs, address = values.pop("jobs"), values.pop("cluster")
     here = run_on(jobs)
-    return here, here if address is None else cluster(address)
+    run = here if address is None else cluster(address)
+    with bar("reading") as progress:
+        clips.prepare(run=here, progress=progress)
+    return clips, run

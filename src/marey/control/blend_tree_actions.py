@@ -12,6 +12,7 @@ from marey.control.blend_tree_nodes import mask_joints
 from marey.control.blend_tree_table import LoopTable, sample_clip
 from marey.control.inertia_reel import move_to_floor, rotate_root_with_hips
 from marey.core.arrays import Bools, Floats, check_number, check_type, set_readonly
+from marey.core.kinematics import rotate_root
 from marey.core.motion import Motion, check_motion
 from marey.core.placement import check_same_skeleton
 from marey.core.resample import resample
@@ -193,8 +194,7 @@ class ActionPlayer:
 def _lay_over(frame: SourceFrame, playing: _Playing, weight: float, place: Floats, offsets: Floats) -> SourceFrame:
     table = playing.table
     row = min(playing.frame, len(table.rotations) - 1)
-    pose = table.rotations[row].copy()
-    pose[0] = quat.mul(rigid2d.to_quat(place), pose[0])
+    pose = rotate_root(table.rotations[row], place)
     rotations = np.where(table.mask[:, None], quat.slerp(frame.rotations, pose, weight), frame.rotations)
     labels = (*frame.labels, playing.name)
     if not table.whole:

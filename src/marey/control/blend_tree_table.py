@@ -12,6 +12,7 @@ from marey.control.blend_tree_kernels import Loops
 from marey.control.inertia_reel import ground_path, move_to_floor, rotate_root_with_hips
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import ContactPoint
+from marey.core.kinematics import rotate_root
 from marey.core.labels import Labels
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
@@ -113,10 +114,8 @@ def sample_clip(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Floats
     ground = np.stack([np.interp(frames, np.arange(len(path)), path[:, k]) for k in range(3)], axis=1)
     seen = motion.at(seconds)
     back = rigid2d.invert(ground)
-    rotations = seen.rotations.copy()
-    rotations[:, 0] = quat.mul(rigid2d.to_quat(back), rotations[:, 0])
     steps = rigid2d.compose(back[:-1], ground[1:])
-    return rotations, rigid2d.apply(back, seen.root_positions), steps, seen.frame_offsets
+    return rotate_root(seen.rotations, back), rigid2d.apply(back, seen.root_positions), steps, seen.frame_offsets
 
 
 def _repeat_loop(loop: Motion, travel: Floats) -> Motion:

@@ -16,6 +16,7 @@ from marey.control.sampled import SampledCharacter
 from marey.control.sampled_build import HORIZON, POINT_LIMITS, direction_costs
 from marey.control.settings import SampledStreamSettings
 from marey.core.arrays import Floats, Ints, check_number, freeze_array, set_readonly
+from marey.core.kinematics import rotate_root
 from marey.core.placement import find_placement
 from marey.core.settings import operation
 from marey.errors import InvalidValue, UnknownName, similar
@@ -290,8 +291,7 @@ def _pass_point(path: Floats, seconds: float, goal: Floats) -> float:
 
 def _place_frame(motion: Any, frame: int, place: Floats) -> tuple[Floats, Floats, Floats | None, Any]:
     """Return root, rotations, bone offsets and contacts of a frame, moved on the floor."""
-    rotations = motion.rotations[frame].copy()
-    rotations[0] = quat.mul(rigid2d.to_quat(place), rotations[0])
+    rotations = rotate_root(motion.rotations[frame], place)
     bones = None if motion.bone_offsets is None else motion.bone_offsets[frame]
     contacts = None if motion.contacts is None else motion.contacts.mask[frame]
     return rigid2d.apply(place, motion.root_positions[frame]), rotations, bones, contacts

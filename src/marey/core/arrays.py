@@ -267,6 +267,14 @@ def resolve_frames(frames: Any, n_frames: int) -> tuple[int, int]:
     return start, stop
 
 
+def interpolate(values: Floats, frames: Floats) -> Floats:
+    """Interpolate `values` (F, ...) linearly at `frames` (N,), which may be fractional, from 0 to F - 1."""
+    before = frames.astype(np.int64)
+    after = np.minimum(before + 1, len(values) - 1)
+    weight = (frames - before).reshape(-1, *[1] * (values.ndim - 1))
+    return np.asarray(values[before] * (1.0 - weight) + values[after] * weight)
+
+
 def find_runs(mask: Bools) -> list[tuple[int, int]]:
     """Return the runs of True in `mask` (n,) as half-open (start, stop) pairs, in order."""
     padded = np.concatenate([[False], mask, [False]])

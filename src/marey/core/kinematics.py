@@ -12,11 +12,11 @@ from weakref import ReferenceType, ref
 
 import numpy as np
 
-from marey.core.arrays import Floats, set_readonly
+from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.kinematics_kernels import forward, forward_pose
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
-from marey.maths import quat
+from marey.maths import quat, rigid2d
 
 # Maximum size of all cached world poses in bytes: about 70,000 frames of 31 joints.
 _CACHE_BYTES = 128 * 1024**2
@@ -161,6 +161,20 @@ def joint_path(
         position = position + quat.rotate(rotation, offset)
         rotation = quat.mul(rotation, rotations[:, j])
     return position if len(chain) == 1 else set_readonly(position)
+
+
+def to_local(world: Floats, parents: Ints) -> Floats:
+    """Convert world rotations (F, J, 4) to local rotations."""
+    local = world.copy()
+    local[:, 1:] = quat.inv_mul(world[:, parents[1:]], world[:, 1:])
+    return local
+
+
+def rotate_root(rotations: Floats, transform: Floats) -> Floats:
+    """Return local rotations (..., J, 4) of a pose that is moved across the floor by a rigid2d `transform` (..., 3)."""
+    moved = rotations.copy()
+    moved[..., 0, :] = quat.mul(rigid2d.to_quat(transform), rotations[..., 0, :])
+    return moved
 
 
 def chain_rotations(rotations: Floats, chain: Sequence[int]) -> Floats:

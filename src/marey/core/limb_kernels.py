@@ -137,7 +137,7 @@ def find_swivel(limb: LimbInput, change: float, target: Vec, orientation: Quat, 
     """Return the rotation about the hip-ankle line, in radians, that the ankle still needs after `solve` without
     swivel.
 
-    Parameters are those of `solve`.
+    orientation : desired world rotation of the ankle. The other parameters are those of `solve`.
     """
     hip, knee, line, _, _ = _straighten(limb, change, target, stretch)
     remaining = vec.mul(orientation, vec.inv(vec.mul(vec.mul(hip, knee), limb.end_rotation)))
@@ -149,14 +149,14 @@ def find_swivel(limb: LimbInput, change: float, target: Vec, orientation: Quat, 
 
 @kernel
 def solve(
-    limb: LimbInput, change: float, target: Vec, orientation: Quat, swivel: float, stretch: float
+    limb: LimbInput, change: float, target: Vec, swivel: float, stretch: float
 ) -> tuple[Quat, Quat, float, float]:
     """Return the rotations of hip and knee, the scale of the bones, and the remaining distance to the target in meters.
 
     The two rotations are changes in world axes: each multiplies the joint's current world rotation from the left.
 
     change : desired rotation of the knee about the hinge, in radians.
-    target, orientation : desired position and world rotation of the ankle.
+    target : desired position of the ankle.
     swivel : radians by which the hip rotates about the hip-ankle line, to rotate the ankle less; see `find_swivel`.
     stretch : maximum scaling of the bones, as a fraction of their length.
     """

@@ -16,11 +16,12 @@ from marey.core.arrays import (
     check_type,
     convert_array,
     freeze_array,
+    interpolate,
     is_readonly,
     resolve_frames,
     set_readonly,
 )
-from marey.core.kinematics import World, WorldCache, joint_path
+from marey.core.kinematics import World, WorldCache, joint_path, rotate_root
 from marey.core.labels import Labels
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
@@ -210,18 +211,13 @@ class Motion(FrozenRecord):
         frame = np.where(np.abs(frame - np.rint(frame)) < _ON_FRAME, np.rint(frame), frame)
         before = frame.astype(np.int64)
         after = np.minimum(before + 1, len(self) - 1)
-        t = frame - before
-
-        def mix(values: Floats) -> Floats:
-            weight = t.reshape(-1, *[1] * (values.ndim - 1))
-            mixed: Floats = values[before] * (1.0 - weight) + values[after] * weight
-            return set_readonly(mixed)
-
+        rotations = quat.slerp(self.rotations[before], self.rotations[after], (frame - before)[:, None])
+        bones = None if self.bone_offsets is None else set_readonly(interpolate(self.bone_offsets, frame))
         return replace(
             self,
-            root_positions=mix(self.root_positions),
-            rotations=set_readonly(quat.slerp(self.rotations[before], self.rotations[after], t[:, None])),
-            bone_offsets=None if self.bone_offsets is None else mix(self.bone_offsets),
+            root_positions=set_readonly(interpolate(self.root_positions, frame)),
+            rotations=set_readonly(rotations),
+            bone_offsets=bones,
             contacts=None,
             labels=Labels(),
             source=replace(self.source, channel_values=None),
@@ -271,12 +267,10 @@ def _is_frozen(array: Floats, shape: tuple[int, ...]) -> bool:
 
 def move_frames(motion: Motion, transforms: Floats) -> Motion:
     """Move each frame across the floor by its own rigid2d transform, (F, 3), or all frames by one, (3,)."""
-    rotations = motion.rotations.copy()
-    rotations[:, 0] = quat.mul(rigid2d.to_quat(transforms), rotations[:, 0])
     return replace(
         motion,
         root_positions=set_readonly(rigid2d.apply(transforms, motion.root_positions)),
-        rotations=set_readonly(rotations),
+        rotations=set_readonly(rotate_root(motion.rotations, transforms)),
     )
 
 

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import degrees
 
-__all__ = ["blend_name", "join_names", "layer_name", "target_name", "transition_name"]
+__all__ = ["blend_name", "display_unit", "join_names", "layer_name", "target_name", "transition_name"]
 
 # Maximum letters of a name within a name, and maximum names that are listed.
 _MAX_PART = 32
 _MAX_LISTED = 3
 _BLEND = "Blend of "
+
+
+def display_unit(unit: str) -> tuple[str, float]:
+    """Return the unit in which users see values, and the factor from the internal unit to it.
+
+    Examples
+    --------
+    >>> display_unit("m/s"), display_unit("rad/s")[0]
+    (('m/s', 1.0), 'degrees/s')
+    """
+    return (unit.replace("rad", "degrees"), degrees(1.0)) if unit.startswith("rad") else (unit, 1.0)
 
 
 def join_names(names: Sequence[str]) -> str:

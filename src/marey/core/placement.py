@@ -195,9 +195,13 @@ def set_travel(motion: Motion, travel: Floats) -> Motion:
 def find_placement(motion: Motion, frame: int) -> Floats:
     """Return the placement of the character in a frame as rigid2d (theta, x, z): facing direction in radians, hip
     position in meters."""
-    positions = motion[frame].world().positions[0]
-    left = find_left_axis(motion.skeleton, positions)
-    x, _, z = positions[motion.skeleton.roles["hips"]]
+    return pose_placement(motion.skeleton, motion[frame].world().positions[0])
+
+
+def pose_placement(skeleton: Skeleton, positions: Floats) -> Floats:
+    """Return the placement of a pose with world positions (J, 3), as `find_placement` does."""
+    left = find_left_axis(skeleton, positions)
+    x, _, z = positions[skeleton.roles["hips"]]
     return np.array([np.arctan2(-left[2], left[0]), x, z])
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from marey.core.arrays import Bools, Floats, Ints
-from marey.core.kinematics import forward_kinematics
+from marey.core.kinematics import forward_kinematics, to_local
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue, format_list
 from marey.maths import ease_in, filters, quat
@@ -353,9 +353,7 @@ class _Body:
                     rotation = _align_bone(rotation, rest, places[:, child] - places[:, k])
                     rotation = self._twist(key, k, rotation, places, index, fps)
             joint_of[k] = add(key, parent, offset, rotation)
-        rotations = np.stack(world, axis=1)
-        local = rotations.copy()
-        local[:, 1:] = quat.inv_mul(rotations[:, parents[1:]], rotations[:, 1:])
+        local = to_local(np.stack(world, axis=1), np.array(parents))
         skeleton = Skeleton(tuple(names), np.array(parents), np.array(offsets))
         roles = {role: role for role in names if role in _ROLE_KEYS}
         return FittedSkeleton(

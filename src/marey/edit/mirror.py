@@ -9,6 +9,7 @@ import numpy as np
 from marey.core.annotations import add_provenance, swap_sides
 from marey.core.arrays import Floats, Ints, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
+from marey.core.kinematics import to_local
 from marey.core.labels import Label, Labels
 from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_left_axis
@@ -81,9 +82,7 @@ def _mirror_rotations(motion: Motion, partner: Ints, fix: Floats, above: Floats)
         return quat.mul(quat.inv_mul(above, reflected), fix)
     # The two sides have different hierarchies, so reflect world rotations.
     world = quat.mul((motion.world().rotations * _MIRROR_TURN)[:, partner], fix)
-    local = world.copy()
-    local[:, 1:] = quat.inv_mul(world[:, parents[1:]], world[:, 1:])
-    return quat.unroll(local)
+    return quat.unroll(to_local(world, parents))
 
 
 def find_partners(skeleton: Skeleton) -> Ints:

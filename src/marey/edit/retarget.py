@@ -13,6 +13,7 @@ from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, set_readonly
 from marey.core.contacts import ContactPoint, Contacts
 from marey.core.feet import feet_from_flag
+from marey.core.kinematics import to_local
 from marey.core.limb_draft import HANDS, MotionDraft, find_limb, find_limb_hinge
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
@@ -111,7 +112,7 @@ def _map_motion(motion: Motion, known: RetargetMap, same: bool) -> Motion:
         motion,
         skeleton=body,
         root_positions=set_readonly(root) if root.flags.owndata else root,
-        rotations=set_readonly(quat.unroll(_to_local(body, rotated))),
+        rotations=set_readonly(quat.unroll(to_local(rotated, body.parents))),
         bone_offsets=bones,
         contacts=motion.contacts if same else _map_contacts(motion, known, rotated),
         source=motion.source if same else _strip_source(motion.source),
@@ -176,7 +177,7 @@ def _map_contacts(motion: Motion, known: RetargetMap, rotated: Floats) -> Contac
     posed = replace(
         motion,
         skeleton=body,
-        rotations=_to_local(body, rotated),
+        rotations=to_local(rotated, body.parents),
         bone_offsets=None,
         contacts=None,
         source=_strip_source(motion.source),
@@ -197,12 +198,6 @@ def _map_contacts(motion: Motion, known: RetargetMap, rotated: Floats) -> Contac
         found.append(new)
         columns.append(k)
     return Contacts(tuple(found), set_readonly(contacts.mask[:, columns]))
-
-
-def _to_local(body: Skeleton, rotated: Floats) -> Floats:
-    local = rotated.copy()
-    local[:, 1:] = quat.inv_mul(rotated[:, body.parents[1:]], rotated[:, 1:])
-    return local
 
 
 def _place_hands(source: Motion, result: Motion, known: RetargetMap, how: str) -> tuple[Motion, dict[str, float]]:

@@ -18,6 +18,7 @@ import numpy as np
 from marey.core.annotations import add_provenance
 from marey.core.arrays import Floats, set_readonly
 from marey.core.denoise import measure_noise, smooth_adaptively
+from marey.core.kinematics import to_local
 from marey.core.motion import Motion, check_motion
 from marey.core.settings import operation
 from marey.edit.settings import SmoothSettings
@@ -59,7 +60,7 @@ def smooth(motion: Motion, settings: SmoothSettings) -> Motion:
     local, half_noise = smooth_values(quat.unroll(motion.rotations))
     world, _ = smooth_values(quat.unroll(motion.world().rotations))
     chosen, least = motion, _measure_jerk(motion)
-    for rotations in (quat.normalize(local), _to_local(quat.normalize(world), motion)):
+    for rotations in (quat.normalize(local), _to_local_as(quat.normalize(world), motion)):
         result = replace(
             motion, root_positions=set_readonly(root[:, 0]), rotations=set_readonly(rotations), bone_offsets=offsets
         )
@@ -70,11 +71,9 @@ def smooth(motion: Motion, settings: SmoothSettings) -> Motion:
     )
 
 
-def _to_local(world: Floats, motion: Motion) -> Floats:
+def _to_local_as(world: Floats, motion: Motion) -> Floats:
     """Convert world rotations (F, J, 4) to local ones, with the signs of those of the motion."""
-    parents = motion.skeleton.parents
-    local = world.copy()
-    local[:, 1:] = quat.inv_mul(world[:, parents[1:]], world[:, 1:])
+    local = to_local(world, motion.skeleton.parents)
     return np.where(quat.dot(local, motion.rotations)[..., None] < 0.0, -local, local)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from marey.core.arrays import Floats
+from marey.core.arrays import Floats, interpolate
 
 # Number of times, evenly spread over each match, at which matches are compared.
 _N_TIMES = 24
@@ -55,7 +55,7 @@ def compare_matches(points: Sequence[Floats], weights: Floats) -> Floats:
     Each pair is aligned by the best rotation about the vertical and the best translation over the floor.
     """
     share = weights / weights.sum()
-    aligned = np.stack([_sample(each) for each in points])
+    aligned = np.stack([interpolate(each, np.linspace(0.0, len(each) - 1.0, _N_TIMES)) for each in points])
     middle = np.einsum("ntjc,j->nc", aligned, share) / _N_TIMES
     middle[:, 1] = 0.0
     scaled = (aligned - middle[:, None, None]) * np.sqrt(share / _N_TIMES)[:, None]
@@ -63,11 +63,3 @@ def compare_matches(points: Sequence[Floats], weights: Floats) -> Floats:
     size = np.sum(scaled**2, axis=(1, 2, 3))
     overlap = np.hypot(x @ z.T - z @ x.T, x @ x.T + z @ z.T) + y @ y.T
     return np.asarray(np.maximum(size[:, None] + size[None] - 2.0 * overlap, 0.0))
-
-
-def _sample(points: Floats) -> Floats:
-    at = np.linspace(0.0, len(points) - 1.0, _N_TIMES)
-    before = at.astype(np.int64)
-    after = np.minimum(before + 1, len(points) - 1)
-    alpha = (at - before)[:, None, None]
-    return np.asarray(points[before] * (1.0 - alpha) + points[after] * alpha)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marey.core.arrays import Floats, Ints, set_readonly
+from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.placement import find_facing
 from marey.graph.beam_kernels import EdgeLayout
 from marey.maths import filters, rigid2d
@@ -60,20 +60,15 @@ def edge_paths(graph: MotionGraph) -> EdgePaths:
 def _find_edge_paths(graph: MotionGraph) -> EdgePaths:
     edges = graph.edges
     clip_paths = smooth_paths(graph)
-    lengths = edges.n_frames
-    first = np.concatenate([[0], np.cumsum(lengths)])
-    clip_first = np.concatenate([[0], np.cumsum([len(clip_path) for clip_path in clip_paths])])
+    frames = _list_frames(graph)
+    first, jumps = frames.first, frames.jumps
     flat = np.concatenate(clip_paths)
-    along = np.arange(first[-1]) - np.repeat(first[:-1], lengths)
-    at = [np.repeat(clip_first[edges.clips[:, k]] + edges.starts[:, k], lengths) + along for k in (0, 1)]
-    points = flat[at[0]]
+    points = flat[frames.source]
     # The previous frame in the clip, or the frame itself at the start of a clip.
-    before = flat[np.maximum(at[0] - 1, np.repeat(clip_first[edges.clips[:, 0]], lengths))]
-    jumps = np.repeat(edges.blends, lengths)
-    alpha = ease_in((along[jumps] + 1.0) / (2 * graph.half_width + 2))[:, None]
-    carried = rigid2d.apply(np.repeat(edges.moves, lengths, axis=0)[jumps], flat[at[1][jumps]])
-    points[jumps] += alpha * (carried - points[jumps])
-    inner = np.flatnonzero(along > 0)
+    before = flat[np.maximum(frames.source - 1, np.repeat(frames.clip_first[edges.clips[:, 0]], edges.n_frames))]
+    carried = rigid2d.apply(frames.moves, flat[frames.target])
+    points[jumps] += frames.alpha * (carried - points[jumps])
+    inner = np.flatnonzero(frames.along > 0)
     before[inner] = points[inner - 1]
     theta = edges.moves[:, 0]
     moves = np.stack([np.cos(theta), np.sin(theta), edges.moves[:, 1], edges.moves[:, 2]], axis=1)
@@ -86,26 +81,51 @@ def _find_edge_paths(graph: MotionGraph) -> EdgePaths:
 def edge_poses(graph: MotionGraph) -> Floats:
     """Return facing in radians, x and z of the hips (P, 3) on every frame of every edge, in the order of
     `EdgePaths`."""
-    edges, lengths = graph.edges, graph.edges.n_frames
     clips = [
         np.column_stack([find_facing(clip.skeleton, clip.world().positions), clip.travel[:, [0, 2]]])
         for clip in graph.clips
     ]
-    flat = np.concatenate(clips)
-    clip_first = np.concatenate([[0], np.cumsum([len(clip) for clip in clips])])
+    flat, frames = np.concatenate(clips), _list_frames(graph)
+    out, other = flat[frames.source], flat[frames.target]
+    other = np.column_stack([other[:, 0] + frames.moves[:, 0], rigid2d.apply(frames.moves, other[:, 1:])])
+    missing = other - out[frames.jumps]
+    missing[:, 0] = rigid2d.wrap_angle(missing[:, 0])
+    out[frames.jumps] += frames.alpha * missing
+    return np.ascontiguousarray(out)
+
+
+class _EdgeFrames(NamedTuple):
+    """All P frames of all edges, one edge after another, and the T of them that are in transitions.
+
+    first : (E + 1,) first frame of each edge.
+    clip_first : (C + 1,) first frame of each clip, if the clips are concatenated.
+    along : (P,) number of the frame in its edge.
+    source : (P,) its frame in the concatenated clips; in a transition, that of the clip that is left.
+    jumps : (P,) whether it is in a transition.
+    target, moves, alpha : for those, the frame (T,) of the clip that is entered, the rigid2d (T, 3) that places this
+        clip, and its weight (T, 1).
+    """
+
+    first: Ints
+    clip_first: Ints
+    along: Ints
+    source: Ints
+    jumps: Bools
+    target: Ints
+    moves: Floats
+    alpha: Floats
+
+
+def _list_frames(graph: MotionGraph) -> _EdgeFrames:
+    edges, lengths = graph.edges, graph.edges.n_frames
     first = np.concatenate([[0], np.cumsum(lengths)])
+    clip_first = np.concatenate([[0], np.cumsum([len(clip) for clip in graph.clips])])
     along = np.arange(first[-1]) - np.repeat(first[:-1], lengths)
-    at = [np.repeat(clip_first[edges.clips[:, k]] + edges.starts[:, k], lengths) + along for k in (0, 1)]
-    out = flat[at[0]]
+    source, target = (np.repeat(clip_first[edges.clips[:, k]] + edges.starts[:, k], lengths) + along for k in (0, 1))
     jumps = np.repeat(edges.blends, lengths)
     alpha = ease_in((along[jumps] + 1.0) / (2 * graph.half_width + 2))[:, None]
     moves = np.repeat(edges.moves, lengths, axis=0)[jumps]
-    other = flat[at[1][jumps]]
-    other = np.column_stack([other[:, 0] + moves[:, 0], rigid2d.apply(moves, other[:, 1:])])
-    missing = other - out[jumps]
-    missing[:, 0] = rigid2d.wrap_angle(missing[:, 0])
-    out[jumps] += alpha * missing
-    return np.ascontiguousarray(out)
+    return _EdgeFrames(first, clip_first, along, source, jumps, target[jumps], moves, alpha)
 
 
 def find_sections(graph: MotionGraph, seconds: float) -> Ints:

@@ -197,8 +197,8 @@ class ReachClip(FrozenRecord):
     def begin(self, walk: PartialWalk) -> tuple[_ClipTarget, float, float]:
         """Return the initial memo: the target, and an infinite distance and error."""
         graph = walk.graph
-        by_name = isinstance(self.clip, str)
-        number = graph.index(self.clip) if by_name else check_index(self.clip, "clip", len(graph.clips))
+        clip, n = self.clip, len(graph.clips)
+        number = graph.index(clip) if isinstance(clip, str) else check_index(clip, "clip", n)
         edges = graph.edges
         enters = (edges.clips[:, 1] == number) & edges.blends
         goal = self._goal

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from marey.core.arrays import Bools, Ints
+from marey.core.arrays import Bools, Floats, Ints
 from marey.graph.network import Edges, UnprunedEdges
 
 UNLABELED = "(unlabeled)"
@@ -95,18 +95,34 @@ def findings(found: tuple[Component, ...], fps: float, min_seconds: float, remed
 def _largest_component(n_nodes: int, edges: Edges | UnprunedEdges, carried: Bools) -> Bools:
     """Return a mask (N,) of the strongly connected component with the most clip frames, among the edges `carried` (E,);
     all False in a graph without cycles."""
+    which, n_inner, frames = find_components(n_nodes, edges, carried)
+    if not n_inner.any():
+        return np.zeros(n_nodes, dtype=bool)
+    return np.asarray(which == int((frames + 1e-9 * n_inner).argmax()))
+
+
+def find_components(
+    n_nodes: int, edges: Edges | UnprunedEdges, carried: Bools | None = None
+) -> tuple[Ints, Ints, Floats]:
+    """Find the strongly connected components of a graph.
+
+    carried : (E,) the edges to consider; all by default.
+
+    Returns the component (N,) of each node and, for each component, the number of edges inside it, and the number of
+    clip frames that they play. A component of one node has an inner edge only if it is a self-loop.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    tails, heads = edges.tails[carried], edges.heads[carried]
+    taken = slice(None) if carried is None else carried
+    tails, heads = edges.tails[taken], edges.heads[taken]
     links = coo_array((np.ones(len(tails), dtype=np.int8), (tails, heads)), shape=(n_nodes, n_nodes))
-    _, which = connected_components(links, directed=True, connection="strong")
-    inside = which[tails] == which[heads]  # a component of one node has an inner edge only if it is a self-loop
-    if not inside.any():
-        return np.zeros(n_nodes, dtype=bool)
-    frames = np.where(edges.blends[carried], 0, edges.n_frames[carried])[inside]
-    played = np.bincount(which[tails[inside]], weights=frames + 1e-9)
-    return np.asarray(which == int(played.argmax()))
+    count, which = connected_components(links, directed=True, connection="strong")
+    inside = which[tails] == which[heads]
+    frames = np.where(edges.blends[taken], 0, edges.n_frames[taken])[inside]
+    homes = which[tails[inside]]
+    n_inner: Ints = np.bincount(homes, minlength=count)
+    return which, n_inner, np.asarray(np.bincount(homes, frames, minlength=count), dtype=np.float64)
 
 
 def _reachable(members: Bools, edges: Edges | UnprunedEdges, kept: Bools) -> Bools:

@@ -14,7 +14,7 @@ from marey.graph.build import collect_labels
 from marey.graph.label_pairs import LabelPair, summarize_pairs
 from marey.graph.minima import find_transitions
 from marey.graph.network import Edges, add_reverses, connect_clips
-from marey.graph.prune import components, prune
+from marey.graph.prune import components, find_components, prune
 from marey.graph.routes import count_frames_to_label
 
 if TYPE_CHECKING:
@@ -134,17 +134,9 @@ def graph_statistics(graph: MotionGraph) -> GraphStatistics:
 
 
 def _split_parts(graph: MotionGraph) -> tuple[tuple[float, tuple[str, ...]], ...]:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    edges, n = graph.edges, len(graph.nodes)
-    links = coo_array((np.ones(len(edges), dtype=np.int8), (edges.tails, edges.heads)), shape=(n, n))
-    count, which = connected_components(links, directed=True, connection="strong")
-    inside = which[edges.tails] == which[edges.heads]
-    frames = np.bincount(which[edges.tails[inside]], np.where(edges.blends, 0, edges.n_frames)[inside], minlength=count)
-    held = np.unique(which[edges.tails[inside]])
+    which, n_inner, frames = find_components(len(graph.nodes), graph.edges)
     out = []
-    for part in sorted(held, key=lambda part: -frames[part]):
+    for part in sorted(np.flatnonzero(n_inner), key=lambda part: -frames[part]):
         names = tuple(name for k, name in enumerate(graph.label_names) if (graph.members[k] & (which == part)).any())
         out.append((float(frames[part]) / graph.fps, names))
     return tuple(out)

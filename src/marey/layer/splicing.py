@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.annotations import add_provenance
-from marey.core.arrays import Bools, Floats, Ints, check_type, find_runs, set_readonly
+from marey.core.arrays import Bools, Floats, Ints, check_type, find_runs, interpolate, set_readonly
 from marey.core.contacts import Contacts
 from marey.core.kinematics import forward_kinematics
 from marey.core.labels import Label, Labels
@@ -169,12 +169,12 @@ def take_frames(upper: Motion, found: TimeMap) -> UpperFrames:
     rotations = _sample_rotations(upper, first)
     offsets = upper.shared_offsets
     if upper.bone_offsets is not None:
-        offsets = _sample_values(upper.bone_offsets, first)
+        offsets = interpolate(upper.bone_offsets, first)
     seam = alpha > 0.0
     if seam.any():
         rotations[seam] = quat.slerp(rotations[seam], _sample_rotations(upper, second[seam]), alpha[seam, None])
         if upper.bone_offsets is not None:
-            later = _sample_values(upper.bone_offsets, second[seam])
+            later = interpolate(upper.bone_offsets, second[seam])
             offsets[seam] += alpha[seam, None, None] * (later - offsets[seam])
     return UpperFrames(set_readonly(rotations), offsets)
 
@@ -229,13 +229,6 @@ def _sample_rotations(upper: Motion, frames: Floats) -> Floats:
     before = frames.astype(np.int64)
     after = np.minimum(before + 1, len(upper) - 1)
     return quat.slerp(upper.rotations[before], upper.rotations[after], (frames - before)[:, None])
-
-
-def _sample_values(values: Floats, frames: Floats) -> Floats:
-    before = frames.astype(np.int64)
-    after = np.minimum(before + 1, len(values) - 1)
-    alpha = (frames - before)[:, None, None]
-    return np.asarray(values[before] * (1.0 - alpha) + values[after] * alpha)
 
 
 def _start_at_zero(lower: Motion, upper: Motion, halves: BodySplit) -> TimeMap:

@@ -320,7 +320,7 @@ def _group_jumps(jumps: _Jumps, motion: Motion) -> tuple[Glitch, ...]:
                 out.append(_describe(jumps, group, "broken", group[0] + 1, group[-1] + 1))
             else:
                 out.append(_describe(jumps, group, "jump", group[0], group[0] + 2))
-    return _join_flips(jumps, out, motion)
+    return _join_flips(out, motion)
 
 
 def _find_jump_back(jumps: _Jumps, b: int, near: int) -> int:
@@ -341,7 +341,7 @@ def _find_jump_back(jumps: _Jumps, b: int, near: int) -> int:
     return int(at[np.argmin(np.abs(at - b))]) if at.size and size > 0 else b
 
 
-def _join_flips(jumps: _Jumps, glitches: list[Glitch], motion: Motion) -> tuple[Glitch, ...]:
+def _join_flips(glitches: list[Glitch], motion: Motion) -> tuple[Glitch, ...]:
     """Replace two single jumps by a flip if the same joints flip and return to where they were."""
     out: list[Glitch] = []
     for glitch in glitches:

@@ -21,10 +21,7 @@ class PlayedStream(ABC):
 
     Parameters
     ----------
-    skeleton : skeleton of the frames.
-    fps : frames per second.
-    points : the contact points whose flags come with each frame.
-    floor : height of the floor in meters, or None if unknown.
+    skeleton, fps, points, floor : what the frames are; see `marey.play.FrameSource`.
 
     Examples
     --------

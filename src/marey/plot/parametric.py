@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
+from marey.core.naming import display_unit
 from marey.errors import InvalidValue, MareyWarning, plural
 from marey.maths import rigid2d
 from marey.parametric import Feature, ParametricMotion, ReachResult
@@ -48,8 +49,8 @@ def reachable(
     """
     answers = [space.synthesize(target, refine=refine) for target in _rows(space, targets)]
     region = space.reachable()
-    units = ["degrees" if unit == "rad" else unit.replace("rad", "degrees") for unit in region.units]
-    scale = np.array([np.degrees(1.0) if unit.startswith("rad") else 1.0 for unit in region.units])
+    units, factors = zip(*(display_unit(unit) for unit in region.units), strict=True)
+    scale = np.array(factors)
     titles = [f"{name}, {unit}" if unit else name for name, unit in zip(_name_parameters(space), units, strict=True)]
     pairs = _choose_pairs(space)
     height = 2.1 + 0.3 * len(answers) if space.n_dims == 1 else 4.1 if len(pairs) > 1 else 5.2
@@ -198,9 +199,8 @@ def size_text(value: float, unit: str) -> str:
         return "less than 0.1 mm"
     if unit == "m":
         return f"{1000.0 * value:.2g} mm" if value < 0.00995 else f"{100.0 * value:.2g} cm"
-    if unit.startswith("rad"):
-        return f"{np.degrees(value):.2g} {unit.replace('rad', 'degrees')}"
-    return f"{value:.2g} {unit}".rstrip()
+    shown, factor = display_unit(unit)
+    return f"{factor * value:.2g} {shown}".rstrip()
 
 
 # Motions to a row of targets ----------------------------------------------------------------------------------------

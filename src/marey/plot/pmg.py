@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from marey.control.reach import clip_lengths
 from marey.core.arrays import Floats
 from marey.core.motion import Motion
+from marey.core.naming import display_unit
 from marey.core.placement import find_left_axis
 from marey.errors import InvalidValue
 from marey.plot import style
 from marey.plot.pmg_costs import COSTS, draw_histogram, mark_level
 from marey.pmg import Edge, Node, NodeComparison, ParametricMotionGraph, Transition
-from marey.pmg.units import display_unit, format_values
+from marey.pmg.units import format_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
-from marey.core.placement import bake_hips_into_root, find_facing
+from marey.core.placement import bake_hips_into_root
 from marey.core.settings import operation
 from marey.core.source import Source
 from marey.deprecation import renamed_classmethod
@@ -31,11 +31,12 @@ from marey.parametric.region import Region
 from marey.parametric.space import ParametricMotion
 from marey.parametric.target_weights import neighbor_weights
 from marey.pmg.blended import BlendedSpace, check_contact_columns, check_rotations, make_motion, strip_source
+from marey.pmg.gait_cycles import stack_frames
 from marey.pmg.gait_kernels import interpolate_rows, mix_values, place_frames, solve_weights
 from marey.pmg.settings import ActionSettings
 from marey.pmg.space import check_box
 from marey.pmg.stance import make_soles
-from marey.pmg.units import format_target
+from marey.pmg.units import format_ranges, format_target
 
 __all__ = ["ActionSpace"]
 
@@ -169,7 +170,7 @@ class ActionSpace(BlendedSpace):
         )
 
     def __repr__(self) -> str:
-        ranges = ", ".join(f"{n} {a:.2f} to {b:.2f}" for n, a, b in zip(self.names, self.low, self.high, strict=True))
+        ranges = format_ranges(self.names, self.units, self.low, self.high)
         return f"<ActionSpace: {len(self.heights)} examples, {ranges}>"
 
     @classmethod
@@ -369,18 +370,12 @@ def _sample_motion(motion: Motion, seconds: Floats) -> tuple[Floats, Floats, Flo
     from scipy.interpolate import CubicSpline
 
     carried = bake_hips_into_root(motion)
-    frames = np.arange(len(carried))
-    heading = find_facing(carried.skeleton, carried.world().positions)
-    lone = np.stack([np.cos(0.5 * heading), 0 * heading, np.sin(0.5 * heading), 0 * heading], axis=-1)
-    rotations = carried.rotations.copy()
-    rotations[:, 0] = quat.inv_mul(lone, rotations[:, 0])
-    flat = [quat.unroll(rotations).reshape(len(frames), -1), carried.root_positions, heading[:, None]]
-    rows = CubicSpline(frames, np.concatenate(flat, axis=1), axis=0)(seconds * carried.fps)
+    rows = CubicSpline(np.arange(len(carried)), stack_frames(carried), axis=0)(seconds * carried.fps)
     local = quat.normalize(rows[:, :-4].reshape(len(rows), -1, 4))
     places = np.stack([rows[:, -1], rows[:, -4], rows[:, -2]], axis=1)
     paths = rigid2d.compose(rigid2d.invert(places[0]), places)
     paths[:, 0] = places[:, 0] - places[0, 0]
-    nearest = np.clip(np.rint(seconds * carried.fps).astype(np.int64), 0, len(frames) - 1)
+    nearest = np.clip(np.rint(seconds * carried.fps).astype(np.int64), 0, len(carried) - 1)
     mask = np.zeros((len(rows), 0)) if motion.contacts is None else motion.contacts.mask[nearest].astype(np.float64)
     return local, rows[:, -3], paths, mask
 

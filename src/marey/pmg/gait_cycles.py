@@ -115,20 +115,7 @@ def cut_cycles(motion: Motion, margin: float, usual: Floats | None = None, part:
     if not len(starts):
         return []
     frames = np.arange(first, last + 1)
-    heading = find_facing(carried.skeleton, carried.world().positions)
-    lone = np.stack([np.cos(0.5 * heading), 0 * heading, np.sin(0.5 * heading), 0 * heading], axis=-1)
-    rotations = carried.rotations.copy()
-    rotations[:, 0] = quat.inv_mul(lone, rotations[:, 0])
-    n = len(frames)
-    flat = np.concatenate(
-        [
-            quat.unroll(rotations)[first : last + 1].reshape(n, -1),
-            carried.root_positions[first : last + 1],
-            heading[first : last + 1, None],
-        ],
-        axis=1,
-    )
-    spline = CubicSpline(frames, flat, axis=0)
+    spline = CubicSpline(frames, stack_frames(carried)[first : last + 1], axis=0)
     known = phase[first : last + 1]
     mask = None if motion.contacts is None else motion.contacts.mask[first : last + 1].astype(np.float64)
     grid = grid_phases(margin, part.span)
@@ -141,6 +128,20 @@ def cut_cycles(motion: Motion, margin: float, usual: Floats | None = None, part:
         at = np.interp(wanted, known, frames)
         out.append(_make_cycle(spline(at), at / motion.fps, _interpolate_flags(mask, at - first, len(grid))))
     return out
+
+
+def stack_frames(motion: Motion) -> Floats:
+    """Return the frames of a motion as rows (F, 4 J + 4) that can be interpolated.
+
+    A row holds local rotations without sign flips, relative to the heading, the position of joint 0 and the heading.
+    """
+    heading = find_facing(motion.skeleton, motion.world().positions)
+    lone = np.stack([np.cos(0.5 * heading), 0 * heading, np.sin(0.5 * heading), 0 * heading], axis=-1)
+    rotations = motion.rotations.copy()
+    rotations[:, 0] = quat.inv_mul(lone, rotations[:, 0])
+    return np.concatenate(
+        [quat.unroll(rotations).reshape(len(motion), -1), motion.root_positions, heading[:, None]], axis=1
+    )
 
 
 def find_usual_events(motions: Iterable[Motion]) -> Floats:

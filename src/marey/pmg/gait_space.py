@@ -31,7 +31,7 @@ from marey.pmg.gait_cycles import PER_CYCLE, Cycle, CyclePart, cut_cycles, find_
 from marey.pmg.gait_kernels import interpolate_rows, mix_singles, solve_weights
 from marey.pmg.settings import GaitSettings
 from marey.pmg.stance import make_soles
-from marey.pmg.units import format_target
+from marey.pmg.units import format_ranges, format_target
 
 __all__ = ["GaitSpace"]
 
@@ -154,9 +154,7 @@ class GaitSpace(BlendedSpace):
         self._put(_parameters=set_readonly(found), _region=Region.from_points(found).cut(self.low, self.high))
 
     def __repr__(self) -> str:
-        ranges = ", ".join(
-            f"{name} {a:.2f} to {b:.2f}" for name, a, b in zip(self.names, self.low, self.high, strict=True)
-        )
+        ranges = format_ranges(self.names, self.units, self.low, self.high)
         return f"<GaitSpace: {len(self.heights)} {'cycles' if self.span == 1.0 else 'steps'}, {ranges}>"
 
     @classmethod

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, FrozenRecord, freeze_array, set_readonly
 from marey.core.motion import Motion
+from marey.core.naming import display_unit
 from marey.core.placement import find_facing
 from marey.deprecation import renamed_fields, renamed_methods
 from marey.errors import InvalidValue, plural
@@ -18,7 +19,7 @@ from marey.maths import rigid2d
 from marey.parametric.region import Region
 from marey.parametric.target_weights import neighbor_weights
 from marey.pmg.space import Space, check_box, find_region
-from marey.pmg.units import display_unit, format_ranges
+from marey.pmg.units import format_ranges
 
 __all__ = ["ExampleReach", "Node", "Request", "request_by_name"]
 

@@ -11,6 +11,7 @@ import numpy as np
 from marey.compare.clouds import frame_weights, point_clouds
 from marey.compare.distance import frame_distances
 from marey.core.arrays import Bools, Floats, set_readonly
+from marey.core.kinematics import rotate_root
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 from marey.maths import quat, rigid2d
@@ -154,8 +155,7 @@ def match_plants(soles: tuple[Floats, Floats], planted: Bools, move: Floats, wei
 def place_clip(motion: Motion, start: int, stop: int, place: Floats) -> PlacedFrames:
     """Return frames `start` to `stop` (exclusive) of a clip, moved on the floor by `place` (theta, x, z)."""
     roots = rigid2d.apply(place, motion.root_positions[start:stop])
-    rotations = motion.rotations[start:stop].copy()
-    rotations[:, 0] = quat.mul(rigid2d.to_quat(place), rotations[:, 0])
+    rotations = rotate_root(motion.rotations[start:stop], place)
     bones = None if motion.bone_offsets is None else motion.bone_offsets[start:stop]
     contacts = None if motion.contacts is None else motion.contacts.mask[start:stop].astype(np.float64)
     return PlacedFrames(roots, rotations, bones, contacts)
@@ -169,8 +169,7 @@ def insert_frames(motion: Motion, start: int, frames: PlacedFrames, place: Float
     n, back = len(frames.roots), rigid2d.invert(place)
     rows = slice(start, start + n)
     roots, rotations = motion.root_positions.copy(), motion.rotations.copy()
-    roots[rows], rotations[rows] = rigid2d.apply(back, frames.roots), frames.rotations
-    rotations[rows, 0] = quat.mul(rigid2d.to_quat(back), frames.rotations[:, 0])
+    roots[rows], rotations[rows] = rigid2d.apply(back, frames.roots), rotate_root(frames.rotations, back)
     changed: dict[str, Any] = {"root_positions": roots, "rotations": rotations}
     if frames.bones is not None:
         bones = motion.skeleton.offsets if motion.bone_offsets is None else motion.bone_offsets
@@ -212,7 +211,7 @@ def blend_frames(a: Motion, b: Motion, seam: Seam, half: int, place: Floats) -> 
         laid, raised = _correct_feet(a, b, (out, into), PlacedFrames(roots, rotations, bones, contacts), alpha)
         roots = rigid2d.apply(laid, roots)
         roots[:, 1] += raised
-        rotations[:, 0] = quat.mul(rigid2d.to_quat(laid), rotations[:, 0])
+        rotations = rotate_root(rotations, laid)
         onward = rigid2d.compose(laid[-1], onward)
     inner = slice(1, n + 1)
     return PlacedFrames(

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from marey.core.arrays import Floats, freeze_array, set_readonly
 from marey.core.motion import Motion
+from marey.core.naming import display_unit
 from marey.errors import InvalidValue, MareyWarning
 from marey.parametric.region import Region
 from marey.parametric.space import ParametricMotion
-from marey.pmg.units import display_unit
 
 __all__ = ["FunctionSpace", "Space", "as_space"]
 

@@ -159,7 +159,7 @@ def step_legs(
             # Target position of the ankle relative to the hip.
             target = vec.add(vec.sub(down, up), vec.scale(gain, vec.get(shifts[f, k], 0)))
             change = find_knee_rotation(up, down, hinge, vec.norm(target), math.pi)
-            hip, knee, _, _ = solve(LimbInput((0.0, 0.0, 0.0), up, down, hinge, sole), change, target, sole, 0.0, 0.0)
+            hip, knee, _, _ = solve(LimbInput((0.0, 0.0, 0.0), up, down, hinge, sole), change, target, 0.0, 0.0)
             thigh, shank = vec.mul(hip, thigh), vec.mul(knee, shank)
             vec.put_quat(rotations[f, upper], 0, vec.mul(vec.inv(base), thigh))
             vec.put_quat(rotations[f, lower], 0, vec.mul(vec.inv(thigh), shank))

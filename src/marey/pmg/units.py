@@ -9,21 +9,16 @@ from typing import overload
 import numpy as np
 
 from marey.core.arrays import Floats
+from marey.core.naming import display_unit
 from marey.errors import InvalidValue
 
 __all__ = [
-    "display_unit",
     "format_ranges",
     "format_rounded_up",
     "format_target",
     "format_values",
     "to_internal_units",
 ]
-
-
-def display_unit(unit: str) -> tuple[str, float]:
-    """Return the display unit, and the factor from the internal unit to it."""
-    return (unit.replace("rad", "degrees"), math.degrees(1.0)) if unit.startswith("rad") else (unit, 1.0)
 
 
 @overload

@@ -20,7 +20,7 @@ from marey.core.source import Source
 from marey.errors import InvalidValue
 from marey.maths import quat
 from marey.maths.ease import ease_in
-from marey.samples.markers import simulate_occlusion
+from marey.samples.markers import attach_markers
 from marey.samples.samples import sample
 from marey.samples.skeleton import sample_body
 
@@ -100,14 +100,8 @@ class GazeTake:
         for _, name, joint, depth in _TRIADS:
             rows += [(f"{name}{k + 1}", joint, np.array([x, y, depth])) for k, (x, y) in enumerate(_BACK)]
         rows += [(name, "Head", np.array(offset)) for name, offset in _HAT]
-        joints = [self.motion.skeleton.index(joint) for _, joint, _ in rows]
-        world = self.motion.world()
-        at = world.positions[:, joints] + quat.rotate(world.rotations[:, joints], np.array([row[2] for row in rows]))
-        generator = np.random.default_rng(rng)
-        at = at + generator.normal(0.0, noise, at.shape)
-        valid = simulate_occlusion(at.shape[:2], gaps, self.motion.fps, generator)
-        names = tuple(name for name, _, _ in rows)
-        return Markers(names, at, valid, self.motion.fps, self.motion.name, self.motion.source)
+        points = [(name, self.motion.skeleton.index(joint), offset) for name, joint, offset in rows]
+        return attach_markers(self.motion, points, rng=rng, noise=noise, gaps=gaps)
 
 
 def gaze_take(

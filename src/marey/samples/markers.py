@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
+from marey.core.arrays import Floats
 from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.core.settings import Seed
@@ -57,21 +61,24 @@ def record(motion: Motion, *, rng: Seed, noise: float, gaps: float) -> Markers:
         for name, role, (x, y, z) in _SIDE:
             full = role if role in ("head", "hips") else f"{side}_{role}"
             rows.append((side[0].upper() + name, full, np.array([sign * x, y, z])))
-    joints = [motion.skeleton.roles[role] for _, role, _ in rows]
-    offsets = np.array([offset for _, _, offset in rows])
-    world = motion.world()
-    positions = world.positions[:, joints] + quat.rotate(world.rotations[:, joints], offsets)
-    generator = np.random.default_rng(rng)
+    points = [(name, motion.skeleton.roles[role], offset) for name, role, offset in rows]
+    source = Source(provenance=(*motion.source.provenance, {"op": "markers", "noise": noise, "gaps": gaps}))
+    return replace(attach_markers(motion, points, rng=rng, noise=noise, gaps=gaps), source=source)
+
+
+def attach_markers(
+    motion: Motion, points: Sequence[tuple[str, int, Floats]], *, rng: Seed, noise: float, gaps: float
+) -> Markers:
+    """Compute markers at offsets (3,) in the coordinate frames of joints; `points` are (name, joint, offset).
+
+    The other parameters are those of `record`.
+    """
+    names, joints, offsets = zip(*points, strict=True)
+    world, generator = motion.world(), np.random.default_rng(rng)
+    positions = world.positions[:, joints] + quat.rotate(world.rotations[:, joints], np.array(offsets))
     positions = positions + generator.normal(0.0, noise, positions.shape)
     valid = simulate_occlusion(positions.shape[:2], gaps, motion.fps, generator)
-    return Markers(
-        names=tuple(name for name, _, _ in rows),
-        positions=positions,
-        valid=valid,
-        fps=motion.fps,
-        name=motion.name,
-        source=Source(provenance=(*motion.source.provenance, {"op": "markers", "noise": noise, "gaps": gaps})),
-    )
+    return Markers(names, positions, valid, motion.fps, motion.name, motion.source)
 
 
 def simulate_occlusion(shape: tuple[int, int], gaps: float, fps: float, rng: np.random.Generator) -> np.ndarray:

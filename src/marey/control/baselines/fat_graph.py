@@ -22,11 +22,12 @@ from marey.control.inertia_reel import make_reel
 from marey.core.arrays import Floats, check_index, check_number, freeze_array, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.feet import LiveFeet
+from marey.core.kinematics import rotate_root
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.deprecation import renamed_methods, renamed_parameters
 from marey.errors import InvalidValue, NoResult
-from marey.maths import quat, rigid2d
+from marey.maths import rigid2d
 from marey.play import PlayedStream, Player, SourceFrame
 
 __all__ = ["FatEdge", "FatGraph", "FatGraphStream", "Hub"]
@@ -174,8 +175,7 @@ class FatGraphStream(PlayedStream):
             self._at = 0
         path, k = self._path, self._at
         self._at += 1
-        rotations = path.rotations[k].copy()
-        rotations[0] = quat.mul(rigid2d.to_quat(self._place), rotations[0])
+        rotations = rotate_root(path.rotations[k], self._place)
         root = set_readonly(rigid2d.apply(self._place, path.roots[k]))
         bones = None if path.bones is None else path.bones[k]
         labels = (f"hub {self._edge.source} to {self._edge.target}",)

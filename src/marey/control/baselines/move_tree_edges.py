@@ -11,6 +11,7 @@ from marey.blend.transition import best_transition
 from marey.control.inertia_reel import Reel
 from marey.core.arrays import Bools, Floats, check_number, set_readonly
 from marey.core.contacts import Contacts
+from marey.core.kinematics import rotate_root
 from marey.core.motion import Motion
 from marey.deprecation import renamed_fields
 from marey.errors import InvalidValue
@@ -75,8 +76,7 @@ def make_passage(reel: Reel, clip: int, target: int, succession: Succession) -> 
     middle = n // 2
     move = rigid2d.compose(reel.ground[leave + middle], rigid2d.invert(reel.ground[enter - n + middle]))
     alpha = ease_in(inner / n)
-    turned = reel.rotations[others].copy()
-    turned[:, 0] = quat.mul(rigid2d.to_quat(move), turned[:, 0])
+    turned = rotate_root(reel.rotations[others], move)
     return Passage(
         clip=clip,
         target=target,

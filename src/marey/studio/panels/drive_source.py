@@ -13,9 +13,9 @@ import numpy as np
 
 from marey.control import GazeLayer, LayeredStream, SpliceLayer
 from marey.core.arrays import Floats
-from marey.core.kinematics import pose_world
+from marey.core.kinematics import pose_world, rotate_root
 from marey.core.motion import Motion
-from marey.core.placement import find_left_axis
+from marey.core.placement import pose_placement
 from marey.core.protocols import Stream
 from marey.core.skeleton import Skeleton
 from marey.errors import InvalidValue
@@ -78,7 +78,7 @@ class DriveSource:
         self._frames: deque[SourceFrame] = deque(maxlen=n_frames)
         placed = self._place_frame(first)
         self._body_state = BodyState(
-            self.skeleton, placed.root, placed.rotations, self._find_placement(self._compute_world(placed)[0])
+            self.skeleton, placed.root, placed.rotations, pose_placement(self.skeleton, self._compute_world(placed)[0])
         )
 
     def continue_from(self, before: BodyState) -> None:
@@ -123,7 +123,9 @@ class DriveSource:
         self._first = None
         placed = self._place_frame(given)
         positions, world = self._compute_world(placed)
-        self._body_state = BodyState(self.skeleton, placed.root, placed.rotations, self._find_placement(positions))
+        self._body_state = BodyState(
+            self.skeleton, placed.root, placed.rotations, pose_placement(self.skeleton, positions)
+        )
         self._frames.append(placed)
         self._since += 1
         self._clock.step(float(self._body_state.place[0]))
@@ -147,8 +149,7 @@ class DriveSource:
     def _place_frame(self, given: SourceFrame) -> SourceFrame:
         """Transform a frame from the driver's coordinates to the world, and fade out the previous character's pose."""
         root = rigid2d.apply(self._shift, given.root) - [0.0, self._floor, 0.0]
-        rotations = given.rotations.copy()
-        rotations[0] = quat.mul(rigid2d.to_quat(self._shift), rotations[0])
+        rotations = rotate_root(given.rotations, self._shift)
         if self._off is not None:
             t = self._since / self.fps * 2.0 * math.log(2.0) / _HALF_LIFE
             left = (1.0 + t) * math.exp(-t)
@@ -157,11 +158,6 @@ class DriveSource:
             if left < 1e-4:
                 self._off = None
         return given._replace(root=root, rotations=rotations)
-
-    def _find_placement(self, positions: Floats) -> Floats:
-        left = find_left_axis(self.skeleton, positions)
-        x, _, z = positions[self.skeleton.roles["hips"]]
-        return np.array([math.atan2(-left[2], left[0]), x, z])
 
     # --- Requests
 

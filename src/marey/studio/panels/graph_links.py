@@ -12,7 +12,7 @@ from marey.core.arrays import Bools, Floats, Ints
 from marey.graph.build import find_limits
 from marey.graph.motion_graph import MotionGraph
 from marey.graph.network import Edges
-from marey.graph.prune import components, prune
+from marey.graph.prune import components, find_components, prune
 from marey.graph.settings import GraphSettings
 from marey.graph.transitions import Transitions
 from marey.studio.panels.graph_messages import GraphLinks, LabelPart, LimitPoint, PairCount, PairLimit
@@ -138,23 +138,11 @@ def _largest_fraction(candidates: LinkCandidates, taken: Edges) -> float:
 
     taken : edges after pruning. Each label is pruned separately, which may remove entire clips.
     """
-    _, frames = _strong_components(candidates.n_nodes, taken)
+    _, _, frames = find_components(candidates.n_nodes, taken)
     return float(frames.max(initial=0.0)) / max(candidates.n_frames, 1)
-
-
-def _strong_components(n_nodes: int, edges: Edges) -> tuple[Ints, Floats]:
-    """Return the strongly connected component (N,) of each node, and how many frames of clips each component has."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    table = coo_array((np.ones(len(edges), dtype=np.int8), (edges.tails, edges.heads)), shape=(n_nodes, n_nodes))
-    _, which = connected_components(table, directed=True, connection="strong")
-    inside = (which[edges.tails] == which[edges.heads]) & ~edges.blends
-    weights = edges.n_frames[inside].astype(np.float64)
-    return which, np.asarray(np.bincount(which[edges.tails[inside]], weights=weights, minlength=1), dtype=np.float64)
 
 
 def start_node(graph: MotionGraph) -> int | None:
     """Return a node of the strongly connected component with the most frames; None if there is only one."""
-    which, frames = _strong_components(len(graph.nodes), graph.edges)
+    which, _, frames = find_components(len(graph.nodes), graph.edges)
     return int(np.argmax(which == int(frames.argmax()))) if which.max() > 0 else None
