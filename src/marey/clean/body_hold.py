@@ -51,14 +51,12 @@ class PartPlant:
     """A plant of a body part.
 
     column : column of its contact point. start, stop : frames, half-open. place : (3,) position in meters.
-    is_released : whether the plant ended early because of `max_pull`.
     """
 
     column: int
     start: int
     stop: int
     place: Floats
-    is_released: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,7 +239,7 @@ class _Holder:
                 if stop > start and (k, start) not in dropped:
                     self.held[start:stop, k] = True
                     self.needed[start:stop, k] = place - path[start:stop, 0]
-                    self.plants.append(PartPlant(k, start, stop, place, stop < last))
+                    self.plants.append(PartPlant(k, start, stop, place))
                 start = last if stop == last else max(stop, start + 1) + options.release
 
     def _find_shift(self) -> Floats:

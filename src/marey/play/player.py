@@ -136,8 +136,11 @@ class Player:
         self._lock: FootLock | None = None
         self._cleaner: CleanStream | None = None
         self._settings, self._is_open = settings, feet == "auto" or hasattr(source, "stream")
-        # Number of returned frames with contacts; for each point, the start of its plant, and whether it was released.
+        # Number of returned frames with contacts, and the latest contacts; for each point, the start of its plant,
+        # and whether it was released.
         self._n_frames = 0
+        self._flags: bytes | None = None
+        self._held = np.zeros(0, dtype=bool)
         self._plant_starts = np.zeros(0, dtype=np.int64)
         self._was_released = np.zeros(0, dtype=bool)
         self.released: deque[ReleasedPlant] = deque(maxlen=_MAX_RELEASED)
@@ -256,16 +259,21 @@ class Player:
         thereby to `self.released`."""
         if contacts is None:
             return None
-        if not self._n_frames:
-            self._plant_starts = np.zeros(len(contacts), dtype=np.int64)
-            self._was_released = np.zeros(len(contacts), dtype=bool)
+        flags = contacts.tobytes()
+        if flags != self._flags:  # plants begin or end
+            if self._flags is None:
+                self._held = self._was_released = np.zeros(len(contacts), dtype=bool)
+                self._plant_starts = np.zeros(len(contacts), dtype=np.int64)
+            self._plant_starts[contacts & ~self._held] = self._n_frames
+            self._held, self._was_released, self._flags = contacts, self._was_released & contacts, flags
+        self._n_frames += 1
+        if not released.any():
+            return contacts
         ended = contacts & released
         for k in np.flatnonzero(ended & ~self._was_released).tolist():
-            plant = ReleasedPlant(self.source.points[k].name, int(self._plant_starts[k]), self._n_frames)
+            plant = ReleasedPlant(self.source.points[k].name, int(self._plant_starts[k]), self._n_frames - 1)
             self.released.append(plant)
-        self._n_frames += 1
-        self._plant_starts[~contacts] = self._n_frames
-        self._was_released = (self._was_released | ended) & contacts
+        self._was_released = self._was_released | ended
         return set_readonly(contacts & ~released) if ended.any() else contacts
 
 
