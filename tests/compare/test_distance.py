@@ -123,7 +123,7 @@ def test_one_frame_one_marker():
     [
         (lambda a, b, w: frame_distance(a, 20, b, 0, w), "frame of 'clip1' must be from 0 to 19, not 20"),
         (lambda a, b, w: frame_distance(a, 0, b, -1, w), "frame of 'clip2' must be from 0 to 19, not -1"),
-        (lambda a, b, w: frame_distance(a, 0.5, b, 0, w), "frame must be an integer, not 0.5"),
+        (lambda a, b, w: frame_distance(a, 0.5, b, 0, w), "frame of 'clip1' must be an integer, not 0.5"),
         (lambda a, b, w: align_frames(a, [0, 1], b, [0], w), "at_a and at_b must have equal lengths, not 2 and 1"),
         (lambda a, b, w: align_frames(a, [19.5], b, [0], w), "frames of 'clip1' must be from 0 to 19, not 19.5"),
         (lambda a, b, w: align_frames(a, [np.nan], b, [0], w), "frames of 'clip1' must be from 0 to 19, not nan"),

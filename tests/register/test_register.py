@@ -278,7 +278,7 @@ def test_too_short_and_too_few(walk: Motion, run: Motion) -> None:
         ({"max_distance": 0}, "max_distance must be greater than 0 meters"),
         ({"max_opposite": "no"}, "max_opposite must be a number"),
         ({"reference": 2}, "reference, the index of a motion, must be from 0 to 1, not 2"),
-        ({"start": (5, 9000)}, "of 'run', not"),
+        ({"start": (5, 9000)}, "of 'run', must be"),
         ({"start": 5}, "`start=` must be two frames"),
         ({"start": (5, 5), "cyclic": True}, "`start=` applies only to two motions that are not loops"),
     ],
