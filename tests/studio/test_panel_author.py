@@ -96,7 +96,7 @@ def test_costs_are_drawn_and_thresholds_tried_as_the_library_has_it(author: Fake
     for do in ("author_try", "author_connect"):
         with pytest.raises(Failed, match="must not exceed “Reject costs above”, got 20 and 10 cm"):
             author.do(do, source="walk", target="walk", good=0.2, bad=0.1)
-        with pytest.raises(Failed, match="must be greater than 0, not -1 and 10 cm"):
+        with pytest.raises(Failed, match="must be finite and greater than 0, not -1 and 10 cm"):
             author.do(do, source="walk", target="walk", good=-0.01, bad=0.1)
     with pytest.raises(Failed, match=r"^NoResult: \d+ of 12 motions of 'walk', with turn .*to [0-9.]+ cm"):
         author.do("author_connect", source="walk", target="walk", good=0.8 * chart["best"][-1], bad=0.3)
