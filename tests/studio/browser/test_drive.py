@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,14 @@ def test_drive_by_keys_and_mouse_and_change_the_controller(tab: Tab) -> None:
     tab.until("() => /^turning, /.test(document.querySelector('.panel output').textContent)")
     tab.until("() => /^turned in \\d+\\.\\d s$/.test(document.querySelector('.panel output').textContent)")
     page.keyboard.up("a")
+    # What was driven so far is kept, and driving goes on.
+    kept = page.get_by_role("button", name=re.compile(r"^Keep \d+ s as new clip$"))
+    kept.click()
+    tab.until("() => [...marey.motions.values()].some(({ info }) => info.name === 'driven')")
+    driven = "[...marey.motions.values()].find(({ info }) => info.name === 'driven')"
+    assert tab.get(f"{driven}.info.seconds > 0.5 && !{driven}.character.visible")
+    assert page.get_by_role("button", name="Stop").count() == 1
+    assert not page.locator("#transport").is_visible(), "it is about another clip"
     assert tab.get(NEWEST_SHADER) == shaders, "a new drawing reuses existing shaders"
     assert tab.get("marey.playback.frame") == 0, "keys that steer do not step"
 
@@ -106,12 +115,12 @@ def test_drive_by_keys_and_mouse_and_change_the_controller(tab: Tab) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Start").wait_for()
 
-    page.get_by_role("button", name="Keep as new clip").click()
-    tab.until("() => marey.selected.info.name === 'driven' && !!marey.selected.character.pose")
+    kept.click()
+    tab.until("() => /^driven/.test(marey.selected.info.name) && !!marey.selected.character.pose")
     shown = tab.get(
         "[...marey.motions.values()].filter(({ character }) => character.visible).map(({ info }) => info.name)"
     )
-    assert shown == ["driven"], "alone"
+    assert len(shown) == 1, "alone"
     page.get_by_role("button", name="Start").wait_for()
 
 

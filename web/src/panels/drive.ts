@@ -13,13 +13,13 @@ import type { Slider } from "../widgets/slider";
 import { Cast } from "./drive_cast";
 import { BALL, CANNOT_STOP, commandControls, NEWER, NOTHING, speedRange } from "./drive_commands";
 import { DriveInput, handsFree } from "./drive_input";
+import { Keep } from "./drive_keep";
 import { DriveScene } from "./drive_scene";
 import { COLORS, CONTROLLERS, controllerForms, controllerName, FEET, readForms, responseTable, type ControllerKind } from "./drive_controllers";
 
 type Place = [number, number, number];
 
 const STATISTICS_MS = 1000;
-const KEPT_SECONDS = 10;
 
 export function mount(app: App): Panel {
   const driving = new Driving(app);
@@ -76,7 +76,7 @@ class Driving {
   private readonly another = button("Add another", () => this.play(true), "Start another character with these settings. The current one keeps running, and you can switch between them.");
   private readonly compare = button("Compare controllers", () => void this.measure(), "Build every controller from the same clips, let each make the same seven turns, and list their response times");
   private readonly failed = el("ul", { class: "dim", hidden: true });
-  private readonly keep = button("Keep as new clip", () => void this.keepLast(), `Stop, and add the last ${KEPT_SECONDS} s to the clips`);
+  private readonly keep: Keep;
   private readonly commands = el("section", { hidden: true });
   private readonly answer = el("output", { class: "drive-answer", aria: { label: "Response time of the last turn, seconds" } });
   private readonly doing = el("p", { class: "dim drive-doing" });
@@ -116,11 +116,12 @@ class Driving {
       this.end();
     });
     app.motionsChanged.on(() => this.listClips());
-    this.keep.disabled = this.another.disabled = true;
+    this.another.disabled = true;
+    this.keep = new Keep(app, () => this.started !== null, (motion) => this.hide(app.motions.get(motion)?.character));
     this.answer.textContent = "–";
     this.element = el("div", { class: "panel" },
       el("section", {}, el("h3", { text: "Character" }), this.wayChoice, this.character, this.clips, this.about, this.feet, ...Object.values(this.forms).map(({ element }) => element),
-        el("div", { class: "row" }, this.go, this.another, this.keep), this.cast.element,
+        el("div", { class: "row" }, this.go, this.another, this.keep.element), this.cast.element,
         el("div", { class: "row" }, check("Camera follows", this.follow, (on) => (this.follow = on), "The camera follows the character"),
           check("Head turns first", this.look, (on) => { this.look = on; this.restart(); }, "The head turns toward a new direction before the body does")),
         this.carry, this.limits),
@@ -302,10 +303,7 @@ class Driving {
     this.started = started;
     if (fresh) {
       this.told = false;
-      for (const { character } of this.app.motions.values()) {
-        if (character.visible) this.hiddenCharacters.push(character);
-        character.visible = false;
-      }
+      for (const { character } of this.app.motions.values()) this.hide(character);
       if (this.app.playback.playing) this.app.playback.toggle();
       stage.floor = 0;
       this.scene = new DriveScene(stage);
@@ -318,6 +316,12 @@ class Driving {
     this.showStarted(started);
     // The server may still have a request from before a reload.
     if (fresh) this.ask({});
+  }
+
+  /** Hide a character until driving ends. */
+  private hide(character: { visible: boolean } | undefined): void {
+    if (character?.visible) this.hiddenCharacters.push(character);
+    if (character) character.visible = false;
   }
 
   private newCharacter(started: DriveStarted): LiveCharacter {
@@ -340,7 +344,6 @@ class Driving {
     });
     this.go.textContent = "Stop";
     this.go.disabled = false;
-    this.keep.disabled = false;
     this.another.disabled = !this.cast.hasRoom;
     this.cast.show();
     this.showCommands();
@@ -363,6 +366,7 @@ class Driving {
     if (!this.place) stage.focus(new THREE.Vector3(place[1], 0.9, place[2]), DRIVEN_RADIUS);
     else if (this.follow) stage.follow(new THREE.Vector3(place[1] - this.place[1], 0, place[2] - this.place[2]));
     this.place = place;
+    this.keep.show(this.started?.started.stream ?? null, info["kept"] as number);
     this.scene?.stand(place);
     this.input.character = [place[1], place[2]];
     if (this.reach) this.scene?.showReach(this.reach);
@@ -462,13 +466,6 @@ class Driving {
     } catch {
       // It is tried again after a second.
     }
-  }
-
-  private async keepLast(): Promise<void> {
-    const taken = await this.app.ask("drive_keep", { seconds: KEPT_SECONDS, stream: this.started?.started.stream ?? null }).catch(() => null);
-    if (!taken) return;
-    this.stop();
-    this.app.present(taken.motion);
   }
 
   private listClips(wanted = this.clips.select.value): void {

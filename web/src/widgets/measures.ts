@@ -11,6 +11,13 @@ export function metricText(value: number | null): string {
   return Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }
 
+/** Format a length of time in full seconds: "24 s", "1 min 24 s". */
+export function durationText(seconds: number): string {
+  const minutes = Math.floor(Math.round(seconds) / 60);
+  const rest = `${Math.round(seconds) % 60} s`;
+  return minutes ? `${minutes} min ${rest}` : rest;
+}
+
 /** Foot sliding, penetration and smoothness with their grades, of two motions if they were compared. */
 export function gradeTable(grades: readonly GradedMetric[], names: readonly string[] = ["before", "after"]): HTMLElement {
   const value = (text: string, grade: string) => el("td", { class: grade ? `grade ${grade}` : "" }, text, grade ? el("span", { class: "grade-name", text: grade }) : null);

@@ -13,6 +13,8 @@ from marey.studio.work import Progress
 
 # Number of generated walks if no clips are given, on curves ranging from right turns to left turns.
 _CURVES = 11
+# Fraction of the progress after which a built-in character is built.
+_BUILDING = 0.8
 
 
 def recipe(progress: Progress, recipe: str, output: str, nodes: Sequence[str] = ()) -> dict[str, Any]:
@@ -32,7 +34,11 @@ def recipe(progress: Progress, recipe: str, output: str, nodes: Sequence[str] = 
         needed = {*nodes, *(node.of for node in plan.nodes if node.name in nodes)}
         plan = replace(plan, nodes=tuple(n for n in plan.nodes if n.name in needed), edges=(), auto=None)
     progress(0.0, "generating clips")
-    graph = build_recipe(plan, progress=lambda fraction: progress(fraction, "building nodes and transitions"))
+    # The rest is for saving and what the panels do with the character.
+    graph = build_recipe(
+        plan, progress=lambda fraction: progress(_BUILDING * fraction, "building nodes and transitions")
+    )
+    progress(_BUILDING, "saving")
     graph.save(output)
     return {}
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from marey.studio.panels.drive_source import BodyState, DriveSource, Record
     from marey.studio.session import Session
 
-# Limits: motions to drive with, seconds that can be saved, and characters driven at the same time.
-_MAX_MOTIONS, _MAX_LENGTH, _MAX_DRIVEN = 100, 60.0, 4
+# Limits: motions to drive with, and characters driven at the same time.
+_MAX_MOTIONS, _MAX_DRIVEN = 100, 4
 _TITLES: dict[messages.ControllerKind, str] = {
     "character": "parametric graph", "graph": "direction table", "matching": "motion matching", "tree": "blend tree",
 }  # fmt: skip
@@ -126,6 +126,8 @@ async def start_drive(session: Session, message: messages.StartDrive) -> message
     source.request(character.request)
     playing = {number: each for number, each in state.driven.items() if number in session.live.playing}
     others = {number: each for number, each in playing.items() if message.beside or each is not before}
+    if before is not None and before in playing.values() and not message.beside:
+        source.continue_recording(before.source)
     _hold(session, [*state.driven.values(), character])
     try:
         started = session.live.start(source, source.fps, ticket, beside=others)
@@ -201,13 +203,11 @@ async def drive_statistics(session: Session, message: messages.DriveStatistics) 
 
 @command(messages.KeepDriven)
 def keep_driven(session: Session, message: messages.KeepDriven) -> messages.SavedDrive:
-    """Save the last seconds of the stream as a motion."""
+    """Save what was driven so far as a motion."""
     character = _get_state(session).find(message.stream)
     if character is None:
         raise InvalidValue("nothing has been driven yet; press Start first")
-    if not 0.0 < message.seconds <= _MAX_LENGTH:
-        raise InvalidValue(f"expected more than 0 and up to {_MAX_LENGTH:g} s to save, got {message.seconds:g}")
-    return messages.SavedDrive(session.info(session.motions.add_result(character.source.cut_last(message.seconds))))
+    return messages.SavedDrive(session.info(session.motions.add_result(character.source.recording())))
 
 
 def _summarize(state: DriveState) -> messages.DriveTable:
@@ -381,6 +381,7 @@ async def _load_recipe(session: Session, recipe: str) -> LoadedCharacter:
         path = await recipe_file(session, recipe)
         graph = await to_thread(ParametricMotionGraph.load, path)
     limits = await to_thread(read_plans, graph, path)
+    session.jobs.report_progress(0.9, "preparing to steer")
     if limits is None:
         session.shared.run_later(_plan(session.shared.later, graph, path))
     return LoadedCharacter(graph, limits, limits is None)

@@ -405,7 +405,7 @@ class TreeDriver(_DirectionDriver[BlendTreeStream]):
     def doing(self) -> str:  # type: ignore[override]
         """The current turn rate and speed, as text."""
         knobs = self.stream.knobs
-        turn = f"turn {math.degrees(knobs['turn']):.0f}°/s" if "turn" in knobs else ""
+        turn = f"turn {round(math.degrees(knobs['turn']))}°/s" if "turn" in knobs else ""
         return f"{turn} {knobs['speed']:.2f} m/s" if "speed" in knobs else turn
 
     def _lines(self, place: Floats) -> Lines:

@@ -87,9 +87,10 @@ class DriveStarted(Value):
     fixed, and `usual` the default speed, both in m/s. `delay` is the display delay in seconds; response times include
     it. Each live frame reports: `place`, [yaw, x, z] of the character; `doing`, the current node or clip; `answer`,
     the response time (s) to the last change of direction, or null; `waiting`, seconds since a change of direction that
-    is still pending, or null; `reached`, the seconds it took to reach the requested point, or null; and, if it has
-    changed, `reach`: outlines [[x, z], ...] of the area that the character can reach next. `limits` says what the
-    character cannot do after some of its clips, and `can_stop` whether it can stand still.
+    is still pending, or null; `reached`, the seconds it took to reach the requested point, or null; `kept`, the
+    seconds that can be saved; and, if it has changed, `reach`: outlines [[x, z], ...] of the area that the character
+    can reach next. `limits` says what the character cannot do after some of its clips, and `can_stop` whether it can
+    stand still.
     """
 
     started: LiveStarted
@@ -176,9 +177,8 @@ class CompareDrive(Message, do="drive_compare"):
 
 
 class KeepDriven(Message, do="drive_keep"):
-    """Save the last seconds of a stream as a motion. Null means the stream that was started last."""
+    """Save what a character has done since its start, up to 10 minutes. Null means the stream that was started last."""
 
-    seconds: float = 10.0
     stream: int | None = None
 
 

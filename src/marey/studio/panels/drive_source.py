@@ -25,9 +25,9 @@ from marey.studio.live import LiveFrame
 from marey.studio.panels.drive_controllers import Driver
 from marey.studio.panels.drive_messages import ControllerKind, ControllerStatistics, DriveRequest
 
-# Half-life (s) of the offset from the previous character's pose; seconds that can be saved; distance (m) at which a
+# Half-life (s) of the offset from the previous character's pose; seconds that are kept; distance (m) at which a
 # point counts as reached; frames between updates of the direction to a point.
-_HALF_LIFE, _KEPT, _REACHED, _STEER = 0.1, 60.0, 0.3, 6
+_HALF_LIFE, _KEPT, _REACHED, _STEER = 0.1, 600.0, 0.3, 6
 # Maximum bytes of the stored frames, reached only with very many joints, and bytes of overhead per frame.
 _MAX_BYTES, _BESIDE = 256 * 2**20, 512
 # Decimals of the reported placement: 0.1 mm, and 0.0001 radians.
@@ -132,12 +132,22 @@ class DriveSource:
         self._update_destination()
         return LiveFrame(positions, world, self._frame_info())
 
-    def cut_last(self, seconds: float) -> Motion:
-        """Return the last seconds of the stream as a motion with contacts and labels."""
-        n = min(round(seconds * self.fps), len(self._frames))
-        if n < 2:
+    def continue_recording(self, before: DriveSource) -> None:
+        """Keep the frames of the character that this one replaces, if both can be in one motion."""
+        fits = self.skeleton.fits(before.skeleton) and self.fps == before.fps
+        if fits and self.driver.stream.points == before.driver.stream.points:
+            self._frames.extend(before._frames)
+
+    @property
+    def kept_seconds(self) -> float:
+        """Length of the recording."""
+        return len(self._frames) / self.fps
+
+    def recording(self) -> Motion:
+        """Return what was driven so far, up to 10 minutes, as a motion with contacts and labels."""
+        rows, stream = list(self._frames), self.driver.stream
+        if len(rows) < 2:
             raise InvalidValue("nothing has been driven yet; press Start first")
-        rows, stream = list(self._frames)[-n:], self.driver.stream
         source = replace(stream.player.recording_source, floor=0.0)
         return stack_frames(rows, self.skeleton, self.fps, stream.points, name="driven", source=source)
 
@@ -213,6 +223,7 @@ class DriveSource:
             "answer": clock.answer,
             "waiting": clock.waiting,
             "reached": self._reached,
+            "kept": round(self.kept_seconds, 1),
         }
         place = rigid2d.compose(rigid2d.invert(self._shift), self._body_state.place)
         lines = self.driver.reach(place)
@@ -309,6 +320,8 @@ WITHIN, HOLD_SECONDS = math.radians(15.0), 0.25
 SAME, TIMEOUT = math.radians(10.0), 8.0
 # Seconds that a request must last to count: until then, the user may still be moving the mouse, stick or camera.
 SETTLED = 0.5
+# Seconds for which a response time is shown.
+ANSWER_SECONDS = 5.0
 _REMEMBERED = 1_000
 
 
@@ -354,6 +367,7 @@ class ResponseClock:
         self._facing = 0.0
         self._last: float | None = None
         self._lasted = 0.0
+        self._answered = 0.0
         self.answer: float | None = None
 
     @property
@@ -381,6 +395,9 @@ class ResponseClock:
         """Advance by one frame. `heading` is the character's heading in that frame, in radians."""
         self._record.seconds += self._step
         self._lasted += self._step
+        self._answered += self._step
+        if self._answered > ANSWER_SECONDS:
+            self.answer = None
         if self._waited is None or self._wanted is None:
             return
         self._waited += self._step
@@ -388,7 +405,7 @@ class ResponseClock:
         if self._facing >= HOLD_SECONDS - 1e-9:
             self.answer = max(self._waited - self._facing, 0.0)
             self._record.add(self.answer)
-            self._waited = None
+            self._waited, self._answered = None, 0.0
         elif self._waited > TIMEOUT:
             self._record.unanswered += 1
             self._waited = None
