@@ -82,6 +82,20 @@ def test_a_folder_of_several_skeletons_uses_the_most_frequent_one(running: Serve
         assert (len(graph["clips"]), graph["skipped"]) == (5, [])
 
 
+def test_earlier_graphs_can_be_brought_back(running: Server) -> None:
+    with FakePage(running) as page:
+        built = [page.do("graph_build", motions=[], files=[f"{name}.bvh"]) for name in ("left", "right")]
+        page.do("graph_links", threshold=0.07)
+        assert page.do("graph_use", number=built[0]["number"])["built"]["clips"] == ["left"]
+        again = page.do("graph_use", number=built[1]["number"])
+        assert (again["built"]["clips"], again["files"], again["threshold"]) == (["right"], ["right.bvh"], 0.07)
+        assert page.do("graph_use", number=0)["built"] is None
+        for _ in range(4):
+            page.do("graph_build", motions=[], files=["left.bvh"])
+        with pytest.raises(Failed, match="only the last 4 graphs can be restored"):
+            page.do("graph_use", number=built[1]["number"])
+
+
 def test_links_are_those_of_the_graph(page: FakePage, graph: dict[str, Any], folder: Path) -> None:
     """The quick statistics are those of a graph that is actually built."""
     clips = [marey.load(folder / f"{name}.bvh") for name in ("straight", "left", "right", "run")]

@@ -2,8 +2,12 @@
 import * as THREE from "three";
 import type { App, Shot } from "./app";
 import { button, el, toggle } from "./dom";
+import { saveChoice, tabState } from "./tab_state";
 
 type Way = "recorded" | "row" | "solo";
+
+/** Name of the saved choice. */
+const KEPT = "arrangement";
 
 const WAYS: [Way, string, string][] = [
   ["recorded", "As recorded", "Show all clips where they were recorded"], ["row", "Row", "Spread the clips in a row, side by side"],
@@ -23,7 +27,7 @@ const FEW = 6;
 /** Build the buttons. The returned function handles keys (A all, T path, N names). */
 export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent) => boolean {
   /** Until the user chooses one, clips are in a row if they would stand inside each other, otherwise as recorded. */
-  let way: Way | null = null;
+  let way: Way | null = WAYS.find(([name]) => name === tabState().choices[KEPT])?.[0] ?? null;
   let framed = 0;
   let named = true;
   const tags = new Map<Shot, Tag>();
@@ -49,7 +53,14 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
   const arrange = () => {
     draw();
     const { selected } = app;
-    if (way === "solo") for (const shot of shots()) shot.character.visible = shot === selected;
+    // While a character is driven, no clip is shown.
+    const wrong = way === "solo" && !app.stage.driven ? shots().filter((shot) => shot.character.visible !== (shot === selected)) : [];
+    if (wrong.length) {
+      for (const { character } of wrong) character.visible = !character.visible;
+      // The list of clips shows which are visible; this comes back here.
+      app.motionsChanged.emit();
+      return;
+    }
     if (app.held) return;
     const row = current() === "row" ? visible() : [];
     const middle = Math.max(0, row.findIndex((shot) => shot === selected));
@@ -78,6 +89,7 @@ export function arrangement(host: HTMLElement, app: App): (event: KeyboardEvent)
   const choose = (next: Way) => {
     if (next !== "solo") for (const shot of shots()) show(shot);
     way = next;
+    saveChoice(KEPT, way);
     arrange();
     if (app.motions.size > 1 && next !== "solo") frameAll();
     else app.focus();

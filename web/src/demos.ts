@@ -47,8 +47,13 @@ async function followPath(app: App): Promise<void> {
     await openSample(app, "walk", { seconds: 6, fps: 30, turn_rate: -0.6 }, "right"),
   ];
   openPanel(app, "graph");
+  const isOwn = Boolean(find("Random walk"));
   await tick(app, names);
+  if (isOwn) app.notices.info("The demo builds its own graph. Undo or History brings yours back, with its path.");
+  const newest = () => app.history.changes.at(-1);
+  const before = newest();
   await press("Build graph");
+  await until(() => newest() !== before && newest()?.title === "Build graph");
   await until(() => find("Random walk"));
   app.openPanel.emit("graph:path");
   await press("Follow path");
@@ -56,20 +61,33 @@ async function followPath(app: App): Promise<void> {
   play(app);
 }
 
+/** The demo of the start page: `stopping` if it was built before, otherwise a blend tree, which is ready sooner. */
 async function driveCharacter(app: App): Promise<void> {
-  openPanel(app, "drive");
-  await until(() => find("Start"));
-  // `stopping` stops when the keys are released. If it was never built, a blend tree is ready sooner.
   const { recipes } = await app.ask("drive_list", {});
-  if (recipes.some(({ name, is_built }) => name === "stopping" && is_built)) {
+  if (recipes.some(({ name, is_built }) => name === "stopping" && is_built)) await driveStopping(app);
+  else await drive(app, "This blend tree keeps moving; the character “stopping” stops when you let go.", () => set("Controller", "tree"));
+}
+
+/** The example of the Drive panel. */
+async function driveStopping(app: App): Promise<void> {
+  await drive(app, "The character stops when you let go.", () => {
     set("Controller", "character");
     set("Character", "recipe:stopping");
-  } else set("Controller", "tree");
+  });
+}
+
+async function drive(app: App, about: string, choose: () => void): Promise<void> {
+  openPanel(app, "drive");
+  await until(() => find("Start"));
+  choose();
   await press("Start");
-  await until(() => document.body.classList.contains("driving"));
+  const isDriving = () => document.body.classList.contains("driving");
+  // Building a character takes a while. The button can be pressed again if the user has canceled that.
+  await until(() => isDriving() || find("Start"), Infinity);
+  if (!isDriving()) return;
   const key = (type: string) => document.dispatchEvent(new KeyboardEvent(type, { key: "w", code: "KeyW", bubbles: true }));
   key("keydown");
-  app.notices.info("Your turn: steer with W, A, S and D or the arrow keys.");
+  app.notices.info(`Your turn: steer with W, A, S and D or the arrow keys. ${about}`);
   setTimeout(() => key("keyup"), HELD_MS);
 }
 
@@ -83,7 +101,7 @@ export const EXAMPLES: Record<string, (app: App) => Promise<void>> = {
   find: findKicks,
   layer: carryCup,
   author: previewWalker,
-  drive: driveCharacter,
+  drive: driveStopping,
 };
 
 async function mirrorWalk(app: App): Promise<void> {
@@ -177,8 +195,8 @@ function mark(node: HTMLElement): void {
 }
 
 /** Wait until `find` returns something, and return it. */
-async function until<T>(find: () => T | undefined | null | false): Promise<T> {
-  const end = performance.now() + PATIENCE_MS;
+async function until<T>(find: () => T | undefined | null | false, patience = PATIENCE_MS): Promise<T> {
+  const end = performance.now() + patience;
   for (;;) {
     const found = find();
     if (found) return found;

@@ -1,6 +1,7 @@
 /** Which clips share a skeleton, as the server requires of clips that are joined. */
 import type { App } from "./app";
 import type { MotionInfo } from "./messages";
+import { saveChoice, tabState } from "./tab_state";
 
 /** Meters by which bones of one skeleton may differ. */
 const SAME_BONE = 1e-3;
@@ -19,7 +20,13 @@ export class CheckedClips {
   private readonly known = new Map<string, boolean>();
   private chosen = false;
 
-  constructor(private readonly app: App) {}
+  /** `kept` is the name under which the choice survives a reload, and is part of a project. */
+  constructor(private readonly app: App, private readonly kept: string) {
+    const before = tabState().choices[kept];
+    if (!Array.isArray(before) || !before.length) return;
+    this.chosen = true;
+    for (const id of before) this.known.set(String(id), true);
+  }
 
   has(info: MotionInfo): boolean {
     const known = this.known.get(info.motion) ?? this.checksAtFirst(info);
@@ -30,11 +37,18 @@ export class CheckedClips {
   set(motion: string, on: boolean): void {
     this.chosen = true;
     this.known.set(motion, on);
+    this.keep();
   }
 
   /** Check these clips and no others. */
   choose(motions: readonly string[]): void {
-    for (const id of this.app.motions.keys()) this.set(id, motions.includes(id));
+    this.chosen = true;
+    for (const id of new Set([...this.app.motions.keys(), ...motions])) this.known.set(id, motions.includes(id));
+    this.keep();
+  }
+
+  private keep(): void {
+    saveChoice(this.kept, [...this.known].filter(([id, on]) => on && this.app.motions.has(id)).map(([id]) => id));
   }
 
   private checksAtFirst(info: MotionInfo): boolean {

@@ -215,6 +215,12 @@ def test_a_click_selects_a_clip_and_a_joint(tab: Tab) -> None:
             )
     tab.page.get_by_role("button", name="Solo", exact=True).click()
     assert tab.get("[...marey.motions.values()].filter(({ character }) => character.visible).length") == 1
+    tab.page.evaluate(
+        "async () => marey.present(await marey.ask('open_sample', { sample: 'run', options: {}, name: 'new' }))"
+    )
+    assert tab.page.locator(".opened .dot[aria-pressed=true]").get_attribute("aria-label") == "Show new"
+    tab.get("marey.forget(marey.selected.info.motion)")
+    tab.until("() => marey.selected.info.name !== 'new'")
     tab.page.get_by_role("button", name="As recorded", exact=True).click()
     assert tab.get("marey.selected.character.group.position.length()") == 0
 

@@ -74,6 +74,51 @@ def test_a_demo_uses_only_its_own_clips(tab: Tab) -> None:
     tab.until(f"() => marey.motions.size === {n}")
 
 
+@pytest.mark.slow("a graph is built twice")
+def test_the_demo_of_a_path_leaves_own_work_restorable(tab: Tab) -> None:
+    n = tab.get("marey.motions.size")
+    about, path = "document.querySelector('.panel .stack p')?.textContent", "document.querySelectorAll('.stretches li')"
+    state = f"() => [{about}, {path}.length]"
+    tab.page.get_by_role("tab", name="Graph").click()
+    tab.page.locator(".panel .blend-list input").first.check()
+    tab.page.get_by_role("button", name="Build graph").click()
+    tab.page.get_by_role("button", name="Draw path").wait_for()
+    box = tab.page.locator("#stage canvas").bounding_box()
+    tab.page.get_by_role("button", name="Draw path").click()
+    for k in range(2):
+        tab.page.mouse.move(box["x"] + 150 + 60 * k, box["y"] + 300)
+        tab.page.mouse.down()
+        tab.page.mouse.move(box["x"] + 250 + 60 * k, box["y"] + 300, steps=8)
+        tab.page.mouse.up()
+    own = tab.page.evaluate(state)
+    assert own[1] == 2
+    tab.page.get_by_role("button", name="Draw path").click()
+
+    tab.page.get_by_role("button", name="File", exact=True).click()
+    tab.page.get_by_role("menuitem", name="Start page").click()
+    tab.page.get_by_role("button", name="Draw a path").click()
+    tab.until(f"() => marey.motions.size === {n} + 4 && marey.selected.info.name === 'path'")
+    shown = tab.page.evaluate(state)
+    assert shown[0].startswith("3 clips")
+    assert shown[1] == 1, "the path of the demo alone"
+    titles = tab.get("marey.history.changes.map(({ title }) => title)")
+    tab.page.evaluate("(at) => marey.history.goTo(at)", titles.index("Build graph", titles.index("Build graph") + 1))
+    tab.until(f"() => JSON.stringify(({state})()) === JSON.stringify({own})")
+    checked = "[...document.querySelectorAll('.panel .blend-list input')].filter((each) => each.checked).length"
+    boxes = tab.get(checked)
+    assert boxes
+
+    # A reload keeps the clips that are checked, and how clips are arranged.
+    tab.page.get_by_role("button", name="Solo", exact=True).click()
+    tab.page.reload()
+    tab.until("() => !!window.marey?.selected?.character.pose")
+    tab.until(f"() => {checked} === {boxes}")
+    assert tab.page.get_by_role("button", name="Solo", exact=True).get_attribute("aria-pressed") == "true"
+    tab.page.get_by_role("button", name="As recorded", exact=True).click()
+    while tab.get("marey.motions.size") > n:
+        tab.get("marey.forget([...marey.motions.keys()].at(-1))")
+
+
 def test_a_project_is_saved_and_reopened(tab: Tab, tmp_path: Path) -> None:
     folder = str(tmp_path)
     tab.page.evaluate("async (path) => void (await marey.ask('folder_open', { path }))", folder)

@@ -61,12 +61,12 @@ class Author {
   private readonly playing = settingsForm<StreamSettings>(FORMS.StreamSettings);
 
   constructor(private readonly app: App) {
-    this.checked = new CheckedClips(app);
+    this.checked = new CheckedClips(app, "author clips");
     this.view = graphView((chosen) => this.choose(chosen));
     this.edges = edgeSection(app, (character, edge) => {
       this.chosen = edge;
       this.edited(character, "Connect nodes");
-    });
+    }, () => void this.walk());
     this.gaze = gazeSection(app, (kind, name, replace) => this.save(kind, name, replace));
     const save = button("Save", () => void this.save("character", this.name.value, this.replace), "Save to the open folder as NAME.json, with the motion data in a second file");
     this.element = el("div", { class: "panel" },

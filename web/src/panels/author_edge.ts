@@ -14,7 +14,8 @@ export interface EdgeSection {
   startLoop(node: string): void;
 }
 
-export function edgeSection(app: App, changed: (character: Character, edge: { source: string; target: string }) => void): EdgeSection {
+/** `changed` is called after nodes were connected; `preview` plays the character. */
+export function edgeSection(app: App, changed: (character: Character, edge: { source: string; target: string }) => void, preview: () => void): EdgeSection {
   let character: Character | null = null;
   let chart: CostChart | null = null;
   let tried: TriedEdge | null = null;
@@ -102,7 +103,8 @@ export function edgeSection(app: App, changed: (character: Character, edge: { so
     next.hidden = true;
     changed(connected, { source: fields.source, target: fields.target });
     const stuck = connected.nodes.some((node) => node.stuck);
-    say(`${connected.note} ${stuck ? "Some nodes are still dead ends; see Character above." : "The character can move now: press Preview above, or start it in Drive."}`);
+    say(`${connected.note} ${stuck ? "Some nodes are still dead ends; see Character above." : "The character can move now: preview it, or start it in Drive."}`);
+    if (!stuck) done.append(" ", button("Next: Preview", preview, "Create a random walk through the nodes of the character", "primary"));
     done.scrollIntoView({ block: "nearest" });
   };
 

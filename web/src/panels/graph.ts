@@ -3,7 +3,7 @@
  */
 import type { App, Panel } from "../app";
 import { button, check, choice, download, el } from "../dom";
-import { FORMS, type GraphBuilt, type GraphLinks, type GraphPathSettings, type GraphSettings, type GraphWalkSettings, type MotionInfo, type PairLimit, type PathFollowed, type PathStretch } from "../messages";
+import { FORMS, type GraphBuilt, type GraphLinks, type GraphPathSettings, type GraphSettings, type GraphShown, type GraphWalkSettings, type MotionInfo, type PairLimit, type PathFollowed, type PathStretch } from "../messages";
 import { CheckedClips } from "../skeleton";
 import { settingsForm, type Form } from "../widgets/form";
 import { latest } from "../widgets/latest";
@@ -16,6 +16,7 @@ import { PairSection } from "./graph_pairs";
 import { PathSection } from "./graph_path";
 
 type From = "open" | "folder";
+type GraphPanelState = { number: number; threshold: number; pairs: PairLimit[] };
 
 /** Number of findings that are shown directly; more are collapsed. */
 const FEW = 3;
@@ -57,7 +58,7 @@ class GraphPanel {
   private readonly relink: () => void;
 
   constructor(private readonly app: App) {
-    this.checked = new CheckedClips(app);
+    this.checked = new CheckedClips(app, "graph clips");
     this.relink = latest(() => this.askLinks());
     this.limit = slider({ label: "Threshold", unit: "m", title: "Largest difference at which clips may switch; lower = stricter", min: 0, max: 0.25, step: 0.001, value: 0.06, input: () => this.moved("Change threshold") });
     this.buildSettings = this.makeBuildSettings({ fps: 30 });
@@ -83,7 +84,7 @@ class GraphPanel {
       this.limitBox, this.walkBox, this.path.element,
       el("section", {}, el("h3", { text: "More" }), this.more.element),
     );
-    app.history.registerState("graph", { read: () => this.limits(), write: (limits) => this.putLimits(limits as ReturnType<GraphPanel["limits"]>) });
+    app.history.registerState("graph", { read: () => this.state(), write: (state) => this.put(state as GraphPanelState) });
     app.motionsChanged.on(() => this.draw());
     app.selectionChanged.on(() => this.draw());
     app.themes.changed.on(() => this.curve.draw());
@@ -139,12 +140,18 @@ class GraphPanel {
     return [...this.app.motions.values()].filter(({ info }) => info.kind === "motion" && this.checked.has(info)).map(({ info }) => info.motion);
   }
 
+  /** What the undo history restores: the graph by its number, 0 for none, and its thresholds. */
+  private state(): GraphPanelState {
+    return { number: this.built?.number ?? 0, ...this.limits() };
+  }
+
   private limits(): { threshold: number; pairs: PairLimit[] } {
     return { threshold: this.limit.value, pairs: this.pairs.pairs };
   }
 
-  /** Restore the thresholds of an undone or redone change. */
-  private putLimits({ threshold, pairs }: ReturnType<GraphPanel["limits"]>): void {
+  /** Restore the graph and the thresholds of an undone or redone change. */
+  private async put({ number, threshold, pairs }: GraphPanelState): Promise<void> {
+    if (number !== (this.built?.number ?? 0)) this.showGraph(await this.app.ask("graph_use", { number }));
     this.limit.value = threshold;
     this.pairs.take(this.built?.labels ?? [], pairs);
     if (this.built) this.curve.show(this.built.curve, threshold);
@@ -160,6 +167,7 @@ class GraphPanel {
     const built = await this.app.run("Building the graph", "graph_build", fields, undefined, report).catch(() => null);
     if (!built) return;
     this.take(built, built.suggested, []);
+    this.app.history.recordChange("Build graph");
   }
 
   private buildRetargeted(): void {
@@ -173,13 +181,26 @@ class GraphPanel {
     this.asked = true;
     const shown = await this.app.ask("graph_show", {}).catch(() => null);
     if (!shown?.built || (this.built && !again)) return;
+    this.showGraph(shown);
+    // Thresholds of another graph are no change by the user.
+    this.app.history.resetBaseline();
+    this.path.restore();
+  }
+
+  /** Show a graph of the session, with the clips and settings from which it was built. */
+  private showGraph(shown: GraphShown): void {
+    if (!shown.built) {
+      this.built = this.links = null;
+      this.drawBuilt();
+      return;
+    }
     this.from = shown.files.length ? "folder" : "open";
     this.source.select.value = this.from;
-    if (this.from === "open") this.checked.choose(shown.motions);
+    // The clips of a graph from before a project was opened are closed.
+    if (this.from === "open" && shown.motions.some((id) => this.app.motions.has(id))) this.checked.choose(shown.motions);
     this.buildSettings = this.makeBuildSettings(shown.settings);
     this.draw();
     this.take(shown.built, shown.threshold, shown.pairs);
-    this.path.restore();
   }
 
   /** Show a graph and its thresholds. */
@@ -199,14 +220,15 @@ class GraphPanel {
     this.walkForm.replaceChildren(this.walkSettings.element);
     this.findings.replaceChildren();
     this.drawBuilt();
-    // Thresholds of another graph are no change by the user.
-    this.app.history.resetBaseline();
   }
 
   private drawBuilt(): void {
     const { built } = this;
     for (const box of [this.limitBox, this.walkBox, this.path.element]) box.hidden = !built;
-    if (!built) return;
+    if (!built) {
+      this.about.replaceChildren();
+      return;
+    }
     const text = `${built.clips.length} clip${built.clips.length === 1 ? "" : "s"}, ${built.seconds.toFixed(1)} s at ${built.rate.toFixed(0)} Hz.`;
     const others = built.skipped.some(({ has_other_skeleton }) => has_other_skeleton);
     this.about.replaceChildren(el("p", { text }), skippedList(built.skipped, others ? this.retargetAll : undefined) ?? "");

@@ -28,6 +28,7 @@ export class PathSection {
   private readonly walked: Ribbons;
   private readonly list = el("ul", { class: "stretches", aria: { label: "Segments of the path" } });
   private readonly said = el("p", { class: "dim", aria: { live: "polite" } });
+  private readonly hint = el("p", { class: "dim", hidden: true, text: "Drag on the floor to draw a segment of the path." });
   private readonly why = el("p", { hidden: true, aria: { live: "polite" } });
   private readonly styles = choice("Action", [], "", (value) => (this.style = value || null), "Clip label for the segments you draw next");
   private readonly pen = toggle("Draw path", false, (on) => this.drawing(on), "Draw on the floor with the left mouse button; click here again to orbit the camera instead");
@@ -45,7 +46,7 @@ export class PathSection {
     this.ribbons = new Ribbons(app.stage);
     this.walked = new Ribbons(app.stage, 1);
     this.element = el("section", {}, el("h3", { text: "Path" }), this.styles, this.list, this.settings.element,
-      el("div", { class: "row" }, this.pen, this.go, this.clear), this.said, this.why);
+      el("div", { class: "row" }, this.pen, this.go, this.clear), this.hint, this.said, this.why);
     app.themes.changed.on(() => this.showWay());
     app.history.registerState("path", { read: () => [this.stretches, this.done], write: (state) => this.put(state as [PathStretch[], Way | null]) });
     this.show();
@@ -94,14 +95,16 @@ export class PathSection {
     for (const lines of [this.ribbons, this.walked]) lines.appear(on);
   }
 
-  /** Draw an S on the floor. */
+  /** Draw an S on the floor, in place of what is drawn there. */
   drawExample(): void {
+    if (this.stretches.length) this.reset();
     this.add(Array.from({ length: 33 }, (_, k): Place => [1.2 * Math.sin((k * Math.PI) / 16), k / 3]));
   }
 
   private drawing(on: boolean): void {
     this.endDrawing?.();
     this.endDrawing = null;
+    this.hint.hidden = !on;
     if (!on) return;
     // Stop playback, because a moving character moves the camera and the floor under the pointer.
     this.app.playback.step(0);

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 _WORK = "marey.studio.panels.graph_work"
 _MAX_SECONDS = 600.0
 _MAX_POINTS = 20_000
+# Number of graphs that the undo history can bring back.
+_MAX_GRAPHS = 4
 
 
 @dataclass(slots=True, eq=False)
@@ -59,8 +63,8 @@ async def build_graph(session: Session, message: messages.BuildGraph) -> message
         raise InvalidValue(f"fps must be from 5 to 240 Hz, not {rate:g}", parameter="fps")
     motions = [session.motions.motion(each) for each in message.motions]
     files = [(str(session.places.find(each, "folder")), each) for each in message.files]
-    number = session.state.get("graph_count", 0) + 1
-    session.state["graph_count"] = number
+    graphs = _get_graphs(session)
+    number = next(_get_numbers(session))
     folder = session.places.own / f"graph-{number}"
     folder.mkdir()
     try:
@@ -75,14 +79,13 @@ async def build_graph(session: Session, message: messages.BuildGraph) -> message
         skipped = {name for each in found["skipped"] for name in each["names"]}
         clips = [session.motions.recipe(each) for each in message.motions]
         clips += [file_recipe(each) for each in message.files if each not in skipped]
-        built = await to_thread(_make_state, folder, found, message, clips)
+        built = await to_thread(_make_state, number, folder, found, message, clips)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    before = session.state.get("graph")
-    session.state["graph"] = built
-    if isinstance(before, GraphState):
-        shutil.rmtree(before.folder, ignore_errors=True)
+    session.state["graph"] = graphs[number] = built
+    for old in list(graphs)[:-_MAX_GRAPHS]:
+        shutil.rmtree(graphs.pop(old).folder, ignore_errors=True)
     return built.built
 
 
@@ -97,6 +100,18 @@ def show_graph(session: Session, message: messages.ShowGraph) -> messages.GraphS
     asked, (threshold, pairs) = state.asked, state.wanted
     built = replace(state.built, links=links(state.candidates, threshold, pairs))
     return messages.GraphShown(built, asked.motions, asked.files, asked.settings, threshold, pairs)
+
+
+@command(messages.UseGraph)
+def use_graph(session: Session, message: messages.UseGraph) -> messages.GraphShown:
+    """Make an earlier graph the current one."""
+    if not message.number:
+        session.state.pop("graph", None)
+    elif (found := _get_graphs(session).get(message.number)) is not None:
+        session.state["graph"] = found
+    else:
+        raise InvalidValue(f"only the last {_MAX_GRAPHS} graphs can be restored; build this one again")
+    return show_graph(session, messages.ShowGraph())
 
 
 @command(messages.LinkGraph, reads=True)
@@ -182,6 +197,15 @@ def _write_graph(state: GraphState) -> CodeRecipe:
     return graph_recipe(state.clips, state.asked.settings, threshold, {(a, b): limit for a, b, limit in pairs})
 
 
+def _get_graphs(session: Session) -> dict[int, GraphState]:
+    """Return the last graphs of the session by their numbers."""
+    return session.state.get_or_create("graphs", dict[int, GraphState])
+
+
+def _get_numbers(session: Session) -> Iterator[int]:
+    return session.state.get_or_create("graph_numbers", lambda: count(1))
+
+
 def _get_state(session: Session) -> GraphState:
     state = session.state.get("graph")
     if not isinstance(state, GraphState):
@@ -213,13 +237,16 @@ def _max_threshold() -> float:
     return MAX_THRESHOLD
 
 
-def _make_state(folder: Path, found: dict[str, Any], asked: messages.BuildGraph, clips: list[CodeRecipe]) -> GraphState:
+def _make_state(
+    number: int, folder: Path, found: dict[str, Any], asked: messages.BuildGraph, clips: list[CodeRecipe]
+) -> GraphState:
     from marey.studio.panels.graph_links import LinkCandidates, curve, links, suggest_threshold
 
     candidates = LinkCandidates.of(found)
     points = curve(candidates)
     threshold = suggest_threshold(points)
     reply = messages.GraphBuilt(
+        number,
         tuple(found["clips"]),
         candidates.n_frames / candidates.fps,
         candidates.fps,

@@ -73,10 +73,12 @@ class BuildGraph(Message, do="graph_build"):
 class GraphBuilt(Value):
     """The compared clips: their names, total duration in seconds, and common frame rate.
 
+    `number` counts the graphs of the session.
     `skipped` are the skipped files, grouped by reason. `curve` is the connectivity for all thresholds, `suggested` a
     good default threshold (m), and `links` the connectivity at that threshold.
     """
 
+    number: int
     clips: tuple[str, ...]
     seconds: float
     rate: float
@@ -89,6 +91,12 @@ class GraphBuilt(Value):
 
 class ShowGraph(Message, do="graph_show"):
     """Get the last graph, for example after a page reload."""
+
+
+class UseGraph(Message, do="graph_use"):
+    """Make an earlier graph of the session the current one, by its number; 0 for none."""
+
+    number: int
 
 
 class GraphShown(Value):
