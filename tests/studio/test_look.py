@@ -144,6 +144,25 @@ def test_a_reloaded_page_learns_of_work_in_progress(server: Server) -> None:
         assert page.welcome["work"] == []
 
 
+def test_edits_of_labels_are_named_in_the_history(page: FakePage, clips: Path) -> None:
+    name = page.do("open", path="deep/turn.bvh")["motion"]
+
+    def edit(*labels: tuple[str, int, int], merge: bool = False) -> list[str]:
+        spans = [{"name": label, "start": start, "stop": stop} for label, start, stop in labels]
+        info = page.do("set_labels", motion=name, labels=spans, merge_undo=merge)
+        return [step["name"] for step in info["steps"][1:]]
+
+    assert edit(("label", 0, 30)) == ["label “label” added"]
+    # The name of a new label is part of adding it.
+    assert edit(("stride", 0, 30), merge=True) == ["label “stride” added"]
+    edit(("stride", 0, 20))
+    edit(("step", 0, 20))
+    steps = ["label “stride” added", "label “stride” moved", "label “step” renamed", "label “step” removed"]
+    assert edit() == steps
+    assert edit(("a", 0, 5), ("b", 5, 9)) == [*steps, "labels edited"]
+    page.do("close", motion=name)
+
+
 def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
     name = page.do("open", path="deep/turn.bvh")["motion"]
     revision = page.do("motion", motion=name)["revision"]
@@ -154,6 +173,8 @@ def test_edits_are_undone_redone_and_saved(page: FakePage, clips: Path) -> None:
     assert (info["labels"], info["undo"], info["redo"]) == ([], 1, 1)
     numbers = [each["number"] for each in info["steps"]]
     assert (len(numbers), numbers) == (3, sorted(numbers))
+    names = [each["name"] for each in info["steps"][1:]]
+    assert names == ["contacts of left heel edited", "label “<i>turn</i>” added"]
     info = page.do("redo", motion=name)
     assert info["labels"] == [{"name": "<i>turn</i>", "start": 0, "stop": 30}]
     with pytest.raises(Failed, match="nothing to redo"):
@@ -284,8 +305,19 @@ def test_a_changed_motion_is_saved_as_a_new_file(page: FakePage, clips: Path) ->
         assert page.do("save", motion=name)["path"] == "walk_2.marey.json"
         page.do("undo", motion=name)
         assert page.do("undo", motion=name)["edited"]
+        # The studio made that file from this clip, so it is saved again; its sidecar describes it.
+        assert page.do("save", motion=name)["path"] == "walk_2.bvh"
+        again = marey.load(clips / "walk_2.bvh")
+        np.testing.assert_allclose(again.world().positions, marey.load(clips / "walk.bvh").world().positions, atol=1e-4)
+        assert again.labels == marey.load(clips / "walk.bvh").labels
+        # Once another program has changed it, it stays as it is.
+        page.operate("mirror", name)
+        with (clips / "walk_2.bvh").open("a") as file:
+            file.write("\n")
+        assert page.do("save", motion=name)["path"] == "walk_3.bvh"
+        assert (clips / "walk.bvh").read_bytes() == source
     finally:
-        for path in clips.glob("walk_2.*"):
+        for path in clips.glob("walk_[23].*"):
             path.unlink()
 
 

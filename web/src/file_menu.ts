@@ -3,7 +3,7 @@ import type { App } from "./app";
 import { button, el } from "./dom";
 import { openFolderDialog } from "./folder_dialog";
 import { chooseProject, saveProject } from "./project";
-import { saveSelected } from "./saving";
+import { closeClips, saveSelected } from "./saving";
 import type { StartPage } from "./start_page";
 
 export function fileMenu(app: App, start: StartPage): HTMLElement {
@@ -11,8 +11,9 @@ export function fileMenu(app: App, start: StartPage): HTMLElement {
   const items: [string, string, () => void][] = [
     ["Start page", "Demos, samples, recent folders and projects", () => void start.show()],
     ["Open folder…", "Show the clips of another folder", () => openFolderDialog(app)],
-    ["Save clip", "Save changes to the selected clip (Ctrl+S); the source file is never overwritten", () => void saveSelected(app)],
+    ["Save clip", "Save changes to the selected clip (Ctrl+S), to a new file the first time: a recording is never overwritten", () => void saveSelected(app)],
     ["Save clip as…", "Save the selected clip to a new file, in any format", () => app.openPanel.emit("look:save")],
+    ["Close all clips", "Close all open clips; unsaved ones are listed first", () => closeClips(app, [...app.motions.values()].map(({ info }) => info))],
     ["Open project…", "Open a project in this folder: clips, panels, settings and camera", () => quietly(chooseProject(app))],
     ["Save project", "Save clips, panels, settings and camera", () => quietly(saveProject(app))],
   ];

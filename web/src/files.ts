@@ -4,7 +4,7 @@ import { button, byId, el, visible } from "./dom";
 import { droppedFiles, inOrder } from "./drops";
 import { Library } from "./library";
 import type { FileEntry, FolderList, Refused } from "./messages";
-import { closeClip, stateOf } from "./saving";
+import { closeClips, stateOf } from "./saving";
 
 /** Maximum number of motions that one drop opens. */
 const OPENED_AT_ONCE = 24;
@@ -95,7 +95,7 @@ export class Files {
       const item = el("button", { type: "button", class: "item", title: `${visible(info.name)}\n${info.n_frames} frames at ${info.fps.toFixed(2)} Hz`, on: { click: () => app.select(info.motion) } }, name, " ", state);
       item.setAttribute("aria-label", `${visible(info.name)} ${stateOf(info)}`);
       item.setAttribute("aria-current", String(app.selected === shot));
-      const close = button("×", () => closeClip(app, info), "Close", "quiet");
+      const close = button("×", () => closeClips(app, [info]), "Close", "quiet");
       close.setAttribute("aria-label", `Close ${info.name}`);
       return el("li", { data: { motion: info.motion } }, dot, item, close);
     });

@@ -58,7 +58,7 @@ function askName(app: App, suggested: string, written: readonly string[]): void 
   });
   const dialog = el("dialog", { class: "shortcuts", aria: { label: "Save project" } }, el("h2", { text: "Save project" }),
     el("p", { class: "dim", text: "A project reopens these clips, panels, settings and camera." }),
-    ...(written.length ? [el("p", { text: "These clips are saved to new files in the folder; the files that they were made from stay as they are:" }),
+    ...(written.length ? [el("p", { text: "These clips are saved to files of their own in the folder; recordings stay as they are:" }),
       el("ul", { class: "written" }, ...written.map((text) => el("li", { text })))] : []),
     el("label", { class: "field" }, el("span", { text: "Name" }), name), failure,
     el("div", { class: "row" }, el("span", { class: "spacer" }), button("Cancel", () => dialog.close()), button("Save", save, "", "primary")));

@@ -1,7 +1,11 @@
 /** Save and close clips without losing work. */
 import type { App } from "./app";
-import { download, visible } from "./dom";
+import { download, sentenceList, visible } from "./dom";
+import type { Change } from "./history";
 import type { MotionInfo } from "./messages";
+
+/** Number of clips whose names are listed. */
+const MAX_NAMES = 5;
 
 /** Whether the annotations or the frames of a clip are not saved in any file. */
 export function hasChanges({ unsaved, edited }: MotionInfo): boolean {
@@ -40,24 +44,33 @@ async function save(app: App, info: MotionInfo): Promise<boolean> {
   app.update(saved.motion);
   app.notices.answer(info.motion);
   if (saved.url) download(saved.url, saved.path);
-  app.notices.info(`Saved ${saved.path}`);
+  app.notices.info(info.edited && saved.path !== info.file ? `Saved to the new file ${saved.path}` : `Saved ${saved.path}`);
   app.folderChanged.emit();
   return true;
 }
 
-/** Close a clip. If it has changes, ask the user first. Closing can be undone for a while. */
-export function closeClip(app: App, info: MotionInfo): void {
-  const name = visible(info.name);
+/** Close clips. If some are new or have changes, ask the user once. Closing can be undone for a while. */
+export function closeClips(app: App, infos: readonly MotionInfo[]): void {
+  const only = infos.length === 1 ? infos[0]! : null;
   const close = async () => {
-    const change = await app.forget(info.motion);
-    if (change) app.notices.ask(`Closed ${name}`, [["Undo", () => app.history.revert(change)]], true);
+    for (const { motion } of infos) await app.shut(motion);
+    let last: Change | null = null;
+    // They are reopened in their order.
+    app.history.together(() => [...infos].reverse().forEach((info) => (last = app.history.recordClosed(info))));
+    if (last) app.notices.ask(`Closed ${only ? visible(only.name) : `${infos.length} clips`}`, [["Undo", () => app.history.revert(last!)]], true);
   };
   const quietly = () => void close().catch(() => undefined);
-  if (!losesWork(info)) quietly();
-  else {
-    app.notices.ask(`${name} has changes that are not saved.`, [
-      ["Save and close", () => void save(app, info).then((saved) => saved && quietly())],
-      ["Close anyway", quietly],
-    ], false, info.motion);
+  const saveAll = async () => {
+    for (const info of changed) if (!(await save(app, info))) return;
+    quietly();
+  };
+  const changed = infos.filter(hasChanges);
+  if (!changed.length) {
+    quietly();
+    return;
   }
+  const names = changed.slice(0, MAX_NAMES).map(({ name }) => visible(name));
+  if (changed.length > names.length) names.push(`${changed.length - names.length} more`);
+  const what = only && losesWork(only) ? "has changes that are not saved" : changed.length === 1 ? "is not saved" : "are not saved";
+  app.notices.ask(`${sentenceList(names)} ${what}.`, [["Save and close", () => void saveAll()], ["Close anyway", quietly]], false, only?.motion ?? "");
 }

@@ -51,11 +51,17 @@ def export_motions(
 
 
 def save_in_folder(
-    places: Places, motion: Motion, suffix: str, name: str, settings: SaveSettings | None = None
+    places: Places,
+    motion: Motion,
+    suffix: str,
+    name: str,
+    settings: SaveSettings | None = None,
+    *,
+    overwrite: bool = False,
 ) -> str | None:
     """Save a motion and its sidecar to the open folder. Return the file's name, or None if the name is taken.
 
-    Both files appear atomically, the sidecar first. Existing files are never overwritten.
+    Both files appear atomically, the sidecar first. Existing files are only overwritten with `overwrite`.
     """
     from marey.io import save
     from marey.io.sidecar import sidecar_path
@@ -65,7 +71,7 @@ def save_in_folder(
         raise InvalidValue(
             f"expected a file name such as 'walk_2' without '/' and other special characters, got {name[:80]!r}"
         )
-    if _is_taken(folder, name):
+    if not overwrite and _is_taken(folder, name):
         return None
     target = folder.inside(f"{name}.{suffix}")
     placed: list[Path] = []
@@ -74,9 +80,14 @@ def save_in_folder(
             temporary = hidden / target.name
             save(motion, temporary, settings=settings)
             for part in (sidecar_path(temporary), temporary):
-                if part.is_file():
-                    place_new(part, target.with_name(part.name))
-                    placed.append(target.with_name(part.name))
+                to = target.with_name(part.name)
+                if not part.is_file():
+                    to.unlink(missing_ok=True)  # the sidecar of what is replaced
+                elif overwrite:
+                    os.replace(part, to)
+                else:
+                    place_new(part, to)
+                    placed.append(to)
     except FileExistsError:  # another file took the name in the meantime
         for part in placed:
             part.unlink(missing_ok=True)
@@ -89,17 +100,25 @@ def save_in_folder(
     return target.name
 
 
-def save_as_new(places: Places, opened: Opened) -> Path:
-    """Save an open motion to the folder, in the format of its file if that can be written. Return the new file."""
+def save_edited(places: Places, opened: Opened) -> Path:
+    """Save an open motion to the folder, in the format of its file if that can be written. Return the file.
+
+    The file is new, or the one to which the same motion was saved before, if that has not changed since. Other files,
+    such as recordings, are never overwritten.
+    """
     motion = opened.now.recording
     if isinstance(motion, Markers):
         raise InvalidValue("markers cannot be saved; use the file that they came from")
     suffix = Path(opened.file).suffix.lower()
     suffix = suffix if suffix in SAVE_SUFFIXES else ".glb"
+    folder, path = _require_folder(places), opened.path
+    if path is not None and path.parent == folder.root and opened.is_own_file:
+        save_in_folder(places, motion, path.suffix[1:], path.stem, overwrite=True)
+        return path
     for _ in range(_MAX_TRIES):  # another file may take the name in the meantime
         saved = save_in_folder(places, motion, suffix[1:], free_name(places, motion.name))
         if saved is not None:
-            return _require_folder(places).inside(saved)
+            return folder.inside(saved)
     raise UnwritableFile(
         "cannot be written to the open folder, because other programs keep creating files with the same names"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -67,6 +68,7 @@ class Opened:
     saved : the motion whose annotations are in the sidecar.
     trimmed : the motion without the rest pose that was skipped on opening.
     recipe : how the motion was made; None if it cannot be written as code.
+    written : size and modification time of its file as the studio wrote it; None if the file is a recording.
     """
 
     recording: Recording
@@ -82,11 +84,17 @@ class Opened:
     saved: Recording | None = None
     trimmed: Motion | None = None
     recipe: CodeRecipe | None = None
+    written: tuple[int, int] | None = None
 
     @property
     def now(self) -> Step:
         """The current step."""
         return self.steps[self.at]
+
+    @property
+    def is_own_file(self) -> bool:
+        """Whether the studio wrote the file from this motion, and nobody has changed it since."""
+        return self.path is not None and self.written is not None and self.written == stamp_file(self.path)
 
     @property
     def is_edited(self) -> bool:
@@ -121,6 +129,20 @@ class Opened:
             if step.number == number:
                 return step
         raise UnknownName("this step is no longer in the undo history of the clip")
+
+
+def _omit_names(what: str) -> str:
+    """Return the name of a change without the names of labels in it."""
+    return re.sub("“.*”", "", what)
+
+
+def stamp_file(path: Path) -> tuple[int, int] | None:
+    """Return size and modification time (ns) of a file; None if it cannot be read."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 class Motions:
@@ -252,7 +274,8 @@ class Motions:
 
         what : name of the change, shown to the user.
         recipe : how `after` was made; None if it cannot be written as code.
-        merge_undo : merge with the previous step if it has the same name; both are then undone together.
+        merge_undo : merge with the previous step if it has the same name, apart from names of labels; both are then
+            undone together.
         """
         opened = self.opened(name)
         if after.name != before.name:
@@ -264,7 +287,8 @@ class Motions:
             if not _same_frames(before, after):
                 self._revision += 1
                 revision = self._revision
-            same = merge_undo and opened.at > 0 and opened.at == len(opened.steps) - 1 and opened.now.what == what
+            is_last = 0 < opened.at == len(opened.steps) - 1
+            same = merge_undo and is_last and _omit_names(opened.now.what) == _omit_names(what)
             number = opened.now.number if same else self._count_step()
             del opened.steps[opened.at + (not same) :]
             opened.steps.append(Step(after, revision, what, number, recipe or _save_first(after, what)))
@@ -321,6 +345,7 @@ class Motions:
             opened.recording = opened.saved = opened.now.recording
             opened.where, opened.file, opened.path = "folder", path.name, path
             opened.clips, opened.clip, opened.trimmed = (), None, None
+            opened.written = stamp_file(path)
 
     def forget_file(self, name: str) -> None:
         """Record that the file of a motion is not in the open folder, because another folder was opened."""

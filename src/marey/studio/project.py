@@ -48,8 +48,8 @@ class ProjectContent(Value):
 class SaveProject(Message, do="project_save"):
     """Save the open clips and the page's state to a project file in the folder.
 
-    Clips with changes are saved to new files first. Other files are never overwritten: `name` must be new, or that of
-    the project that is open.
+    Clips with changes are saved first, as by `SaveMotion`. Other files are never overwritten: `name` must be new, or
+    that of the project that is open.
     """
 
     name: str
@@ -154,11 +154,11 @@ def save_project(session: Session, message: SaveProject) -> ProjectSaved:
 
 def _save_clip(session: Session, motion: str) -> bool:
     """Save what has changed of a clip to the folder. Return whether anything was saved."""
-    from marey.studio.exporting import save_as_new, write_annotations
+    from marey.studio.exporting import save_edited, write_annotations
 
     opened = session.motions.opened(motion)
     if opened.is_edited or opened.where == "uploads":
-        session.motions.mark_file(motion, save_as_new(session.places, opened))
+        session.motions.mark_file(motion, save_edited(session.places, opened))
         return True
     if isinstance(opened.now.recording, Motion) and session.info(motion).unsaved:
         write_annotations(session.places, opened)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marey.core.contacts import Contacts
+from marey.core.markers import Markers
 from marey.core.motion import Motion
 from marey.errors import FileError, InvalidValue, collect_warnings
 from marey.io.files import MARKER_SUFFIXES
@@ -40,6 +41,8 @@ from marey.studio.registry import command
 from marey.studio.threads import to_thread
 
 if TYPE_CHECKING:
+    from marey.core.labels import Labels
+    from marey.studio.motion_history import Recording
     from marey.studio.session import Session
 
 # Limits: labels of one motion, and characters of a label's name.
@@ -126,7 +129,9 @@ def set_contacts(session: Session, message: messages.SetContacts) -> MotionInfo:
     after = _with_lanes(before, message.lanes)
     assert after.contacts is not None
     recipe = contacts_recipe(before, session.motions.recipe(message.motion), after.contacts)
-    session.motions.change(message.motion, before, after, "contacts edited", recipe=recipe)
+    session.motions.change(
+        message.motion, before, after, _name_contact_edit(before.contacts, after.contacts), recipe=recipe
+    )
     return session.info(message.motion)
 
 
@@ -142,21 +147,23 @@ def set_labels(session: Session, message: messages.SetLabels) -> MotionInfo:
         if len(one.name) > MAX_LABEL_CHARS:
             raise InvalidValue(f"expected a label name of at most {MAX_LABEL_CHARS} characters, got {len(one.name)}")
     labels = Labels(tuple(Label(one.name, one.start, one.stop) for one in message.labels))
-    what, motions, merges = "labels edited", session.motions, message.merge_undo
-    source = motions.find_merge_source(message.motion, what).recipe if merges else motions.recipe(message.motion)
-    after, recipe = replace(before, labels=labels), labels_recipe(before, source, labels)
+    motions, merges = session.motions, message.merge_undo
+    now = motions.opened(message.motion).now
+    source = motions.find_merge_source(message.motion, now.what) if merges and now.what.startswith("label") else now
+    what = _name_label_edit(source.recording, labels)
+    after, recipe = replace(before, labels=labels), labels_recipe(before, source.recipe, labels)
     motions.change(message.motion, before, after, what, merge_undo=merges, recipe=recipe)
     return session.info(message.motion)
 
 
 @command(messages.SaveMotion)
 def save_motion(session: Session, message: messages.SaveMotion) -> messages.Saved:
-    """Save what has changed: the motion to a new file, or only its annotations to the sidecar."""
-    from marey.studio.exporting import save_as_new, write_annotations
+    """Save what has changed: the motion to a file of its own, or only its annotations to the sidecar."""
+    from marey.studio.exporting import save_edited, write_annotations
 
     opened = session.motions.opened(message.motion)
     if opened.is_edited:
-        path = save_as_new(session.places, opened)
+        path = save_edited(session.places, opened)
         session.motions.mark_file(message.motion, path)
     else:
         path = write_annotations(session.places, opened)
@@ -233,6 +240,27 @@ def open_recording(places: Places, path: str, where: Where, settings: LoadSettin
     rest = isinstance(recording, Motion) and starts_with_rest_pose(recording)
     recipe = load_recipe(recording.name, path, where, LoadSettings(settings=whole, trim_rest=not rest))
     return Opened(recording, where, path, found, clips, clip, texts, recipe=recipe)
+
+
+def _name_label_edit(before: Recording, labels: Labels) -> str:
+    """Return the name of a change of labels: the label that was added, removed, renamed or moved."""
+    old = () if isinstance(before, Markers) else before.labels
+    gone, new = ([each for each in these if each not in others] for these, others in ((old, labels), (labels, old)))
+    if len(new) == 1 and not gone:
+        return f"label “{new[0].name}” added"
+    if len(gone) == 1 and not new:
+        return f"label “{gone[0].name}” removed"
+    if len(gone) == len(new) == 1:
+        verb = "moved" if gone[0].name == new[0].name else "renamed"
+        return f"label “{new[0].name}” {verb}"
+    return "labels edited"
+
+
+def _name_contact_edit(before: Contacts | None, after: Contacts) -> str:
+    """Return the name of a change of contacts, with the point if it is one."""
+    old = {} if before is None else {name: before.intervals(name) for name in before.names}
+    names = [name for name in after.names if after.intervals(name) != old.get(name, ())]
+    return f"contacts of {names[0].replace('_', ' ')} edited" if len(names) == 1 else "contacts edited"
 
 
 def _with_lanes(motion: Motion, lanes: Sequence[messages.LaneEdit]) -> Motion:

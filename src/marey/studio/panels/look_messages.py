@@ -91,7 +91,8 @@ class Reopen(MotionCommand, do="reopen"):
 class SaveMotion(MotionCommand, do="save"):
     """Save a motion. If only contacts and labels have changed, they go to the sidecar of its file.
 
-    Otherwise the motion is saved to the open folder as a new file, with a sidecar. Other files are never overwritten.
+    Otherwise the motion is saved to the open folder, with a sidecar: to a new file, or to the one to which it was saved
+    before. Other files are never overwritten.
     """
 
 
