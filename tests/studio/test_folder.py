@@ -116,7 +116,7 @@ def test_a_sidecar_or_skeleton_that_is_a_link_elsewhere_is_refused(opened: Folde
 
 
 def test_only_motion_files_are_opened(opened: Folder) -> None:
-    with pytest.raises(UnknownFormat, match="is not a motion file"):
+    with pytest.raises(UnknownFormat, match="not a motion file"):
         opened.find("skip.txt")
     with pytest.raises(UnreadableFile, match="no such file in the open folder"):
         opened.find("gone.bvh")
@@ -146,7 +146,7 @@ def test_uploads_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     places = Places("s", None)
     places.check_upload("walk.bvh", 10)
     places.check_upload("walk.marey.json", 10)
-    with pytest.raises(UnknownFormat, match="is not a motion file"):
+    with pytest.raises(UnknownFormat, match="not a motion file"):
         places.check_upload("walk.exe", 10)
     with pytest.raises(LimitExceeded, match="larger than the upload limit of 256 MB"):
         places.check_upload("walk.bvh", UPLOAD_BYTES + 1)

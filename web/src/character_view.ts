@@ -175,6 +175,12 @@ export class CharacterView {
     return into.fromArray(this.pose.positions, this.pose.offset + 3 * joint).applyMatrix4(this.group.matrixWorld);
   }
 
+  /** Where a ray first meets the body as last drawn; null if it misses. */
+  hit(caster: THREE.Raycaster): THREE.Vector3 | null {
+    if (this.pose && this.dressed) this.body.draw([this.pose]);
+    return this.pose ? this.body.hit(caster) : null;
+  }
+
   /** Rotation of a joint as last drawn, relative to its parent, or in the world. */
   jointRotation(joint: number, inWorld = false): THREE.Quaternion {
     const { pose } = this;

@@ -1,4 +1,5 @@
 /** The data of the timeline's lanes: contacts and labels as intervals, hit tests, and edits. */
+import { visible } from "./dom";
 import type { ContactLane, LabelSpan } from "./messages";
 
 export interface Span {
@@ -91,6 +92,16 @@ export function moved(from: Span, part: Part, by: number, nFrames: number): Span
   if (part === "stop") return { ...from, stop: clamp(from.stop + by, from.start + 1, nFrames) };
   const step = clamp(by, -from.start, nFrames - from.stop);
   return { ...from, start: from.start + step, stop: from.stop + step };
+}
+
+/** What a bar of the timeline shows; its tooltip. */
+export function describe(lane: Lane, { name, slide, slideBefore }: Span): string {
+  if (lane.kind === "label") return visible(name);
+  const text = `${visible(lane.title).replaceAll("_", " ")} in contact`;
+  const slides = (meters: number) => `slides ${(1000 * meters).toFixed(0)} mm`;
+  const now = slide === undefined ? "" : `, ${slides(slide)} (bar)`;
+  const before = slideBefore == null ? "" : `; before the last edit it ${slides(slideBefore).replace("slides", "slid")} (strip above)`;
+  return `${text}${now}${before}`;
 }
 
 /** Sort contact intervals and merge those that touch. */

@@ -243,7 +243,7 @@ export class Library {
     const [, stem = "", extension = ""] = /^(.+?)(\.[^.]*)?$/.exec(file.path.slice(slash)) ?? [];
     const name = nameOf(stem, extension);
     if (slash) name.append(el("span", { class: "dim rest folder", text: ` ${file.path.slice(0, slash - 1)}` }));
-    const facts = el("span", { class: "dim size", text: row ? factsOf(row) : sizeText(file.size) });
+    const facts = el("span", { class: row?.reason ? "missed size" : "dim size", text: row ? factsOf(row) : sizeText(file.size) });
     const labels = row?.labels ?? file.labels;
     if (labels.length) facts.append(el("span", { class: "tags", text: ` ${labels.join(", ")}` }));
     const canvas = el("canvas", { class: "thumb", aria: { hidden: "true" } });
@@ -254,6 +254,7 @@ export class Library {
   }
 
   private findings(row: LibraryRow | undefined): HTMLElement[] {
+    if (row?.reason) return [el("span", { class: "mark severe", text: "!", title: row.reason, role: "img", aria: { label: "Cannot be read" } })];
     if (!row?.findings.length) return [];
     const severe = row.findings.some(({ severity }) => severity === "severe");
     const text = `${row.findings.length} ${row.findings.length === 1 ? "finding" : "findings"}`;
@@ -383,7 +384,7 @@ export class Library {
 const USES = ["compare", "blend", "graph", "find", "layer", "author", "drive"];
 
 function factsOf(row: LibraryRow): string {
-  if (row.reason) return "not indexed";
+  if (row.reason) return row.reason;
   const clips = row.clips > 1 ? `${row.clips} clips · ` : "";
   return `${clips}${lengthText(row.seconds)} · ${Number(row.fps.toFixed(1))} Hz`;
 }

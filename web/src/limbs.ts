@@ -272,6 +272,14 @@ export class Limbs {
     return (at) => mesh.setMatrixAt(mesh.count++, at);
   }
 
+  /** Return where a ray first meets what was drawn last; null if it misses. */
+  hit(caster: THREE.Raycaster): THREE.Vector3 | null {
+    this.group.updateWorldMatrix(true, true);
+    // Their spheres are those of the first pose.
+    for (const mesh of this.meshes) mesh.boundingSphere = null;
+    return caster.intersectObjects(this.meshes, false)[0]?.point ?? null;
+  }
+
   dispose(): void {
     for (const mesh of this.meshes) mesh.dispose();
     this.material.dispose();

@@ -135,7 +135,7 @@ async function showFirst(app: App, welcome: Welcome, listing: Promise<FolderList
   }
   // What a project could not open.
   const notes = Array.isArray(choices["notes"]) ? (choices["notes"] as unknown[]) : [];
-  for (const note of notes.slice(0, 3)) app.notices.error(String(note));
+  for (const note of notes) app.notices.error(String(note));
   if (notes.length) saveChoice("notes", []);
   const path = early.opening ? "" : (await listing)[0]?.path;
   if (early.opening || (path && !app.motions.size)) await app.open({ path: path ?? "" }, early.opening);

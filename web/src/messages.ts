@@ -269,8 +269,8 @@ export interface ProjectSaved {
 /**
  * Save the open clips and the page's state to a project file in the folder.
  *
- * Clips with changes are saved to new files first. Other files are never overwritten: `name` must be new, or that of
- * the project that is open.
+ * Clips with changes are saved first, as by `SaveMotion`. Other files are never overwritten: `name` must be new, or
+ * that of the project that is open.
  */
 export interface SaveProject {
   name: string;
@@ -434,7 +434,8 @@ export interface Saved {
 /**
  * Save a motion. If only contacts and labels have changed, they go to the sidecar of its file.
  *
- * Otherwise the motion is saved to the open folder as a new file, with a sidecar. Other files are never overwritten.
+ * Otherwise the motion is saved to the open folder, with a sidecar: to a new file, or to the one to which it was saved
+ * before. Other files are never overwritten.
  */
 export interface SaveMotion {
   motion: string;
@@ -804,10 +805,12 @@ export interface GraphLinks {
 /**
  * The compared clips: their names, total duration in seconds, and common frame rate.
  *
+ * `number` counts the graphs of the session.
  * `skipped` are the skipped files, grouped by reason. `curve` is the connectivity for all thresholds, `suggested` a
  * good default threshold (m), and `links` the connectivity at that threshold.
  */
 export interface GraphBuilt {
+  number: number;
   clips: string[];
   seconds: number;
   rate: number;
@@ -854,6 +857,11 @@ export interface GraphShown {
 
 /** Get the last graph, for example after a page reload. */
 export interface ShowGraph {
+}
+
+/** Make an earlier graph of the session the current one, by its number; 0 for none. */
+export interface UseGraph {
+  number: number;
 }
 
 /** Get the connectivity for some thresholds, without building the graph. */
@@ -1638,9 +1646,10 @@ export interface DriveNode {
  * fixed, and `usual` the default speed, both in m/s. `delay` is the display delay in seconds; response times include
  * it. Each live frame reports: `place`, [yaw, x, z] of the character; `doing`, the current node or clip; `answer`,
  * the response time (s) to the last change of direction, or null; `waiting`, seconds since a change of direction that
- * is still pending, or null; `reached`, the seconds it took to reach the requested point, or null; and, if it has
- * changed, `reach`: outlines [[x, z], ...] of the area that the character can reach next. `limits` says what the
- * character cannot do after some of its clips, and `can_stop` whether it can stand still.
+ * is still pending, or null; `reached`, the seconds it took to reach the requested point, or null; `kept`, the
+ * seconds that can be saved; and, if it has changed, `reach`: outlines [[x, z], ...] of the area that the character
+ * can reach next. `limits` says what the character cannot do after some of its clips, and `can_stop` whether it can
+ * stand still.
  */
 export interface DriveStarted {
   started: LiveStarted;
@@ -1762,9 +1771,8 @@ export interface SavedDrive {
   motion: MotionInfo;
 }
 
-/** Save the last seconds of a stream as a motion. Null means the stream that was started last. */
+/** Save what a character has done since its start, up to 10 minutes. Null means the stream that was started last. */
 export interface KeepDriven {
-  seconds?: number;
   stream?: number | null;
 }
 
@@ -1901,6 +1909,7 @@ export interface Commands {
   "blend_statistics": { fields: CompareBlends; reply: BlendTable };
   "graph_build": { fields: BuildGraph; reply: GraphBuilt };
   "graph_show": { fields: ShowGraph; reply: GraphShown };
+  "graph_use": { fields: UseGraph; reply: GraphShown };
   "graph_links": { fields: LinkGraph; reply: GraphLinks };
   "graph_walk": { fields: WalkGraph; reply: Walked };
   "graph_follow": { fields: FollowGraph; reply: PathFollowed };

@@ -1,5 +1,6 @@
 /** Record what the scene shows, picture by picture, and let the server write a GIF, a WebP, an MP4 or a PNG file. */
 import type { App } from "./app";
+import type { Shown } from "./character_view";
 import { download } from "./dom";
 
 export type VideoFormat = "gif" | "webp" | "mp4" | "png";
@@ -7,12 +8,16 @@ export type VideoFormat = "gif" | "webp" | "mp4" | "png";
 const RATE: Record<VideoFormat, number> = { gif: 25, webp: 25, mp4: 30, png: 1 };
 const MAX_PICTURES = 1500;
 
+/** What a video shows besides the bodies. */
+export type Extras = Pick<Shown, "trail" | "contacts" | "before">;
+
 /** Record the marked range or the whole clip; `png` is one picture of the current frame. `width` is in pixels, 16:9. */
-export async function recordView(app: App, format: VideoFormat, width: number): Promise<void> {
+export async function recordView(app: App, format: VideoFormat, width: number, extras: Extras): Promise<void> {
   const { playback, stage, selected } = app;
   if (!selected) return;
   const height = 2 * Math.round((width * 9) / 32);
   const before = { frame: playback.frame, playing: playback.playing };
+  const { trail, contacts, before: previous } = app.shown;
   if (playback.playing) playback.toggle();
   const [start, stop] = playback.region ?? [0, selected.info.n_frames];
   const rate = RATE[format];
@@ -20,6 +25,7 @@ export async function recordView(app: App, format: VideoFormat, width: number): 
   const frames = format === "png" ? [playback.frame] : Array.from({ length: count }, (_, k) => Math.min(stop - 1, start + Math.round((k * playback.fps) / rate)));
   let stopped = false;
   const notice = app.notices.job("Recording the view", () => (stopped = true));
+  app.show(extras);
   try {
     for (const [k, frame] of frames.entries()) {
       if (stopped) return;
@@ -36,6 +42,7 @@ export async function recordView(app: App, format: VideoFormat, width: number): 
     // `ask` has shown the error.
   } finally {
     notice.close();
+    app.show({ trail, contacts, before: previous });
     playback.seek(before.frame);
     if (before.playing) playback.toggle();
   }

@@ -1,7 +1,7 @@
 /** The Share button: files, a page, a video of the view, and code, from one place. */
 import { messageOf, type App } from "./app";
-import { button, choice, download, el, visible } from "./dom";
-import { recordView, type VideoFormat } from "./recorder";
+import { button, check, choice, download, el, visible } from "./dom";
+import { recordView, type Extras, type VideoFormat } from "./recorder";
 
 const FILES: [string, string, string][] = [
   ["glb", "GLB", "Game engines, Blender, web viewers"],
@@ -12,6 +12,11 @@ const FILES: [string, string, string][] = [
 ];
 const VIDEOS: [VideoFormat, string][] = [["gif", "GIF"], ["webp", "WebP"], ["mp4", "MP4"], ["png", "Picture"]];
 const SIZES: [string, string][] = [["640", "640 × 360"], ["960", "960 × 540"], ["1280", "1280 × 720"], ["1920", "1920 × 1080"]];
+/** What a video can also show; the labels are those of the View panel. */
+const EXTRAS: [keyof Extras, string, string][] = [
+  ["trail", "Path", "Also record the paths on the floor"], ["contacts", "Contacts", "Also record contact points and footprints"],
+  ["before", "Before edit", "Also record the clip as it was before the last edit, in gray"],
+];
 
 export function shareButton(app: App): HTMLButtonElement {
   const about = el("p", { class: "dim" });
@@ -21,6 +26,8 @@ export function shareButton(app: App): HTMLButtonElement {
   code.spellcheck = false;
   const codeBox = el("div", { class: "stack", hidden: true });
   const size = choice("Size", SIZES, "960", () => undefined, "Width and height of the video in pixels");
+  const extras: Extras = { trail: false, contacts: false, before: false };
+  const checks = EXTRAS.map(([name, label, title]) => check(label, extras[name], (on) => (extras[name] = on), title));
   const fail = (text: string) => {
     failure.textContent = text;
     failure.hidden = !text;
@@ -44,7 +51,7 @@ export function shareButton(app: App): HTMLButtonElement {
   });
   const videos = VIDEOS.map(([format, label]) => press(label, `Record the view as it is now: ${label}`, async () => {
     dialog.close();
-    await recordView(app, format, Number(size.select.value));
+    await recordView(app, format, Number(size.select.value), extras);
   }));
   const copy = button("Copy", () => {
     code.select();
@@ -65,7 +72,7 @@ export function shareButton(app: App): HTMLButtonElement {
     el("h2", { text: "Share and export" }), about,
     el("h3", { text: "File" }), row(...files),
     el("h3", { text: "Page" }), row(page),
-    el("h3", { text: "Video of this view" }), row(size, ...videos),
+    el("h3", { text: "Video of this view" }), row(size, ...videos), row(...checks),
     el("h3", { text: "Python" }), row(show), codeBox, failure,
     el("div", { class: "row" }, el("span", { class: "spacer" }), close));
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());

@@ -1,7 +1,7 @@
 /** The timeline: scrub bar, loop region, and contact and label lanes, which can be edited with mouse or keyboard. */
 import { button, cssVariable, el, visible } from "./dom";
 import { slideColor } from "./footprints";
-import { clamp, findSpan, hitTest, joined, labelsOf, lanesOf, moved, type Hit, type Lane, type Part, type Place, type Span } from "./lanes";
+import { clamp, describe, findSpan, type Hit, hitTest, joined, labelsOf, type Lane, lanesOf, moved, type Part, type Place, type Span } from "./lanes";
 import type { LabelSpan, LaneEdit, MotionInfo } from "./messages";
 import type { Playback } from "./playback";
 import { oncePerPicture, Signal } from "./signal";
@@ -283,6 +283,7 @@ export class Timeline {
       if (!this.editable || edge) return;
       const hit = hitTest(this.lanes, lane, frame, GRAB * this.scale.perPixel);
       this.canvas.style.cursor = !hit ? "" : hit.part === "body" ? "grab" : "ew-resize";
+      this.canvas.title = hit ? describe(this.lanes[hit.lane]!, this.lanes[hit.lane]!.spans[hit.span]!) : "";
     } else if (drag.kind === "scrub") {
       this.playback.seek(Math.floor(frame));
     } else if (drag.kind === "edge") {

@@ -81,7 +81,7 @@ def prepare_clips(
         where = f"{purpose} ({name_clip(given[0], 0)} and {name_clip(motion, k)})"
         remedy = RETARGET if can_retarget else "retarget one first"
         check_same_skeleton(body, motion.skeleton, where, remedy)
-    ready, notes = list(given), []
+    ready, notes, detected = list(given), list[str](), list[str]()
     for k, motion in enumerate(given):
         if motion.contacts is not None or detect is None:
             continue
@@ -91,7 +91,9 @@ def prepare_clips(
             notes.append(f"{name_clip(motion, k)} has no contacts, and none could be detected: {error}")
             continue
         if ready[k].contacts is not None:
-            notes.append(f"contacts of {name_clip(motion, k)} were detected")
+            detected.append(name_clip(motion, k))
+    if detected:
+        notes.insert(0, f"contacts of {format_list(detected)} were detected")
     at_rate, resampled = match_rates(ready, fps)
     motions = (
         bake_hips_into_root(motion, body)

@@ -44,7 +44,7 @@ class Folder:
         """
         found = self.inside(path)
         if split_name(found)[1] not in (*SUFFIXES, ".asf"):
-            raise UnknownFormat(f"is not a motion file; supported formats: {', '.join(SUFFIXES)}", path=path)
+            raise UnknownFormat(f"not a motion file; supported formats: {', '.join(SUFFIXES)}", path=path)
         if not found.is_file():
             raise UnreadableFile("no such file in the open folder", path=path)
         companions = [found.with_suffix(SIDECAR_SUFFIX), Path(f"{found}{SIDECAR_SUFFIX}")]

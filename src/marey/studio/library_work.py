@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from marey.core.arrays import Floats
+from marey.errors import MareyError
 from marey.maths import rigid2d
 from marey.store import ClipSummary
 from marey.studio.work import Progress
@@ -30,16 +31,16 @@ def summarize(progress: Progress, folder: str, paths: list[str], cache: str) -> 
     found: dict[str, list[ClipSummary]] = {}
     for clip in clips.summarize(progress=lambda done: progress(done, "")):
         found.setdefault(_make_relative(clips.folder / clip.file, root), []).append(clip)
-    return {"rows": [_describe(path, found.get(path, [])) for path in paths]}
+    return {"rows": [_describe(root, path, found.get(path, [])) for path in paths]}
 
 
 def _make_relative(path: Path, root: Path) -> str:
     return Path(os.path.relpath(path, root)).as_posix()
 
 
-def _describe(path: str, clips: list[ClipSummary]) -> dict[str, Any]:
+def _describe(root: Path, path: str, clips: list[ClipSummary]) -> dict[str, Any]:
     if not clips:
-        return {"path": path, "reason": "cannot be indexed; open it to see why"}
+        return {"path": path, "reason": _explain(root / path)}
     first = clips[0]
     findings = [finding for clip in clips for finding in clip.report][:MAX_FINDINGS]
     return {
@@ -55,6 +56,17 @@ def _describe(path: str, clips: list[ClipSummary]) -> dict[str, Any]:
         "reason": "",
         "thumbnail": _draw(first),
     }
+
+
+def _explain(path: Path) -> str:
+    """Return why a file cannot be read."""
+    from marey.io import load
+
+    try:
+        load(path)
+    except MareyError as error:
+        return error.message
+    return "cannot be indexed; open it to see why"
 
 
 def _draw(clip: ClipSummary) -> dict[str, Any]:

@@ -230,7 +230,7 @@ def learn_limits(motion: Motion, motions: Sequence[Motion], settings: JointLimit
         widest = int(np.argmax(limits.high[k] - limits.low[k]))
         low, high = np.degrees(limits.low[k, widest]), np.degrees(limits.high[k, widest])
         beyond = most.get(limits.names[k], 0.0)
-        rows.append([limits.names[k], f"{low:.0f} to {high:.0f}°", f"{beyond:.0f}°" if beyond >= 0.5 else "–"])
+        rows.append([limits.names[k], f"{round(low)} to {round(high)}°", f"{beyond:.0f}°" if beyond >= 0.5 else "–"])
         where = names.index(limits.names[k]) if limits.names[k] in names else -1
         links.append(f"frame:{int(excess[:, where].argmax())}" if beyond >= 0.5 else "")
     path = Path(tempfile.mkdtemp()) / "joint_limits.json"
@@ -268,7 +268,7 @@ def search_library(folder: str, settings: ClipSearchSettings) -> Found:
     clips = MotionSet.open(folder, cache=str(choose_cache(Path(folder)))).summarize()
     found = search_clips(clips, settings=settings)
     rows = [
-        [clip.file, f"{clip.duration:.1f} s", f"{clip.speed:.2f} m/s", f"{math.degrees(clip.turn):.0f}°",
+        [clip.file, f"{clip.duration:.1f} s", f"{clip.speed:.2f} m/s", f"{round(math.degrees(clip.turn))}°",
          ", ".join(clip.labels)]
         for clip in found
     ]  # fmt: skip

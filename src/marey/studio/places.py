@@ -85,7 +85,7 @@ class Places:
         ):
             raise InvalidValue(f"expected a file name such as 'walk.bvh', got {name[:80]!r}")
         if not is_sidecar and split_name(name)[1] not in (*SUFFIXES, ".asf"):
-            raise UnknownFormat(f"is not a motion file; supported formats: {', '.join(SUFFIXES)}", path=name)
+            raise UnknownFormat(f"not a motion file; supported formats: {', '.join(SUFFIXES)}", path=name)
         if size > UPLOAD_BYTES:
             raise LimitExceeded(f"is larger than the upload limit of {UPLOAD_BYTES // 2**20} MB", path=name)
         others = {other: taken for other, taken in self._upload_sizes.items() if other != name}

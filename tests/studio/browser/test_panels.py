@@ -129,6 +129,11 @@ def test_a_path_is_dragged(tab: Tab) -> None:
     tab.until(f"() => marey.selected.info.undo === {before}")
 
 
+# The place of a role's joint, and its distance from the camera.
+JOINT = "marey.selected.character.jointPosition(marey.selected.info.roles.{})"
+AWAY = f"{JOINT}.distanceTo(marey.stage.camera.position)"
+
+
 def test_handles_in_the_scene_belong_to_the_form(tab: Tab) -> None:
     open_panel(tab, "Edit")
     select(tab, "slow")
@@ -146,6 +151,27 @@ def test_handles_in_the_scene_belong_to_the_form(tab: Tab) -> None:
     tab.page.evaluate("() => (marey.picker.joint = marey.selected.info.roles.right_foot, marey.picker.changed.emit())")
     assert tab.page.get_by_role("combobox", name="Move").input_value() == "right_foot"
     tab.page.evaluate("() => (marey.picker.joint = -1, marey.picker.changed.emit())")
+    # The front-most limb at the pointer is marked before the click takes it.
+    drawn = tab.get("marey.stage.drawn")
+    tab.page.get_by_role("button", name="Side", exact=True).click()
+    tab.until(f"() => marey.stage.drawn > {drawn}")
+    far = max(("left", "right"), key=lambda side: tab.get(AWAY.format(f"{side}_upper_leg")))
+    hip = tab.get(
+        f"(() => {{ const at = marey.stage.project({JOINT.format(f'{far}_upper_leg')});"
+        "const box = marey.stage.canvas.getBoundingClientRect(); return [at.x + box.left, at.y + box.top]; })()"
+    )
+    tab.page.mouse.move(*hip)
+    tab.until("() => !!marey.picker.ring.parent")
+    found = tab.get(f"marey.picker.find({{ clientX: {hip[0]}, clientY: {hip[1]} }}).joint")
+    away = tab.get(f"marey.selected.character.jointPosition({found}).distanceTo(marey.stage.camera.position)")
+    assert away < tab.get(AWAY.format(f"{far}_upper_leg"))
+    # The bar stays under the pointer when another group is chosen.
+    bar = "document.querySelector('.operations .segments').getBoundingClientRect().top"
+    tab.get("document.querySelector('.tab-body').scrollTop = 1000")
+    top = tab.get(bar)
+    for group in ("Files", "Repair", "Pose"):
+        press(tab, group)
+        assert tab.get(bar) == top
     press(tab, "Time")
     assert tab.get(f"{handle} === undefined")
 

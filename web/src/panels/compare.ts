@@ -116,9 +116,10 @@ export function mount(app: App): Panel {
     app.run("Measuring quality", "operate", fields).then((done) => results.replaceChildren(...resultParts(app, done)), () => undefined);
   }, "Compare the quality metrics of A and B");
 
+  const broken = repairHint(app);
   const element = el("div", { class: "panel" },
     el("section", {}, el("h3", { text: "Two clips" }), first, second, arrangement, gap.element, distance, el("div", { class: "row" }, measure)),
-    results,
+    results, broken.element,
     operationSection(app, "clean", ({ motions: [made] }, before) => {
       if (!made || !before || before === made.motion) return;
       first.select.value = before;
@@ -135,9 +136,35 @@ export function mount(app: App): Panel {
   // Reset placements when leaving the panel; they would be misleading in other panels.
   const turnTo = (shown: boolean) => {
     open = shown;
+    broken.draw();
     void arrange();
   };
   return { element, shown: () => turnTo(true), hidden: () => turnTo(false) };
+}
+
+/** Says that a clip has broken frames, which the cleanup leaves as they are. */
+function repairHint(app: App): { element: HTMLElement; draw(): void } {
+  const text = el("span");
+  const link = button("Repair", () => app.openPanel.emit("edit:Repair"), "Open Edit › Repair", "link");
+  const element = el("p", { class: "missed", hidden: true, aria: { live: "polite" } }, text, link, " them first, because the cleanup leaves them as they are.");
+  let checked = "";
+  const check = async () => {
+    const info = app.selected?.info;
+    const key = info?.kind === "motion" ? `${info.motion} ${info.revision}` : "";
+    if (key === checked || !element.isConnected) return;
+    checked = key;
+    element.hidden = true;
+    if (!info || !key) return;
+    const { rows } = await app.connection.ask("operate", { operation: "check", motion: info.motion, settings: {} });
+    const severe = rows.filter(([severity]) => severity === "severe").length;
+    if (key !== checked || !severe) return;
+    text.textContent = `Check finds ${severe} severe ${severe === 1 ? "problem" : "problems"} in ${info.name}, such as broken frames. `;
+    element.hidden = false;
+  };
+  const draw = () => void check().catch(() => undefined);
+  app.selectionChanged.on(draw);
+  app.infoChanged.on(draw);
+  return { element, draw };
 }
 
 /** The direction x, z perpendicular to a motion's travel; world X if it does not travel. */

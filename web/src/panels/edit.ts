@@ -14,5 +14,6 @@ export function mount(app: App): Panel {
       hand.shown();
     },
     hidden: () => hand.hidden(),
+    use: (group) => menu.choose?.(group),
   };
 }

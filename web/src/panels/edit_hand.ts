@@ -7,7 +7,7 @@ import * as THREE from "three";
 import { TransformControls } from "three/examples/jsm/controls/TransformControls.js";
 import { messageOf, type App, type Shot } from "../app";
 import { cssVariable, el, toggle } from "../dom";
-import type { RunOperation } from "../messages";
+import type { MotionInfo, RunOperation } from "../messages";
 import type { Target } from "../pointer";
 import { latest } from "../widgets/latest";
 import type { Form } from "../widgets/form";
@@ -17,7 +17,8 @@ import { sentence } from "./find_example";
 type Tool = "move" | "rotate" | "path";
 type Place = [number, number];
 
-const PARTS = ["hips", "left_hand", "right_hand", "left_foot", "right_foot"];
+/** The first joint of each limb, and the part at its end. */
+const LIMBS = ["left", "right"].flatMap((side): [string, string][] => [[`${side}_upper_arm`, `${side}_hand`], [`${side}_upper_leg`, `${side}_foot`]]);
 /** Joints that are rotated first, if none is picked. */
 const FIRST = ["spine", "chest", "head", "hips"];
 const HINTS: Record<Tool, string> = {
@@ -127,6 +128,8 @@ export class HandEdit {
     this.gizmo.getHelper().removeFromParent();
     this.object.removeFromParent();
     this.joint = -1;
+    const hovers = { move: (info: MotionInfo, joint: number) => info.roles[partOf(info, joint)] ?? joint, rotate: (_: MotionInfo, joint: number) => joint, path: null };
+    this.app.picker.hover = this.tool && hovers[this.tool];
     this.say();
     if ((this.tool === "move" || this.tool === "rotate") && this.shot) {
       stage.scene.add(this.object, this.gizmo.getHelper());
@@ -140,19 +143,15 @@ export class HandEdit {
     stage.invalidate();
   }
 
-  /** Put the gizmo on the picked joint, or on the body part that is nearest to it. */
+  /** Put the gizmo on the picked joint, or on the body part that it belongs to. */
   private pick(): void {
     const { shot } = this;
     const picked = this.app.picker.joint;
     if (!shot || picked < 0 || (this.tool !== "move" && this.tool !== "rotate")) return;
-    const { info, character } = shot;
+    const { info } = shot;
     const { form } = this.parts.get(this.tool)!;
     if (this.tool === "rotate") form.set({ ...form.value, joint: info.joints[picked]! });
-    else {
-      const parts = PARTS.filter((part) => info.roles[part] !== undefined);
-      const away = (part: string) => character.jointPosition(info.roles[part]!).distanceTo(character.jointPosition(picked));
-      if (parts.length) form.set({ ...form.value, part: parts.reduce((a, b) => (away(b) < away(a) ? b : a)) });
-    }
+    else form.set({ ...form.value, part: partOf(info, picked) });
     this.takeForm();
   }
 
@@ -162,7 +161,7 @@ export class HandEdit {
     if (!shot || (this.tool !== "move" && this.tool !== "rotate")) return;
     const { roles, joints } = shot.info;
     const { part, joint } = this.settings as { part?: string; joint?: string };
-    this.part = part ?? PARTS[0]!;
+    this.part = part ?? "hips";
     if (this.tool === "move") this.joint = roles[this.part] ?? -1;
     else this.joint = joint ? (roles[joint] ?? joints.indexOf(joint)) : (FIRST.map((role) => roles[role]).find((each) => each !== undefined) ?? 0);
     if (this.joint >= 0) this.gizmo.attach(this.object);
@@ -263,6 +262,15 @@ export class HandEdit {
     });
     if (!this.points.length) this.say("The path of this clip is too short.", true);
   }
+}
+
+/** Return the part that moves if a joint is clicked: the hand or foot of its limb, otherwise the hips. */
+function partOf({ roles, parents }: MotionInfo, joint: number): string {
+  for (let at = joint; at >= 0; at = parents[at] ?? -1) {
+    const found = LIMBS.find(([root, part]) => roles[root] === at && roles[part] !== undefined);
+    if (found) return found[1];
+  }
+  return "hips";
 }
 
 function isTool(name: string): name is Tool {

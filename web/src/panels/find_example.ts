@@ -103,7 +103,7 @@ export async function outcome<K extends "find_build" | "find_suggest" | "find_se
 
 /** Turn an error message into a sentence. */
 export function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
 const BUSY = "marey.find.busy";

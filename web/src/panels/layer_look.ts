@@ -64,8 +64,6 @@ export class LookSection {
   private answered = 0;
   private ending = false;
   private colorsUsed = 0;
-  /** The gaze target that was just added: once it is known when it is reached, that moment is shown. */
-  private added: Goal | null = null;
   private sight: THREE.Line | null = null;
   private eyes = false;
   private readonly form: Form<GazeSettings>;
@@ -218,7 +216,6 @@ export class LookSection {
     this.hold(goal);
     this.drawList();
     this.note("Add gaze target");
-    this.added = goal;
     this.ask();
   }
 
@@ -319,9 +316,6 @@ export class LookSection {
       if (under) under.character.visible = false;
       this.app.add(done.motion);
     } else this.app.update(done.motion, this.app.connection.blockOf(done));
-    const settled = this.added && this.reportOf(this.added)?.settled;
-    this.added = null;
-    if (settled && !this.app.playback.playing) this.app.playback.seek(Math.round(settled * done.motion.fps));
     this.draw();
     this.drawSight();
   }

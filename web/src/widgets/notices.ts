@@ -6,6 +6,8 @@ const INFO_MS = 4000;
 /** Milliseconds per character of a text. */
 const READING_MS = 80;
 const MAX_SHOWN = 4;
+/** Number of errors that are shown apart from each other; more are one notice. */
+const MAX_ERRORS = 2;
 /** Milliseconds after which a job has shown how fast it is. */
 const ESTIMATE_AFTER_MS = 2000;
 
@@ -25,7 +27,25 @@ export class Notices {
 
   /** Show an error; one about the clip with id `motion` goes away with it. */
   error(text: string, motion = ""): void {
+    const shown = [...this.host.querySelectorAll<HTMLElement>(".notice.error")].filter((box) => box.firstElementChild?.textContent !== capitalize(text));
+    if (shown.length >= MAX_ERRORS || shown.some((box) => box.classList.contains("many"))) {
+      this.gather(shown, text);
+      return;
+    }
     this.say(text, "error", ERROR_MS).dataset["motion"] = motion;
+  }
+
+  /** Show several errors as one notice, so that all of them can be read. */
+  private gather(shown: readonly HTMLElement[], newest: string): void {
+    const texts = new Set(shown.flatMap((box) => {
+      const listed = [...box.querySelectorAll("li")].map((item) => item.textContent ?? "");
+      return listed.length ? listed : [box.firstElementChild?.textContent ?? ""];
+    }));
+    texts.add(capitalize(newest));
+    for (const box of shown) box.remove();
+    const box = this.say(`${texts.size} problems`, "error", Infinity);
+    box.classList.add("many");
+    box.append(el("ul", {}, ...[...texts].map((text) => el("li", { text }))));
   }
 
   /** Show one notice for several errors, which lists them when it is unfolded. It stays until it is closed. */
@@ -43,7 +63,9 @@ export class Notices {
     const names = before?.box.isConnected ? before.names : new Map<string, string>();
     names.set(motion, name);
     before?.box.remove();
-    const box = this.say(`${names.size > 1 ? `${names.size} clips` : name}: ${text}`, "info", INFO_MS);
+    // A text about a file begins with its name.
+    const who = names.size > 1 ? `${names.size} clips: ` : text.startsWith(name) ? "" : `${name}: `;
+    const box = this.say(`${who}${text}`, "info", INFO_MS);
     if (names.size > 1) box.title = [...names.values()].map(visible).join(", ");
     this.notes.set(text, { box, names });
   }
@@ -103,10 +125,11 @@ export class Notices {
     const began = performance.now();
     return {
       progress(fraction, what) {
-        // Without a value, the bar shows that work goes on.
-        if (fraction) bar.value = fraction;
+        // Without a value, the bar shows that work goes on: a full one would look like the end.
+        if (fraction >= 1) bar.removeAttribute("value");
+        else if (fraction) bar.value = fraction;
         text.textContent = what ? `${title}: ${what}` : title;
-        rest.textContent = remaining(fraction, performance.now() - began);
+        rest.textContent = fraction >= 1 ? "almost ready" : remaining(fraction, performance.now() - began);
       },
       close: () => box.remove(),
     };

@@ -35,6 +35,8 @@ export type Finished = (done: OperationDone, motion: string | null) => void;
 export interface Menu {
   element: HTMLElement;
   shown(): void;
+  /** Open the operations of a group. */
+  choose?(group: string): void;
 }
 
 /** Controls in the scene for the settings of an operation; `changed` is called after changes in its form. */
@@ -99,18 +101,32 @@ export function operationMenu(app: App, panel: string, makeTool?: MakeTool, open
   const open = (operation: Operation) => {
     current = operation;
     last.set(operation.group, operation);
-    bar.replaceChildren(...groups.map((group) => pressable(group, group === operation.group, () => open(last.get(group)!))));
+    bar.replaceChildren(...groups.map((group) => pressable(group, group === operation.group, () => choose(group))));
     const shown = all.filter(({ group }) => group === operation.group);
     chips.replaceChildren(...shown.map((each) => pressable(each.title, each === operation, () => open(each), each.about, "chip")));
     const form = forms.get(operation.name) ?? operationForm(app, operation, undefined, makeTool);
     forms.set(operation.name, form);
-    body.replaceChildren(form.element);
+    body.replaceChildren(form.element, ...elsewhere(app, operation.group));
     form.shown();
     opened?.(operation);
     app.keys.refresh();
   };
+  const choose = (group: string) => {
+    if (last.has(group)) open(last.get(group)!);
+    // The form begins below the bar, which has stuck to the top of the panel and stays there.
+    const panel = element.closest(".tab-body");
+    if (panel) panel.scrollTop += Math.min(0, element.getBoundingClientRect().top - panel.getBoundingClientRect().top);
+  };
+  const element = el("div", { class: `stack operations${groups.length > 1 ? " grouped" : ""}` }, ...(groups.length > 1 ? [bar] : []), chips, body);
   open(current);
-  return { element: el("div", { class: "stack operations" }, ...(groups.length > 1 ? [bar] : []), chips, body), shown: () => forms.get(current.name)?.shown() };
+  return { element, shown: () => forms.get(current.name)?.shown(), choose };
+}
+
+/** Where else to look for something that is expected in a group. */
+function elsewhere(app: App, group: string): HTMLElement[] {
+  if (group !== "Repair") return [];
+  const link = button("Clean up", () => app.openPanel.emit("compare"), "Open the Compare panel", "link");
+  return [el("p", { class: "dim" }, "Do feet slide? Use ", link, " in Compare.")];
 }
 
 /** One operation as a section of a panel, folded unless `open`; `finished` is called after each run. */
@@ -317,7 +333,7 @@ function drawnPath(app: App, points: [number, number][]): Input {
   const said = el("span", { class: "dim", text: text() });
   const draw = button(points.length ? "Draw again" : "Draw path", () => {
     stop?.();
-    said.textContent = "Draw on the floor with the mouse.";
+    said.textContent = "Drag on the floor to draw the path.";
     stop = app.drawOnGround((stroke) => {
       points = stroke.points;
       said.textContent = text();
