@@ -61,7 +61,7 @@ def pair() -> tuple[Any, Any]:
         (lambda: check_threshold(1e300), r"threshold in meters must be at most 1e[+]15"),
         (
             lambda: marey.control.MatchingData.build(pair()[:1], path_times=(0.2, 1e300)),
-            "path_times must be increasing times from one frame to 60 s",
+            "path_times must be increasing times in seconds, at least one frame and at most 60 s",
         ),
     ],
 )

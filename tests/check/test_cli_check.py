@@ -303,9 +303,12 @@ def test_fix_reports_what_is_left(folder, capsys):
         "fast": {"steps": ["convert --file-fps 60"], "written": f"{fixed}/fast.bvh", "left": ["file"]},
         "walk": {"steps": [], "written": f"{fixed}/walk.bvh", "left": []},
     }
+    notes = folder.with_name("notes")
+    notes.touch()
     for bad, words in (
         (folder / "in", "is inside the checked folder"),
-        (folder / "x.bvh", "has the suffix of a file"),
+        (folder.with_name("x.bvh"), "has the suffix of a file; choose a folder for the repaired clips"),
+        (notes, "is a file; choose a folder for the repaired clips"),
     ):
         assert main(["check", str(folder), "--fix", str(bad)]) == 2
         assert words in capsys.readouterr().err

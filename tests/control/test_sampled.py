@@ -195,7 +195,7 @@ def damage(path: Path, change) -> None:
     ("change", "message"),
     [
         (lambda c: c.pop("clips"), "'clips' is missing"),
-        (lambda c: c["clips"].pop(), "animations for"),
+        (lambda c: c["clips"].pop(), "must have one animation per clip, at least one, but has"),
         (lambda c: c["clips"][0].update(next=[]), "clip 0 has no transition to another clip"),
         (lambda c: c["clips"][1]["next"][0].__setitem__(0, 99), "a transition leads to a clip that does not exist"),
         (

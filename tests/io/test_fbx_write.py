@@ -85,7 +85,7 @@ def test_wrong_options(tmp_path) -> None:
     motion = make_motion()
     with pytest.raises(DifferentSkeletons, match="the same skeleton, but that of 'other' differs from"):
         marey.save([motion, replace(marey.samples.straight_walk(), name="other")], tmp_path / "two.fbx")
-    with pytest.raises(InvalidValue, match=r"the same frame rate, but .* has 31 Hz and"):
+    with pytest.raises(InvalidValue, match=r"the same frame rate, but .* is at 31 Hz and"):
         marey.save([motion, replace(motion, fps=31.0)], tmp_path / "two.fbx")
     with pytest.raises(InvalidValue, match=r"`unit=` and `up=` can only be chosen for .bvh"):
         marey.save(motion, tmp_path / "a.fbx", unit="m")

@@ -135,7 +135,7 @@ def test_best_path_around_two_loops(shape, limit):
 def test_loop_with_a_given_start():
     values = random_grid((5, 6), 0)
     assert dtw_cyclic(values, start=2).cells[0].tolist() == [0, 2]
-    with pytest.raises(NoTimewarp, match="the first motion has 5 steps and the second 12"):
+    with pytest.raises(NoTimewarp, match="the first motion advances 5 frames and the second 12"):
         dtw_cyclic(random_grid((5, 12), 0))
     with pytest.raises(NoTimewarp, match="the mask blocks every path within"):
         dtw_cyclic(values, mask=np.zeros(values.shape, dtype=bool))
@@ -221,8 +221,8 @@ def closed_column(j):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"values": np.ones((30, 13))}, NoTimewarp, "the first motion has 29 steps and the second 12 (ratio 2.42)"),
-        ({"values": np.ones((30, 1))}, NoTimewarp, "the first motion has 29 steps and the second 0; crop"),
+        ({"values": np.ones((30, 13))}, NoTimewarp, "motion advances 29 frames and the second 12 (ratio 2.42)"),
+        ({"values": np.ones((30, 1))}, NoTimewarp, "the first motion advances 29 frames and the second 0; crop"),
         ({"values": np.ones((9, 9)), "start": (3, 3), "end": (2, 5)}, NoTimewarp, "but (2, 5) comes before (3, 3)"),
         ({"values": np.ones((9, 9)), "mask": np.zeros((9, 9))}, NoTimewarp, "the mask excludes the start (frame 0 of"),
         ({"values": np.ones((9, 9)), "mask": np.eye(9)[::-1] + np.eye(9, k=0) * (np.arange(9) != 5) > 0},

@@ -50,5 +50,5 @@ def test_markers_carry_the_triads_noise_and_gaps():
 def test_what_cannot_be_looked_at_is_refused():
     with pytest.raises(InvalidValue, match="degrees, not 177.6 and 0$"):
         gaze_take(3.1, 0.0)
-    with pytest.raises(InvalidValue, match="noise must be from 0 to 0.1 m and gaps from 0 to 0.9, not"):
+    with pytest.raises(InvalidValue, match="to 0.1 m and gaps a fraction of the time from 0 to 0.9, not"):
         gaze_take(0.3, 0.0).markers(noise=-1.0)

@@ -173,7 +173,7 @@ def test_parts_are_added_and_taken_away(author: FakePage) -> None:
 @pytest.mark.parametrize(
     ("do", "fields", "message"),
     [
-        ("author_add", {"name": "x", "motions": []}, "expected 1 to 200 clips for a node, got 0"),
+        ("author_add", {"name": "x", "motions": []}, "a gait node needs 1 to 200 clips, got 0; select more clips"),
         ("author_add", {"name": "../x", "motions": ["m1"]}, "expected a name of letters"),
         ("author_add", {"name": "walk", "motions": ["m1"]}, "a node named 'walk' already exists"),
         ("author_recipe", {"recipe": "wlking"}, "no built-in character 'wlking'"),
@@ -293,7 +293,8 @@ def test_examples_of_an_action_become_a_node(boxer: FakePage) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"motions": []}, "expected 2 to 200 clips for a node of actions, got 0"),
+        ({"motions": []}, "an action node needs 2 to 200 clips, got 0; select more clips"),
+        ({"motions": ["x"] * 201}, "an action node needs 2 to 200 clips, got 201; select fewer clips"),
         ({"feature": "position:tail@farthest"}, "tail"),
         ({"feature": "duration", "at_point": True}, "needs the three coordinates of a joint"),
         ({"path": "../punches.npz"}, "expected a path within the open folder"),

@@ -48,7 +48,7 @@ def test_another_folder_is_opened(built: Path, tmp_path: Path) -> None:
         assert page.do("open", path="walk.bvh")["n_frames"] == 61
         entries = page.do("start_page")["recent"]
         assert [(each["kind"], each["name"]) for each in entries] == [("folder", "walks")]
-        for path, text in (("nowhere", "complete path"), (str(tmp_path / "gone"), "no such folder")):
+        for path, text in (("nowhere", "absolute path"), (str(tmp_path / "gone"), "no such folder")):
             with pytest.raises(Failed, match=text):
                 page.do("folder_open", path=path)
     server.studio.sessions.can_browse = False  # as with --expose

@@ -53,7 +53,7 @@ export class Files {
     }
     if (failed.length > TOLD_SINGLY) this.app.notices.errors(`${failed.length} files could not be opened`, failed);
     else for (const text of failed) this.app.notices.error(text);
-    if (left) this.app.notices.info(`${left} more ${left === 1 ? "clip was" : "clips were"} skipped. Run marey studio FOLDER to list a whole folder.`);
+    if (left) this.app.notices.info(`Only the first ${OPENED_AT_ONCE} clips were opened; ${left} more ${left === 1 ? "was" : "were"} not. To list a whole folder, run marey studio FOLDER.`);
   }
 
   /** Upload a file. Returns whether the server accepted it; `report` gets the reason if not. */

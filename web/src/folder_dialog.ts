@@ -27,7 +27,7 @@ export function openFolderDialog(app: App): void {
       const rows: [string, string][] = [...(found.parent ? [["..", found.parent] as [string, string]] : []), ...inside];
       list.replaceChildren(...rows.map(([name, at]) => el("li", {}, el("button", { type: "button", class: "item", on: { click: () => void go(at) } }, el("span", { class: "name", text: name })))));
       list.scrollTop = 0;
-      said.textContent = found.motions ? `${found.motions} motion ${found.motions === 1 ? "file" : "files"} here` : "No motion files directly in this folder; those in its subfolders are listed.";
+      said.textContent = found.motions ? `${found.motions} motion ${found.motions === 1 ? "file" : "files"} here` : "No motion files at the top level of this folder. If you open it, files in its subfolders are listed.";
     } catch (error) {
       said.textContent = visible(messageOf(error));
     }

@@ -257,7 +257,7 @@ export class Library {
     if (row?.reason) return [el("span", { class: "mark severe", text: "!", title: row.reason, role: "img", aria: { label: "Cannot be read" } })];
     if (!row?.findings.length) return [];
     const severe = row.findings.some(({ severity }) => severity === "severe");
-    const text = `${row.findings.length} ${row.findings.length === 1 ? "finding" : "findings"}`;
+    const text = `${row.findings.length} ${row.findings.length === 1 ? "issue" : "issues"}`;
     return [el("span", { class: severe ? "mark severe" : "mark", text: severe ? "!" : "•", title: row.findings.map(({ message }) => message).join("\n"), role: "img", aria: { label: text } })];
   }
 

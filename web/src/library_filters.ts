@@ -23,7 +23,7 @@ export class LibraryFilters {
 
   constructor(changed: () => void) {
     this.label = choice("", [["", "any label"]], "", changed, "Only clips with this label");
-    this.finding = choice("", [["", "any quality"]], "", changed, "Only clips with, or without, findings of the quality check");
+    this.finding = choice("", [["", "any quality"]], "", changed, "Only clips with, or without, issues found by the quality check");
     this.order = choice("Sort by", ORDERS, "name", changed);
     this.label.select.setAttribute("aria-label", "Label");
     this.finding.select.setAttribute("aria-label", "Quality");
@@ -49,7 +49,7 @@ export class LibraryFilters {
     const kinds = countBy(rows.flatMap((row) => [...new Set(row.findings.map(({ kind }) => kind))]));
     offerOptions(this.label.select, [["", "any label"], ...labels.map(([name, n]): [string, string] => [name, `${name} (${n})`])]);
     offerOptions(this.finding.select, [
-      ["", "any quality"], ["none", "no findings"], ["some", "with findings"], ...kinds.map(([name, n]): [string, string] => [`=${name}`, `${name.replaceAll("_", " ")} (${n})`]),
+      ["", "any quality"], ["none", "no issues"], ["some", "with issues"], ...kinds.map(([name, n]): [string, string] => [`=${name}`, `${name.replaceAll("_", " ")} (${n})`]),
     ]);
   }
 

@@ -183,7 +183,7 @@ export interface SampleEntry {
   about: string;
 }
 
-/** A folder or project that was opened before. */
+/** A recently opened folder or project. */
 export interface RecentEntry {
   kind: "folder" | "project";
   name: string;
@@ -286,7 +286,7 @@ export interface ProjectOpened {
   notes: string[];
 }
 
-/** Open a project in place of the open clips: a file in the open folder, or a complete path. */
+/** Open a project in place of the open clips: a file in the open folder, or an absolute path. */
 export interface OpenProject {
   path: string;
 }
@@ -515,8 +515,8 @@ export interface ListInputs {
 /**
  * A quality metric of a result with its grade: "good", "fair" or "poor"; see `marey.studio.grades`.
  *
- * `before` and the grades are "" if they are not known. `before_grade` is "reference" for a metric that is graded
- * relative to its value before.
+ * `before` is the value before the edit. It and the grades are "" if they are not known. `before_grade` is "reference"
+ * if the metric is graded by its change from `before`.
  */
 export interface GradedMetric {
   title: string;
@@ -779,7 +779,11 @@ export interface LimitPoint {
   transitions: number;
 }
 
-/** The connected part of a label: `seconds` out of `of_seconds`, and the other labels that it can reach. */
+/**
+ * How much of the footage with a label is connected: `seconds` of its `of_seconds`.
+ *
+ * `reaches` lists the other labels that can be reached from it.
+ */
 export interface LabelPart {
   label: string;
   seconds: number;

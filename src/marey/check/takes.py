@@ -57,8 +57,10 @@ class KeyPoses:
 
 
 def find_key_poses(motion: Motion) -> KeyPoses:
-    """Find the poses at which the upper body moves least, compared with the frames around them; none if the skeleton
-    has no arms."""
+    """Find the poses at which the upper body moves least, compared with the frames around them.
+
+    Poses that recur are left out. If the skeleton lacks arms, trunk or thighs, there are none.
+    """
     roles = motion.skeleton.roles
     none = KeyPoses(np.zeros(0), np.zeros((0, 4 * len(_WEIGHTS))))
     step = max(motion.fps / _RATE, 1.0)

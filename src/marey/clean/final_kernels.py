@@ -400,7 +400,7 @@ def _follow_bend(
     The best bend of a single frame may be to the other side than in the previous frame. Toes stay on their side as long
     as they can, then swing across, above the floor, at up to `max_swing` meters per frame.
 
-    toes : from `find_toes`. last : the frame before.
+    toes : from `find_toes`. last : values of the previous frame.
     """
     turn, bend, before = 2.0 * math.pi, row[layout.BEND], last[layout.WOUND] + last[layout.BEND]
     goal = bend + turn * math.floor((before - bend) / turn + 0.5)

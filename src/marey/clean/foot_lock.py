@@ -42,7 +42,7 @@ _ROUNDING = 1e-9
 
 
 class FootLock:
-    """A foot lock for consecutive frames.
+    """Keeps planted feet in place in a stream; call it once per frame, in order.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class LockState(NamedTuple):
     moved : (E, 3) offset of the ankle that its leg reaches, in meters.
     planted : (E, 2) whether a point is planted.
     shown : (E, 2, 3) position of a planted point after the ankle has moved, in meters.
-    speeds : (E, 2) speed along the floor, in m/s, of a point that was planted in the frame before; else 0.
+    speeds : (E, 2) speed along the floor, in m/s, of a point that was planted in the previous frame; else 0.
     """
 
     held: Out[Ints1D]

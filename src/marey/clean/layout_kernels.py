@@ -205,7 +205,7 @@ class Cleanup(NamedTuple):
 
 
 class FreeSpan(NamedTuple):
-    """Frame `t` of limb `e`, and the nearest frames before and after it that determine an adjustment.
+    """Frame `t` of limb `e`, and the nearest frames before and after it whose constraints determine the adjustment.
 
     back, ahead : distances of these frames from `t`, in frames; 0 if there is no such frame.
     of_orientation : True if they determine the adjustment of the orientation, False for the position.

@@ -83,8 +83,8 @@ def _fill_limb(
     chain = skeleton.chain(end)
     if not (base in chain and mid in chain and chain.index(base) < chain.index(mid) < chain.index(end)):
         raise InvalidValue(
-            f"{name}: expected {upper}, {lower} and {part} in one chain, but the ancestors of {skeleton.names[end]!r} "
-            f"are {' > '.join(skeleton.names[j] for j in chain)}; correct the role map"
+            f"{name}: expected {upper}, {lower} and {part} in one chain, but the chain from the root to "
+            f"{skeleton.names[end]!r} is {' > '.join(skeleton.names[j] for j in chain)}; correct the role map"
         )
     for joint, above in ((mid, base), (end, mid)):
         between = chain[chain.index(above) + 1 : chain.index(joint) + 1]

@@ -150,7 +150,10 @@ def _is_settled(kind: int, of_orientation: bool) -> bool:
 
 @kernel
 def find_span(flags: Ints3D, e: int, t: int, max_frames: int, of_orientation: bool, n_ready: int) -> FreeSpan:
-    """Find the nearest frames, within `max_frames` of frame t of limb e, that determine an adjustment.
+    """Find the nearest frames before and after frame t, at most `max_frames` away, whose constraints determine the
+    adjustment of limb e.
+
+    The search for an orientation does not go beyond a free frame.
 
     flags : (F, E, N_FLAGS).
     n_ready : number of frames that may be read.
@@ -179,8 +182,8 @@ def find_span(flags: Ints3D, e: int, t: int, max_frames: int, of_orientation: bo
 
 @kernel
 def fade_tails(options: CleanOptions, state: CleanState, span: FreeSpan, column: int, window: int) -> Vec:
-    """Return the adjustment (3,) at the frame of `span`: what remains of the adjustments of the frames before and after
-    it.
+    """Return the adjustment (3,) of frame ``span.t``: the sum of the faded adjustments of the frames before and after
+    it that `find_span` found.
 
     column : first column of the adjustment in `state.values`.
     window : number of frames over which an adjustment fades.
@@ -193,11 +196,11 @@ def fade_tails(options: CleanOptions, state: CleanState, span: FreeSpan, column:
 
 @helper
 def fade_tail(options: CleanOptions, state: CleanState, span: FreeSpan, column: int, window: int, side: int) -> Vec:
-    """Return what remains at the frame of `span` of the adjustment on one side (0: before, 1: after).
+    """Return what remains in frame ``span.t`` of the adjustment of the frame before it (side 0) or after it (side 1).
 
-    It fades over a window, or over the gap between both sides if that is shorter.
+    The adjustment fades over a window, or over the gap between the two frames if that is shorter.
 
-    span : the free frame.
+    span : from `find_span`.
     column : first column of the adjustment in `state.values`.
     window : length of the fade, in frames.
     """

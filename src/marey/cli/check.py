@@ -118,7 +118,8 @@ def _name_fixed(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], fixed:
 
     target = Path(fixed)
     if target.suffix.lower() in SAVE_SUFFIXES or target.is_file():
-        raise UnwritableFile("has the suffix of a file; name a folder for the fixed clips", path=fixed)
+        what = "is a file" if target.is_file() else "has the suffix of a file"
+        raise UnwritableFile(f"{what}; choose a folder for the repaired clips", path=fixed)
     if any(Path(path).resolve() in (target.resolve(), *target.resolve().parents) for path in paths):
         raise UnwritableFile(
             "is inside the checked folder, which would then hold clips twice; choose a folder outside of it",

@@ -96,7 +96,7 @@ def table(file: str, output: str, as_json: bool, **options: Any) -> None:
     )
 
 
-@command.command("thin", cls=SettingsCommand, short_help="Remove transitions that are hardly needed.")
+@command.command("thin", cls=SettingsCommand, short_help="Remove the least useful transitions.")
 @click.argument("file", metavar="GRAPH")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The graph to write, an .npz file.")
 @click.option(
@@ -106,7 +106,7 @@ def table(file: str, output: str, as_json: bool, **options: Any) -> None:
 @add_settings("marey.graph.settings:ReductionSettings", skip=("loss",))
 @JSON
 def thin(file: str, output: str, loss: float, as_json: bool, **options: Any) -> None:
-    """Remove transitions that are hardly needed, at a small loss of control.
+    """Remove the least useful transitions. --loss is the largest acceptable loss of control, in percent.
 
     \b
     Example:

@@ -134,7 +134,7 @@ class _Observers:
 
 
 class _ReplayedSource:
-    """The frames of a stream that were recorded before."""
+    """The recorded frames of a stream."""
 
     def __init__(self, stream: Any, frames: Sequence[Any]) -> None:
         self._stream, self._frames = stream, iter(frames)

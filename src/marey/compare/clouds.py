@@ -306,10 +306,10 @@ def _make_weights(weights: Mapping[str, float] | ArrayLike | None, names: tuple[
         raise InvalidValue(
             f"weights must have {n} values, one for each of {format_list([*map(repr, names)])}, not {len(given)}"
         )
-    if (given < 0).any() or not given.sum() > 0:
-        raise InvalidValue(
-            f"weights must not be negative and not all be 0, got {len(given)} with a minimum of {given.min():.6g}"
-        )
+    if (given < 0).any():
+        raise InvalidValue(f"weights must not be negative, but the lowest is {given.min():.6g}")
+    if not given.any():
+        raise InvalidValue("weights must not all be 0; give at least one marker a weight above 0")
     return set_readonly(given / given.sum())
 
 

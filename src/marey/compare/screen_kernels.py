@@ -149,7 +149,7 @@ def _store(out: Any, plane: int, row: int, column: int, first: Any, second: Any)
 
 @helper
 def _multiply_strip(ours: ScreenRows, theirs: ScreenColumns, work: Screen, rows: tuple[int, int], first: int) -> None:
-    """Compute the products of rows start .. stop with all columns from `first` on."""
+    """Compute the products of rows ``rows[0]`` to ``rows[1]`` with all columns from the panel of column `first` on."""
     for panel in range(first // COLUMNS, len(theirs.flat)):
         for t in range(rows[0], rows[1], ROWS):
             _multiply(ours.flat, t, theirs.flat, panel, work.products, 0, work.margin)

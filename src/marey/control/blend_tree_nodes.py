@@ -122,7 +122,7 @@ def compile_tree(node: TreeNode, names: Sequence[str], skeleton: Skeleton) -> Ev
         return _compile_layer(
             node, compile_tree(node.base, names, skeleton), compile_tree(node.over, names, skeleton), skeleton
         )
-    raise InvalidValue(f"a blend tree must consist of LoopNode, MixNode and LayerNode, not {type(node).__name__}")
+    raise InvalidValue(f"each node of a blend tree must be a LoopNode, MixNode or LayerNode, not {type(node).__name__}")
 
 
 def knob_ranges(node: TreeNode) -> dict[str, tuple[float, float]]:

@@ -87,7 +87,7 @@ class GoTo:
         return planner
 
     def is_prepared(self, graph: ParametricMotionGraph) -> bool:
-        """Return whether the tables of a character are known, so that a choice need not wait for them."""
+        """Return whether the tables of a character are already computed; if not, `choose` has to wait for them."""
         return get_planner(graph, self._nodes, self._short_way).has_table(self._goal_kind)
 
     @property

@@ -86,9 +86,10 @@ class LayeredStream(WrappedStream):
     """
 
     def __init__(self, stream: Stream, layers: Sequence[StreamLayer]) -> None:
-        if not isinstance(stream, Stream):
+        lacking = [name for name in ("fps", "request", "frame") if not hasattr(stream, name)]
+        if lacking:
             raise InvalidValue(
-                f"stream must have fps, request and frame; {type(stream).__name__} lacks at least one of them"
+                f"stream must have fps, request and frame; {type(stream).__name__} lacks {' and '.join(lacking)}"
             )
         super().__init__(stream)
         self.layers = tuple(layers)

@@ -160,8 +160,8 @@ def _check_times(path_times: Sequence[float], fps: float) -> Floats:
         times = np.zeros(0)
     if not len(times) or not (times[0] * fps >= 1.0 and times[-1] <= _MAX_AHEAD and (np.diff(times) > 0.0).all()):
         raise InvalidValue(
-            f"path_times must be increasing times from one frame to {_MAX_AHEAD:g} s, in seconds, such as (0.2, 0.4, "
-            f"0.6), not {path_times!r}"
+            f"path_times must be increasing times in seconds, at least one frame and at most {_MAX_AHEAD:g} s, such as "
+            f"(0.2, 0.4, 0.6), not {path_times!r}"
         )
     return times
 

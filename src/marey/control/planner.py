@@ -129,11 +129,11 @@ class Planner:
         return self._tables[kind]
 
     def has_table(self, kind: str) -> bool:
-        """Return whether a table is known, so that it need not be computed."""
+        """Return whether a table is already computed."""
         return kind in self._tables
 
     def put_tables(self, tables: dict[str, ValueTable]) -> None:
-        """Use tables that were computed before."""
+        """Use tables that were computed earlier."""
         self._tables |= tables
 
     def link_turns(self) -> Links:

@@ -199,7 +199,7 @@ class SampledCharacter:
 
     @cached_property
     def steps(self) -> Floats:
-        """(E, 3) rigid2d of the next state, relative to the state before, for each transition."""
+        """(E, 3) rigid2d of the next state, relative to the previous state, for each transition."""
         places = np.stack([clip.place for clip in self.clips])
         after = rigid2d.compose(self.transitions.moves, places[self.transitions.target])
         return np.asarray(rigid2d.compose(rigid2d.invert(places[self.sources]), after))
@@ -214,7 +214,7 @@ class SampledCharacter:
 
     @cached_property
     def paths(self) -> Floats:
-        """(E, P + 1, 2) x and z of the hips between one state and the next, relative to the state before."""
+        """(E, P + 1, 2) x and z of the hips between one state and the next, relative to the previous state."""
         places = np.stack([clip.place for clip in self.clips])
         local = rigid2d.compose(rigid2d.invert(places[self.sources]), self.transitions.moves)
         inside = rigid2d.apply(local[:, None], np.stack([self.clips[j].path for j in self.transitions.target]))

@@ -20,7 +20,7 @@ from marey.core.contacts import ContactPoint, Contacts
 from marey.core.motion import Motion
 from marey.core.skeleton import Skeleton
 from marey.core.source import Source
-from marey.errors import InvalidValue, UnknownFormat
+from marey.errors import InvalidValue, UnknownFormat, plural
 from marey.io import archive
 from marey.io.files import read_bytes, write_bytes
 from marey.io.glb_read import read_glb_clips
@@ -161,7 +161,10 @@ def _read_character(content: dict[str, Any], path: Path, data: bytes) -> Sampled
     raw = read_glb_clips(data, str(path))
     entries = content["clips"]
     if len(raw) != len(entries) or not raw:
-        raise InvalidValue(f"{path.name} has {len(raw)} animations for {len(entries)} clips")
+        raise InvalidValue(
+            f"{path.name} must have one animation per clip, at least one, but has {len(raw)} for "
+            f"{plural(len(entries), 'clip')}; export the character again"
+        )
     if not 0.0 < float(content["fps"]) <= _MAX_FPS:
         raise InvalidValue(f"fps must be greater than 0 and at most {_MAX_FPS:g}, not {float(content['fps']):g}")
     joints = list(content["joints"])

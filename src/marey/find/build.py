@@ -46,7 +46,8 @@ def build_web(
 
     Parameters
     ----------
-    clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+    clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and ``content_key(i)``, such as a
+        `MotionSet`.
     fps : frame rate of the web; by default the highest rate of the clips.
     retarget : what to do with clips of different skeletons; see `marey.edit.share_skeleton`.
     run : function that maps work over tiles, such as `marey.store.processes()`; it does not affect the result.

@@ -53,10 +53,11 @@ def build_index(
 
     Parameters
     ----------
-    clips : motions, or an object with ``names``, ``motion(i)`` and a content key, all at one frame rate.
+    clips : motions, or an object with ``names``, ``motion(i)`` and ``content_key(i)``, such as a `MotionSet`, all of
+        whose motions have one frame rate.
     fps : frame rate of the index, if `clips` are motions; by default the highest of their rates.
     run : function that maps work over clips, such as `marey.store.processes()`; it does not affect the result.
-    cache : stores the poses of each clip. When clips are added, only these are read.
+    cache : stores the poses of each clip, so that when clips are added, only the new ones are read.
     progress : called with the fraction done, from 0 to 1.
     """
     from marey.find.motion_index import MotionIndex

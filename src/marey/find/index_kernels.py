@@ -15,9 +15,10 @@ from marey.compiled import Ints1D, Ints2D, Out, Singles1D, Singles2D, helper, ke
 
 
 class Blocks(NamedTuple):
-    """The blocks of an index.
+    """The blocks of the C clips of an index; the module explains their layout.
 
-    values : all blocks. starts : (C + 1,) number of each clip's first frame, and of all frames.
+    values : all blocks, one after another.
+    starts : (C + 1,) index of each clip's first frame, then the total number of frames.
     n_markers, n_features : M and K; K is a multiple of 4.
     """
 

@@ -100,7 +100,7 @@ def _choose_moments(
 def measure_poses(points: Floats, poses: Floats, weights: Floats) -> Floats:
     """Return the distances (N,) in meters of N poses from one pose, after aligning each of them with it.
 
-    points : (M, 3) markers of the one pose. poses : (N, M, 3) markers of the others. weights : (M,) with sum 1.
+    points : (M, 3) markers of the one pose. poses : (N, M, 3) markers of the N poses. weights : (M,) with sum 1.
     """
     first, second = (p[..., 0] + 1j * p[..., 2] for p in (points, poses))
     first, second = first - first @ weights, second - (second @ weights)[:, None]

@@ -65,7 +65,8 @@ def build_graph(clips: Clips | Sequence[Motion], settings: GraphSettings) -> Mot
 
     Parameters
     ----------
-    clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+    clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and ``content_key(i)``, such as a
+        `MotionSet`.
 
     Examples
     --------

@@ -270,8 +270,8 @@ def _as_objective(given: Objective | Cost) -> Objective:
     if callable(given):
         return FunctionObjective(given)
     raise InvalidValue(
-        f"objective must be an objective or a function cost(walk, edge), not {type(given).__name__}; "
-        "see marey.graph.objectives"
+        "objective must be an object with begin, add and complete, such as those in marey.graph.objectives, or a "
+        f"function cost(walk, edge), not {type(given).__name__}"
     )
 
 

@@ -53,7 +53,8 @@ def build_by_similarity(clips: Clips | Sequence[Motion], settings: SimilaritySet
 
     Parameters
     ----------
-    clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and a content key.
+    clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and ``content_key(i)``, such as a
+        `MotionSet`.
 
     Examples
     --------

@@ -52,12 +52,13 @@ def write_fbx(motions: Sequence[Motion], *, body: bool = True) -> bytes:
         if not own.fits(other) or np.abs(own.offsets[1:] - other.offsets[1:]).max(initial=0.0) > SAME_OFFSETS:
             raise DifferentSkeletons(
                 f"all motions of an FBX file must have the same skeleton, but that of {motion.name!r} differs from "
-                f"that of {first.name!r}; retarget it first, or save them as .glb"
+                f"that of {first.name!r}; retarget {motion.name!r} first, or save all of them as .glb"
             )
         if abs(motion.fps / first.fps - 1.0) > _SAME_RATE:
             raise InvalidValue(
-                f"all motions of an FBX file must have the same frame rate, but {motion.name!r} has {motion.fps:g} Hz "
-                f"and {first.name!r} has {first.fps:g} Hz; resample it first, or save them as .glb"
+                f"all motions of an FBX file must have the same frame rate, but {motion.name!r} is at "
+                f"{motion.fps:g} Hz and {first.name!r} is at {first.fps:g} Hz; resample {motion.name!r} first, or "
+                "save all of them as .glb"
             )
     scene = _Scene()
     bones = _add_skeleton(scene, first)

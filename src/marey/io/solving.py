@@ -264,7 +264,8 @@ def find_point_names(names: Sequence[str] | str | None, n_points: int) -> tuple[
         if len(fitting) != 1:
             known = ", ".join(f"{name} ({size})" for name, size in sizes.items())
             raise InvalidValue(
-                f"no set of body points, or more than one, has {n_points} points; known sets are {known}",
+                f"{'more than one' if fitting else 'no'} set of body points has {n_points} points; known sets are "
+                f"{known}",
                 parameter="names",
                 remedy="give the set, or the points' names, as `names=`",
             )

@@ -135,8 +135,8 @@ def set_upright(markers: Markers, named: Mapping[str, Any], facing: float | None
         raise InvalidValue(
             said,
             parameter="up",
-            remedy="pass the upward axis of the file as `up=` when you load it, or name front and back markers in "
-            "triads, which give the facing direction after the recording is turned upright",
+            remedy="pass the file's up axis as `up=` when you load it, or list front and back markers in `triads=`; "
+            "the facing direction is then taken from them after the recording is turned upright",
         )
     warnings.warn(f"{said}; the recording was turned upright", MareyWarning, stacklevel=4)
     turn = quat.between(toward, [0.0, 1.0, 0.0])
@@ -202,10 +202,10 @@ def fill_gaps(markers: Markers, name: str) -> Floats:
         a, b = next((a, b) for a, b in find_runs(~seen) if b - a == longest)
         raise NoResult(
             f"marker {name!r} is missing from frame {a} to {b}, {longest / markers.fps:.2f} s; gaps of up to "
-            f"{_LONGEST_GAP:g} s can be filled: crop the recording, or choose another marker in triads"
+            f"{_LONGEST_GAP:g} s can be filled: crop the recording, or choose another marker in `triads=`"
         )
     if not seen.any():
-        raise NoResult(f"marker {name!r} is missing in every frame; choose another marker in triads")
+        raise NoResult(f"marker {name!r} is missing in every frame; choose another marker in `triads=`")
     at, frames = markers.positions[:, k], np.arange(len(markers))
     return np.stack([np.interp(frames, frames[seen], at[seen, axis]) for axis in range(3)], axis=1)
 

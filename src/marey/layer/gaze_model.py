@@ -49,7 +49,8 @@ class GazeShift(FrozenRecord):
     Parameters
     ----------
     goal : (2,) final yaw and pitch of the eyes, in radians.
-    pose : (5, 4) final rotations of pelvis, lower spine, upper spine, neck and eyes, each relative to the part before.
+    pose : (5, 4) final rotations of pelvis, lower spine, upper spine, neck and eyes, each relative to the previous
+        part.
     length : duration in seconds, from the first movement until everything is at rest.
     starts : (4,) start of pelvis, lower spine, upper spine and neck, as fractions of `length`; the eyes start at 0.
     peak : time of the largest overshoot, as a fraction of `length`.

@@ -311,8 +311,8 @@ def _check_set(clips: Sequence[Motion]) -> None:
         check_same_skeleton(clips[0].skeleton, clip.skeleton, "a splice set")
         if clip.fps != clips[0].fps:
             raise InvalidValue(
-                f"clips must have the same frame rate, but {clip.name!r} has {clip.fps:g} Hz and {clips[0].name!r} "
-                f"{clips[0].fps:g}; resample one of them with `marey.edit.resample`"
+                f"clips must have the same frame rate, but {clip.name!r} is at {clip.fps:g} Hz and {clips[0].name!r} "
+                f"at {clips[0].fps:g} Hz; resample one of them with `marey.edit.resample`"
             )
     names = [clip.name for clip in clips]
     if len(set(names)) != len(names):

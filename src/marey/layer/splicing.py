@@ -219,8 +219,8 @@ def _crop_lower(lower: Motion, upper: Motion, found: TimeMap) -> Motion:
     n = len(found.times)
     if n > len(lower) or found.timeline.n_frames != len(upper):
         raise InvalidValue(
-            f"times were computed for a lower clip of {n} frames and an upper clip of {found.timeline.n_frames}, but "
-            f"the clips have {len(lower)} and {len(upper)}; align these two clips"
+            f"times were computed for a lower clip of {n} frames and an upper clip of {found.timeline.n_frames} "
+            f"frames, but the clips have {len(lower)} and {len(upper)}; align these two clips"
         )
     return lower[:n] if n < len(lower) else lower
 

@@ -198,11 +198,12 @@ def _add_scaled(a: FloatArray, p: FloatArray | None, b: FloatArray, q: FloatArra
 
 
 def _hold_in_lock(angles: FloatArray, three_axes: bool, parity: float) -> FloatArray:
-    """Return a copy of `angles` in which frames in gimbal lock split the angles like the previous frame.
+    """Return a copy of `angles` in which the angles of frames in gimbal lock are as close as possible to those before.
 
-    In lock the rotation determines only a + sign * c. The split closest to the previous frame keeps the other
-    combination, and gives each angle half of the change in this one. Over a locked stretch the changes add up, so each
-    frame is computed directly from the last free frame.
+    In lock, the rotation determines only a + sign * c (`fixed`); how it is divided between a and c is free. The choice
+    closest to the previous frame keeps a - sign * c, and changes a and sign * c by half of the change of `fixed` each.
+    These changes add up over a locked stretch, so each frame is computed directly from the last frame that is not
+    locked.
     """
     out = angles.copy()
     a, b, c = angles[..., 0], angles[..., 1], angles[..., 2]

@@ -227,7 +227,7 @@ class Player:
         return np.array(roots), np.array(rotations), flags, offsets
 
     def _pull(self) -> SourceFrame:
-        """Return the next frame of the source, with the signs of the frame before.
+        """Return the next frame of the source, with the signs of the previous frame.
 
         q and -q are the same rotation, but to the filters of the cleanup a change of sign is a jump.
         """

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from marey.core.arrays import Bools, Floats, FrozenRecord, Ints, check_index, convert_array, freeze_array, set_readonly
 from marey.deprecation import renamed_parameters
-from marey.errors import InvalidValue, NoTimewarp
+from marey.errors import InvalidValue, NoTimewarp, plural
 from marey.register.dtw_kernels import fill_codes, trace_path
 
 Cell = tuple[int, int]
@@ -346,8 +346,8 @@ def _check_slope(first: Cell, last: Cell, limit: int) -> None:
     if max(down, right) > limit * min(down, right):
         ratio = f" (ratio {max(down, right) / min(down, right):.2f})" if min(down, right) else ""
         raise NoTimewarp(
-            f"no time alignment from {first} to {last} satisfies the slope limit {limit}: the first "
-            f"motion has {down} steps and the second {right}{ratio}; crop the longer one, or raise "
+            f"no time alignment from {first} to {last} satisfies the slope limit {limit}: between these, the first "
+            f"motion advances {plural(down, 'frame')} and the second {right}{ratio}; crop the longer one, or raise "
             "`slope_limit=`"
         )
 

@@ -95,7 +95,9 @@ class GazeTake:
         gaps : fraction of the time in which a marker is occluded, in [0, 0.9].
         """
         if not (np.isfinite(noise) and 0.0 <= noise <= 0.1 and np.isfinite(gaps) and 0.0 <= gaps <= 0.9):
-            raise InvalidValue(f"noise must be from 0 to 0.1 m and gaps from 0 to 0.9, not {noise} and {gaps}")
+            raise InvalidValue(
+                f"noise must be from 0 to 0.1 m and gaps a fraction of the time from 0 to 0.9, not {noise} and {gaps}"
+            )
         rows = [("BASE", "Hips", np.array([0.0, 0.0, -0.11]))]
         for _, name, joint, depth in _TRIADS:
             rows += [(f"{name}{k + 1}", joint, np.array([x, y, depth])) for k, (x, y) in enumerate(_BACK)]

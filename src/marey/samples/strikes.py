@@ -60,7 +60,7 @@ def _spread(first: float, last: float, count: float) -> list[float]:
 
 
 def reach_to(script: Script, side: str, target: Triple, name: str) -> None:
-    """Add a reach: move one wrist to a target (3,) in meters, stay for a moment, and return to the pose before."""
+    """Add a reach: move one wrist to a target (3,) in meters, stay for a moment, and return to the initial pose."""
     rest = script.pose
     sign = get_sign(side)
     x, y, z = target
@@ -227,7 +227,7 @@ def kick_grid(values: Values, rng: np.random.Generator) -> Plan:
 
 
 def kick_at(script: Script, side: str, height: float, aside: float, stretch: float = KICK_STRETCH) -> None:
-    """Add a front kick: shift the weight to the other leg, kick, and return to the pose before.
+    """Add a front kick: shift the weight to the other leg, kick, and return to the initial pose.
 
     height, aside : position of the ball of the foot at the apex in meters: height, and offset to the left.
     stretch : hip-ankle distance at the apex as a fraction of the leg's length; less for a near target, with the knee

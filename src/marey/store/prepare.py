@@ -80,8 +80,8 @@ class Job(NamedTuple):
 class DerivedJob(NamedTuple):
     """A clip to make from another one in the cache.
 
-    cache : folder of the cache. key : key of the clip. of : the job of the other clip. onto : the skeleton to retarget
-    it onto, or a motion of it; None to mirror it.
+    cache : folder of the cache. key : key of the new clip. of : the job of the other clip.
+    onto : the skeleton to retarget the other clip onto, or a motion with that skeleton; None to mirror the clip.
     """
 
     cache: str

@@ -126,7 +126,7 @@ def _make_lanes(motion: Motion, before: Motion | None) -> tuple[ContactLane, ...
 
 
 def _plant(path: Floats, before: Floats | None) -> Plant:
-    """Describe one plant by the path (F, 3) of its point, now and before."""
+    """Describe one plant by the path (F, 3) of its point, and its path in the motion before the edit."""
     x, y, z = path.mean(axis=0).tolist()
     return Plant((x, y, z), _slide(path), None if before is None else _slide(before))
 

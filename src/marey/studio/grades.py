@@ -53,10 +53,10 @@ _RULES = (
 
 
 def grade_metrics(report: Report) -> list[dict[str, Any]]:
-    """Return title, values before and after as text, grades, and explanation of each metric that could be measured.
+    """Return title, values of source and result as text, their grades, and explanation of each measured metric.
 
-    `before` and `before_grade` are "" if there is no source to compare with. A metric that is relative to the source
-    then has no grade; otherwise, instead of a grade, its source has "reference".
+    The source's value `before` and its grade `before_grade` are "" if the report has no source. If a metric is graded
+    by its change from the source, `before_grade` is "reference", and without a source `grade` is "" too.
     """
     metrics: Mapping[str, Metric] = {each.name: each for each in report.metrics}
     out = []

@@ -90,7 +90,7 @@ def read_text(each: Option, value: Any) -> Any:
 def locate_files(
     kinds: Iterable[type[Settings]], values: dict[str, Any], find: Callable[[str], Path]
 ) -> dict[str, Any]:
-    """Return values of options, with complete paths for files; `find` locates a file in the open folder."""
+    """Return values of options, with absolute paths for files; `find` locates a file in the open folder."""
     files = {each.name for kind in kinds for each in options_of(kind) if find_form(each) == "file"}
     return {name: str(find(value)) if name in files and value else value for name, value in values.items()}
 

@@ -194,7 +194,7 @@ def rotate_joint(
 
 
 def limit_joints(motion: Motion, motions: Sequence[Motion], settings: tuple[Any, Any]) -> Found:
-    """Keep the joints of a motion within limits learned from others, with its feet at their contacts."""
+    """Keep the joints of a motion within limits learned from `motions`, and its feet planted during contacts."""
     from marey.clean import clean
     from marey.core.joint_limits import learn_joint_limits
 

@@ -65,7 +65,7 @@ class ProjectSaved(Value):
 
 
 class OpenProject(Message, do="project_open"):
-    """Open a project in place of the open clips: a file in the open folder, or a complete path."""
+    """Open a project in place of the open clips: a file in the open folder, or an absolute path."""
 
     path: str
 

@@ -39,7 +39,7 @@ class SampleEntry(Value):
 
 
 class RecentEntry(Value):
-    """A folder or project that was opened before."""
+    """A recently opened folder or project."""
 
     kind: Literal["folder", "project"]
     name: str
@@ -153,7 +153,7 @@ def _find_folder(session: Session, path: str) -> Path:
     start = Path.home() if folder is None else folder.root
     found = Path(os.path.expanduser(path)) if path else start
     if not found.is_absolute():
-        raise InvalidValue(f"expected a complete path such as {start}, got {path[:80]!r}")
+        raise InvalidValue(f"expected an absolute path such as {start}, got {path[:80]!r}")
     if not found.is_dir():
         raise UnreadableFile("no such folder", path=path)
     return found.resolve()

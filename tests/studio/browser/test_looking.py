@@ -241,7 +241,7 @@ def test_findings_are_listed_on_request(tab: Tab) -> None:
     choose(tab, "broken.bvh")
     summary = tab.page.locator(".findings summary")
     summary.wait_for(state="visible")
-    assert summary.inner_text() == "1 finding, 1 severe"
+    assert summary.inner_text() == "1 issue, 1 severe"
     summary.click()
     tab.page.get_by_role("button", name="Frame 40").click()
     tab.until("() => marey.playback.frame === 40")

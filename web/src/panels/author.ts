@@ -268,7 +268,7 @@ class Author {
     const [said, gait, actions] = [el("div", { class: "stack", aria: { live: "polite" } }), el("div", { class: "stack" }), el("div", { class: "stack", hidden: true })];
     const form = settingsForm<GaitSettings>(FORMS.GaitSettings, { initial: { mirror: true } });
     let [speed, isAction, feature, moment] = [false, false, "position", "farthest"];
-    const at = choice("At", MOMENTS, moment, (value) => (moment = value), "When the joint reaches the target. Full extension: when it is farthest from the body");
+    const at = choice("At", MOMENTS, moment, (value) => (moment = value), "When the joint reaches the target");
     gait.append(check("Vary speed", speed, (on) => (speed = on), "Make speed a second parameter of the node, besides the turn"), form.element);
     actions.append(
       choice("Control", FEATURES, feature, (value) => {

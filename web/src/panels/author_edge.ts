@@ -32,7 +32,7 @@ export function edgeSection(app: App, changed: (character: Character, edge: { so
   const part = button("Connect a sub-range", () => void join(`${from.select.value} part`), "Make a separate node of the source motions that have a transition, and connect only that node");
   const good = slider({ label: "Accept costs below", title: "Transitions that cost less are accepted; lower = stricter. A motion with a cost between the two limits can follow only if its parameters lie within the range of the accepted motions.", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 10, input: () => keepOrder("good") });
   const bad = slider({ label: "Reject costs above", title: "Transitions that cost more are never used; lower = stricter", unit: "cm", min: 0.5, max: 30, step: 0.01, value: 15, input: () => keepOrder("bad") });
-  const sample = slider({ label: "Preview source", title: "Source motion (by number) whose possible successors are shown", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
+  const sample = slider({ label: "Source motion to preview", title: "Number of the source motion whose possible successors are shown", min: 0, max: 59, step: 1, value: 0, input: () => void attempt() });
   const histogram = sketch("Histogram: number of motion pairs by transition cost", 120, (pen, width, height) => chart && drawCosts(pen, width, height, chart, good.value / 100, bad.value / 100));
   const boxes = sketch("Target motions that can follow the previewed source motion, and their range", 150, (pen, width, height) => {
     const target = nodeOf(to.select.value);

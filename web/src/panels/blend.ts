@@ -376,7 +376,7 @@ class BlendPanel {
     if (generation !== this.generation || cell !== this.cell) return;
     this.grid.element.removeAttribute("aria-busy");
     const frames = [Math.round(seconds[0] * a.info.fps), Math.round(seconds[1] * b.info.fps)];
-    this.cellText.textContent = placed ? `Frame ${frames[0]} of A and ${frames[1]} of B are ${metricText(placed.distance)} m apart. They are overlaid until the playhead moves.` : "";
+    this.cellText.textContent = placed ? `Frame ${frames[0]} of A and frame ${frames[1]} of B differ by ${metricText(placed.distance)} m when aligned. They stay overlaid until the playhead moves.` : "";
     if (placed) await this.overlay.show(a, frames[0]!, b, frames[1]!, placed);
   }
 

@@ -55,8 +55,8 @@ export class BlendModes {
     const weights = { weights: () => this.getWeights(ids), curves: () => this.getPoints(ids).map(mean), transition: () => ids.map(() => 0.5) }[this.mode]();
     const sum = total(weights) || 1;
     const text = sentenceList(weights.map((weight, i) => `${(weight / sum).toFixed(2)} of ${LETTERS[i]}`));
-    const why = { weights: "", curves: " (the averages of the curves)", transition: " (a transition has no constant weights)" }[this.mode];
-    return { weights, how: `Constant weights: ${text}${why}.` };
+    const why = { weights: "", curves: " (the averages of the curves)", transition: ", because a transition has no constant weights" }[this.mode];
+    return { weights, how: `Methods compared on a constant blend of ${text}${why}.` };
   }
 
   private controls(ids: string[], names: string[]): HTMLElement[] {

@@ -64,7 +64,7 @@ export function mount(app: App): Panel {
     if (!found) return;
     place(b, found);
     void bring(b);
-    distance.textContent = `The two frames are ${metricText(found.distance)} m apart.`;
+    distance.textContent = `The two frames differ by ${metricText(found.distance)} m when aligned.`;
   };
   const bring = (each: Shot) => app.bringIntoView(each).catch(() => undefined);
   /** Load the current frame of a clip that was just made. */

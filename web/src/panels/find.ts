@@ -207,7 +207,7 @@ class FindPanel {
     const { stretch } = this;
     this.about.look(this.web, stretch, this.webs);
     const trouble = cannotSearch(this.app, this.web, stretch, this.query) || this.about.refuses;
-    put(this.example, stretch ? `${describeRange(this.app, stretch)}${marked(this.app) ? "" : " (unchanged)"}` : "");
+    put(this.example, stretch ? `${describeRange(this.app, stretch)}${marked(this.app) ? "" : " (previous example)"}` : "");
     put(this.trouble, trouble);
     put(this.aside, trouble ? "" : this.about.text);
     // Clips with the example's skeleton can still be indexed.

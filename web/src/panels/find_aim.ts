@@ -22,7 +22,7 @@ export const FEATURES: [string, string][] = [
   ["traveled", "distance (m)"], ["step_height", "step height (m)"], ["duration", "duration (s)"],
 ];
 export const MOMENTS: [string, string][] = [
-  ["farthest", "full extension"], ["highest", "highest"], ["lowest", "lowest"], ["fastest", "fastest"], ["slowest", "slowest"],
+  ["farthest", "farthest from start"], ["highest", "highest"], ["lowest", "lowest"], ["fastest", "fastest"], ["slowest", "slowest"],
   ["start", "start"], ["end", "end"],
 ];
 const DEGREES: Record<string, string> = { rad: "°", "rad/s": "°/s", "rad/m": "°/m" };
@@ -45,7 +45,7 @@ export class AimSection {
   private sliders: Slider[] = [];
   private readonly marks: AimMarks;
   private readonly joint = choice("Joint", [], "", () => undefined, "The joint that reaches the target");
-  private readonly at = choice("At", MOMENTS, this.moment, (value) => (this.moment = value), "When the joint reaches the target. Full extension: when it is farthest from where it starts");
+  private readonly at = choice("At", MOMENTS, this.moment, (value) => (this.moment = value), "When the joint reaches the target");
   private readonly about = el("div", { class: "dim" });
   private readonly said = el("p", { aria: { live: "polite" } });
   private readonly back = el("div", { class: "row", hidden: true }, button("Move target within reach", () => this.comeBack(), "Move the target to the closest point that the motion can reach"));

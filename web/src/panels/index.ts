@@ -25,7 +25,7 @@ export interface PanelEntry {
 
 export const PANELS: PanelEntry[] = [
   { name: "look", title: "View", about: "View options, contacts and labels, curves, export",
-    intro: "See contacts, labels and curves of a clip. Drag in the lanes below to change them.",
+    intro: "See contacts, labels and curves of a clip. Drag in the lanes below to edit contacts and labels.",
     example: "Example: open the sample “medley”, a clip with labels, and drag the end of a label.", mount: look },
   { name: "edit", title: "Edit", about: "Trim, loop, retime, mirror, retarget, repair and save clips",
     intro: "Change the selected clip: choose an edit, adjust it, and press its button. Undo reverts it.",

@@ -76,7 +76,7 @@ function drawingSection(app: App): HTMLElement {
         void showCloud(app);
       }, "Show the points used to compare frames"),
     ),
-    slider({ label: "Onion skin poses", title: "Number of poses to show before and after", min: 0, max: 8, step: 1, value: shown.ghosts, input: (ghosts) => app.show({ ghosts }) }).element,
+    slider({ label: "Onion skin poses", title: "Number of poses to show before and after the current frame", min: 0, max: 8, step: 1, value: shown.ghosts, input: (ghosts) => app.show({ ghosts }) }).element,
     slider({ label: "Onion skin spacing", title: "Time between adjacent poses", unit: "s", min: 0.05, max: 1, step: 0.05, value: shown.ghostStep, input: (ghostStep) => app.show({ ghostStep }) }).element,
     cloudWatch(app),
   );
@@ -143,9 +143,9 @@ function findingsList(app: App): HTMLElement {
     const { rows, links } = await app.connection.ask("operate", { operation: "check", motion: info.motion, settings: {} });
     if (key !== checked || !rows.length) return;
     const severe = rows.filter(([severity]) => severity === "severe").length;
-    summary.textContent = `${rows.length} finding${rows.length > 1 ? "s" : ""}${severe ? `, ${severe} severe` : ""}`;
+    summary.textContent = `${rows.length} issue${rows.length > 1 ? "s" : ""}${severe ? `, ${severe} severe` : ""}`;
     list.replaceChildren(...rows.map(([, frame, text], k) => el("li", {},
-      button(`Frame ${frame}`, () => app.playback.seek(Number(links[k]!.split(":")[1])), "Move the playhead to this finding"),
+      button(`Frame ${frame}`, () => app.playback.seek(Number(links[k]!.split(":")[1])), "Move the playhead to this issue"),
       el("span", { text: ` ${text}` }),
     )));
     element.hidden = false;

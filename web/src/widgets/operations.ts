@@ -65,8 +65,8 @@ const CHOICES: Record<string, { label: string; none: string; list: (known: Opera
 };
 /** Texts of choices, for settings whose values are not words that users know. */
 const TEXTS: Record<string, [string, string][]> = {
-  posture: [["pitch", "lean of the upper body's clip"], ["full", "posture of the upper body's clip"], ["", "posture of the selected clip"]],
-  align: [["loop", "loop the upper body's clip"], ["first_minimum", "crop to the first matching frames"]],
+  posture: [["pitch", "forward/back lean of the upper-body clip"], ["full", "full posture of the upper-body clip"], ["", "posture of the selected clip"]],
+  align: [["loop", "start anywhere in the first cycle, loop if too short"], ["first_minimum", "start at the first matching frame, stop when either clip ends"]],
   part: [["upper_body", "upper body"], ["arms", "both arms"], ["left_arm", "left arm"], ["right_arm", "right arm"], ["head", "head"]],
 };
 /** Settings that begin with other values than the library's defaults. */

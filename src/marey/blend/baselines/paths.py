@@ -224,7 +224,8 @@ def _check_settings(grid: Floats, start: Start, end: End, slope_limit: int) -> t
     if end == "corner" and not (columns <= rows * (run + 1) + run and rows <= columns * (run + 1) + run):
         raise NoTimewarp(
             f"no path from {cell} to the last cell of {grid.shape[0]} x {grid.shape[1]} frames keeps to a slope limit "
-            f"of {run + 1}: one motion is more than {run + 1} times as long as the other; crop it, or raise the limit"
+            f"of {run + 1}: one motion is more than {run + 1} times as long as the other; crop the "
+            "longer one, or raise the limit"
         )
     return cell, run
 

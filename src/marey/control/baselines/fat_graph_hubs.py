@@ -48,7 +48,7 @@ class Hub:
     pose : (C,) mean pose of its V visits, as in `LocalFrames`. rate : (C,) its change per second.
     ground_rate : (3,) turn rate in rad/s, velocity to the left and ahead in m/s.
     visits : (V,) increasing rows of the reel.
-    spread : distance of the visits from the most popular frame in meters (root of the mean D).
+    spread : root mean square distance, in meters, of the visits from the frame that the clips pass most often.
     """
 
     pose: Floats

@@ -107,7 +107,8 @@ async def add_gait(session: Session, message: messages.AddGait) -> messages.Char
     draft = get_draft(session)
     if not 1 <= len(message.motions) <= _MAX_MOTIONS:
         raise InvalidValue(
-            f"expected 1 to {_MAX_MOTIONS} clips for a node, got {len(message.motions)}; select some clips"
+            f"a gait node needs 1 to {_MAX_MOTIONS} clips, got {len(message.motions)}; "
+            f"select {'fewer' if message.motions else 'more'} clips"
         )
     name = _free_name(draft, message.name)
     with draft.file("node") as path:
@@ -129,7 +130,8 @@ async def add_action(session: Session, message: messages.AddAction) -> messages.
     draft = get_draft(session)
     if not message.path and not 2 <= len(message.motions) <= _MAX_MOTIONS:
         raise InvalidValue(
-            f"expected 2 to {_MAX_MOTIONS} clips for a node of actions, got {len(message.motions)}; select more clips"
+            f"an action node needs 2 to {_MAX_MOTIONS} clips, got {len(message.motions)}; "
+            f"select {'fewer' if message.motions[2:] else 'more'} clips"
         )
     name = _free_name(draft, message.name)
     with draft.file("node") as path:

@@ -116,7 +116,7 @@ class _DirectionDriver(Generic[S]):
 
     @property
     def can_stop(self) -> bool:
-        """Whether the character can move so slowly that it stands."""
+        """Whether the character can stand still: its lowest speed counts as standing."""
         return self.speed is not None and self.speed[0] < _STANDING
 
     def request(self, request: Mapping[str, Any]) -> None:

@@ -291,7 +291,7 @@ class InterpolatedStream:
         self._step = 0
 
     def frame(self) -> SourceFrame:
-        """Return the next frame. Contacts and labels in between are those of the frame before."""
+        """Return the next frame. Contacts and labels in between are those of the previous frame."""
         step, self._step = self._step, (self._step + 1) % self.times
         if self._next is None:
             self._next = _take(self._stream.frame())

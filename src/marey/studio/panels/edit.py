@@ -61,8 +61,8 @@ class RunOperation(Message, do="operate"):
 class GradedMetric(Value):
     """A quality metric of a result with its grade: "good", "fair" or "poor"; see `marey.studio.grades`.
 
-    `before` and the grades are "" if they are not known. `before_grade` is "reference" for a metric that is graded
-    relative to its value before.
+    `before` is the value before the edit. It and the grades are "" if they are not known. `before_grade` is "reference"
+    if the metric is graded by its change from `before`.
     """
 
     title: str

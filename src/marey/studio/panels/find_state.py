@@ -97,7 +97,7 @@ class FindState:
     _count: int = 0
 
     def next_number(self) -> int:
-        """Return a number that was not used before."""
+        """Return a number that is not in use yet."""
         self._count += 1
         return self._count
 

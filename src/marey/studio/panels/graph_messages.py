@@ -23,7 +23,10 @@ class PairCount(Value):
 
 
 class LabelPart(Value):
-    """The connected part of a label: `seconds` out of `of_seconds`, and the other labels that it can reach."""
+    """How much of the footage with a label is connected: `seconds` of its `of_seconds`.
+
+    `reaches` lists the other labels that can be reached from it.
+    """
 
     label: str
     seconds: float

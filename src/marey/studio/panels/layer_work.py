@@ -24,9 +24,10 @@ def look(
     """Make the motion in `file` look at its targets, and report on each.
 
     goals : see `GazeMap.trace`. gaze_map : file of the gaze map; None for the built-in one.
-    Without eyes, only some joints change. To be fast for long motions, the result has only these: indices `joints`
-    (K,), `rotations` (F, K, 4) for F frames, and the provenance step `record`. With eyes, there is an additional
-    joint, and the result is in `motion`.
+    The result always has the report on each look. If the setting `eyes` is on, the motion has an additional joint for
+    the eyes and is returned as `motion`. If it is off, only some joints change, so the result has just these in place
+    of the motion, which is fast for long motions: their indices `joints` (K,), their `rotations` (F, K, 4) for F
+    frames, and the provenance step `record`.
     """
     from marey.layer.gaze_map import GazeMap
 
