@@ -12,14 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from marey.clean import find_floor, move_to_floor
 from marey.control import SampledCharacter, sampled_build
 from marey.core.placement import find_placement
 from marey.errors import InvalidValue, MareyError, NoResult, ParseError, UnknownFormat, UnknownName
 from marey.maths import rigid2d
-from marey.pmg import FunctionSpace, ParametricMotionGraph, request_at_point
+from marey.pmg import FunctionSpace, GaitSpace, ParametricMotionGraph, request_at_point
 from marey.samples import sample
 from tests.io.test_glb_validator import check_valid
-from tests.pmg.characters import fresh_walker, slider, small_walker, two_speed_walker
+from tests.pmg.characters import fresh_walker, slider, small_walker, two_speed_walker, walks
 
 
 @cache
@@ -60,6 +61,19 @@ def test_transitions_are_allowed_and_lie_in_the_clips() -> None:
     assert (links.enter - half >= 0).all()
     assert (links.enter + half < decide[links.target]).all()
     assert any(abs(clip.parameters[0]) < 1e-9 for clip in char.clips), "no clip goes straight ahead"
+
+
+def test_the_floor_is_at_height_0() -> None:
+    char = ParametricMotionGraph("raised")
+    char.add("walk", GaitSpace.build([move_to_floor(motion, 0.045) for motion in walks()], mirror=True))
+    char.connect("walk", "walk", n_source=12, n_target=40)
+    sampled = SampledCharacter.build(char, max_clips=5)
+    assert char["walk"].motion([0.0]).source.floor == 0.045
+    assert sampled.stream().record(2.0).source.floor == 0.0
+    for clip in sampled.clips:
+        assert clip.motion.source.floor == 0.0
+        without = replace(clip.motion, source=replace(clip.motion.source, floor=None))
+        assert find_floor(without) == pytest.approx(0.0, abs=0.01)
 
 
 def test_steps_say_where_the_stream_will_be() -> None:

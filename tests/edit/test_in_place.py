@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from marey.clean import move_to_floor
 from marey.core.placement import find_facing, find_placement
 from marey.edit import cycle, make_in_place
 from marey.edit.describe import describe_edit
@@ -40,6 +43,19 @@ def test_the_start_is_the_origin_and_the_rest_follows():
     there, here = (np.linalg.norm(np.diff(each.travel, axis=0), axis=1) for each in (motion, result))
     np.testing.assert_allclose(here, there, atol=1e-9)
     assert not is_in_place(result)
+
+
+@pytest.mark.parametrize("remove", ["start", "travel", "turns"])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_the_floor_is_at_height_0(remove, is_known):
+    motion = walk()
+    raised = move_to_floor(motion, 0.045)
+    raised = raised if is_known else replace(raised, source=replace(raised.source, floor=None))
+    result = make_in_place(raised, remove=remove)
+    assert result.source.floor == 0.0
+    np.testing.assert_allclose(find_pose(result)[1], find_pose(motion)[1], atol=1e-9 if is_known else 0.005)
+    unknown = make_in_place(replace(raised[:3], source=replace(raised.source, floor=None)), remove=remove)
+    np.testing.assert_allclose(find_pose(unknown)[1], find_pose(raised)[1][:3], atol=1e-9)
 
 
 def test_hips_stay_over_the_origin_and_turns_remain_unless_they_are_removed():

@@ -6,6 +6,7 @@ from .contacts import ensure_contacts as ensure_contacts
 from .contacts import find_contacts as find_contacts
 from .floor import find_floor as find_floor
 from .floor import get_floor as get_floor
+from .floor import move_to_floor as move_to_floor
 from .floor_plane import FloorPlane as FloorPlane
 from .floor_plane import estimate_floor_plane as estimate_floor_plane
 from .floor_plane import find_floor_plane as find_floor_plane

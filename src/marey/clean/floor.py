@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from marey.clean import floor_kernels
 from marey.clean.track import PointTrack, choose_points, track_points
-from marey.core.arrays import Bools, Floats
+from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.motion import Motion
 from marey.errors import InvalidValue
 
@@ -63,6 +63,25 @@ def get_floor(motion: Motion, default: float) -> float:
         return find_floor(motion)
     except InvalidValue:
         return default
+
+
+def move_to_floor(motion: Motion, floor: float) -> Motion:
+    """Raise or lower a motion to put its floor at height `floor`, in meters. If its floor is unknown, it stays.
+
+    Examples
+    --------
+    >>> from marey.clean import move_to_floor
+    >>> move_to_floor(walk, 0.05).source.floor
+    0.05
+    """
+    rise = floor - get_floor(motion, floor)
+    if rise == 0.0:
+        return motion
+    return replace(
+        motion,
+        root_positions=set_readonly(motion.root_positions + [0.0, rise, 0.0]),
+        source=replace(motion.source, floor=floor),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

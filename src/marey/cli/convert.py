@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 @click.option("--to-up", help="Up axis of the BVH file to write.  [default: the input's, else y]")
 @click.option(
     "--remove", type=click.Choice(["start", "travel", "turns"]),
-    help="For games: 'start' lets the motion begin over the origin, facing +Z; 'travel' also removes the travel over "
-    "the floor, and 'turns' the changes of direction too, as marey edit in-place does.",
+    help="For games: 'start' lets the motion begin over the origin, facing +Z, with the floor at height 0; 'travel' "
+    "also removes the travel over the floor, and 'turns' the changes of direction too, as marey edit in-place does.",
 )  # fmt: skip
 @click.option("--to", metavar="FORMAT", help="For a folder: the format to write, such as bvh.")
 @click.option(

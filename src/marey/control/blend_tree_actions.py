@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from marey.clean import move_to_floor
 from marey.control.blend_tree_nodes import mask_joints
 from marey.control.blend_tree_table import LoopTable, sample_clip
-from marey.control.inertia_reel import move_to_floor, rotate_root_with_hips
+from marey.control.inertia_reel import rotate_root_with_hips
 from marey.core.arrays import Bools, Floats, check_number, check_type, set_readonly
 from marey.core.kinematics import rotate_root
 from marey.core.motion import Motion, check_motion

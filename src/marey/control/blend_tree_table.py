@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from marey.clean import get_floor
+from marey.clean import get_floor, move_to_floor
 from marey.control.blend_tree_kernels import Loops
-from marey.control.inertia_reel import ground_path, move_to_floor, rotate_root_with_hips
+from marey.control.inertia_reel import ground_path, rotate_root_with_hips
 from marey.core.arrays import Bools, Floats, set_readonly
 from marey.core.contacts import ContactPoint
 from marey.core.kinematics import rotate_root

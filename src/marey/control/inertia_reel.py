@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from marey.clean import get_floor
+from marey.clean import get_floor, move_to_floor
 from marey.core.annotations import join_contacts
 from marey.core.arrays import Bools, Floats, Ints, set_readonly
 from marey.core.clips import name_clip, prepare_clips
@@ -139,14 +139,6 @@ def _bones(motions: Sequence[Motion]) -> Floats | None:
     if all(motion.bone_offsets is None for motion in motions):
         return None
     return set_readonly(np.concatenate([motion.frame_offsets for motion in motions]))
-
-
-def move_to_floor(motion: Motion, floor: float) -> Motion:
-    """Raise or lower a motion to put its floor at height `floor`, in meters."""
-    rise = floor - get_floor(motion, floor)
-    if rise == 0.0:
-        return motion
-    return replace(motion, root_positions=set_readonly(motion.root_positions + [0.0, rise, 0.0]))
 
 
 def _compute_rates(motion: Motion) -> tuple[Floats, Floats]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from marey.clean import get_floor
 from marey.compare.clouds import Clouds, frame_weights, point_clouds
 from marey.compare.distance import frame_distances
 from marey.control.planner_kernels import find_ends
@@ -81,8 +82,9 @@ def sample_character(graph: ParametricMotionGraph, settings: SampleSettings) -> 
         raise NoResult(f"character {graph.name!r} cannot be sampled: {reason}")
     wanted = [(node, each) for node in graph.nodes.values() for each in _choose_parameters(node, settings.max_clips)]
     rates = _RATES if settings.fps is None else (settings.fps,)
+    floor = _find_floor(graph)
     for fps in rates:
-        samples = [_make_sample(node, parameters, fps, graph.seams.markers) for node, parameters in wanted]
+        samples = [_make_sample(node, parameters, fps, graph.seams.markers, floor) for node, parameters in wanted]
         half = half_window(graph.seams, fps)
         links = _find_links(graph, samples, half)
         kept = _keep_connected(len(samples), links)
@@ -138,16 +140,23 @@ def _spread(low: float, high: float, n: int) -> Floats:
     return np.concatenate([np.linspace(low, 0.0, below + 1), np.linspace(0.0, high, n - below)[1:]])
 
 
-def _make_sample(node: Node, parameters: Floats, fps: float, markers: str) -> _Sample:
+def _find_floor(graph: ParametricMotionGraph) -> float:
+    """Return the floor height of a character in meters: the median over its nodes, 0 if it is unknown."""
+    known = [get_floor(node.motion(0.5 * (node.low + node.high)), np.nan) for node in graph.nodes.values()]
+    return 0.0 if np.isnan(known).all() else float(np.nanmedian(known))
+
+
+def _make_sample(node: Node, parameters: Floats, fps: float, markers: str, floor: float) -> _Sample:
     motion = node.motion(parameters)
     motion = motion if motion.fps == fps else resample(motion, fps)
     bones = motion.bone_offsets
     motion = replace(
         motion,
-        root_positions=_round(motion.root_positions),
+        root_positions=_round(motion.root_positions - [0.0, floor, 0.0]),
         rotations=set_readonly(round_rotations(motion.rotations)),
         bone_offsets=None if bones is None else _round(bones),
         name=f"{node.name} {' '.join(_describe(node, parameters))}".strip(),
+        source=replace(motion.source, floor=0.0),
     )
     soles = sole_points(motion.world(), motion.contacts)
     return _Sample(node.name, parameters, motion, point_clouds(motion, markers), soles, find_placement(motion, 0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from marey.clean import move_to_floor
 from marey.core.annotations import add_provenance
 from marey.core.motion import Motion, check_motion, move_frames
 from marey.core.placement import bake_hips_into_root, find_facing
@@ -19,9 +20,10 @@ _SWING = 0.3
 def make_in_place(motion: Motion, settings: InPlaceSettings) -> Motion:
     """Remove the travel of a motion, so that it plays in place, or only move its start to the origin.
 
-    The hips are then over the origin and the body faces +Z: in every frame, or only in the first; see `remove`. Heights
-    and poses stay the same. Contacts and labels are carried over, although planted feet of a motion in place slide, as
-    on a treadmill. Provenance records the ``distance`` traveled in meters and the ``turn`` in radians, to the left.
+    The hips are then over the origin and the body faces +Z: in every frame, or only in the first; see `remove`. The
+    floor is at height 0, unless it is unknown because no foot comes to rest. Poses stay the same. Contacts and labels
+    are carried over, although planted feet of a motion in place slide, as on a treadmill. Provenance records the
+    ``distance`` traveled in meters and the ``turn`` in radians, to the left.
 
     Examples
     --------
@@ -31,7 +33,7 @@ def make_in_place(motion: Motion, settings: InPlaceSettings) -> Motion:
     >>> round(placed.source.provenance[-1]["distance"], 1)
     5.2
     """
-    moved = bake_hips_into_root(check_motion(motion))
+    moved = move_to_floor(bake_hips_into_root(check_motion(motion)), 0.0)
     facing = find_facing(moved.skeleton, moved.world().positions)
     travel = moved.travel[:, [0, 2]]
     heading = filters.gaussian(facing, max(settings.smooth, _SWING) * motion.fps)

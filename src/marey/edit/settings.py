@@ -90,9 +90,9 @@ class InPlaceSettings(Settings):
     """Settings of `make_in_place`."""
 
     remove: Literal["start", "travel", "turns"] = option(
-        "travel", '"start" removes only where the motion starts: it begins over the origin, facing +Z, and travels as '
-        'before (root motion). "travel" also removes the travel over the floor, and "turns" the changes of direction '
-        "too.", label="Remove",
+        "travel", '"start" removes only where the motion starts: it begins over the origin, facing +Z, with the floor '
+        'at height 0, and travels as before (root motion). "travel" also removes the travel over the floor, and '
+        '"turns" the changes of direction too.', label="Remove",
     )  # fmt: skip
     smooth: float = option(
         0.0, "Standard deviation, in seconds, of the Gaussian that smooths the removed path. 0 keeps the hips exactly "
