@@ -77,7 +77,7 @@ def gaze_track(track: GazeTrack, path: style.StrPath | None = None, *, look: int
     ----------
     look : index of the look in `track.looks`.
     """
-    check_index(look, "look", len(track.looks))
+    check_index(look, "`look`", len(track.looks))
     chosen, motion = track.looks[look], track.motion
     first = max(0, int((chosen.time - _AROUND) * motion.fps))
     last = min(len(motion) - 1, int(np.ceil((chosen.end + _AROUND) * motion.fps)))
