@@ -91,7 +91,7 @@ def test_a_function_is_searched_as_it_is(graph):
     found = search(graph, lambda walk, edge: float(graph.edges.blends[edge]), start=0)
     assert found.complete
     assert 4.0 <= len(found.walk) / graph.fps < 6.0
-    with pytest.raises(InvalidValue, match=r"an objective or a function cost\(walk, edge\), not int"):
+    with pytest.raises(InvalidValue, match=r"an object with begin, .* or a function cost\(walk, edge\), not int"):
         search(graph, 3)
 
 

@@ -189,11 +189,12 @@ def test_a_recording_that_lies_on_its_side_is_set_upright(axes):
     else:
         with pytest.warns(MareyWarning, match=r"displaced from the base of the spine along \+[XZ] .* turned upright"):
             found = gaze_example(lying, take.goal, triads)
-        for wrong, facing in ((GAZE_TRIADS, None), (triads, 0.0)):
-            with pytest.raises(
-                InvalidValue,
-                match=r"; pass the upward axis of the file as `up=` when you load it, or name front and back",
-            ):
+        for wrong, facing, other in (
+            (GAZE_TRIADS, None, "list front and back markers in `triads=`"),
+            (GAZE_TRIADS, 0.0, "list front and back markers in `triads=` and omit `facing=`"),
+            (triads, 0.0, "omit `facing=`"),
+        ):
+            with pytest.raises(InvalidValue, match=f"pass the file's up axis as `up=` when you load it, or {other}; "):
                 gaze_example(lying, take.goal, wrong, facing=facing)
     assert np.degrees(quat.angle_between(found.pose, take.pose)).max() < 0.1
 

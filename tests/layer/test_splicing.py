@@ -251,7 +251,7 @@ def test_other_skeletons_and_other_times_are_refused(curve, carry):
     found = align_motions(curve, carry)
     with pytest.raises(
         InvalidValue,
-        match="times were computed for a lower clip of 361 frames and an upper clip of 361, "
+        match="times were computed for a lower clip of 361 frames and an upper clip of 361 frames, "
         "but the clips have 100 and 361; align these two clips",
     ):
         splice(curve[:100], carry, times=found)

@@ -132,11 +132,13 @@ def set_upright(markers: Markers, named: Mapping[str, Any], facing: float | None
     name, letter = markers.name or "the recording", ("-" if along[axis] < 0.0 else "+") + "XYZ"[axis]
     said = f"{name}: the head markers are displaced from the base of the spine along {letter} instead of upward"
     if "front" not in named or facing is not None:
+        others = [] if "front" in named else ["list front and back markers in `triads=`"]
+        others += [] if facing is None else ["omit `facing=`"]
         raise InvalidValue(
             said,
             parameter="up",
-            remedy="pass the file's up axis as `up=` when you load it, or list front and back markers in `triads=`; "
-            "the facing direction is then taken from them after the recording is turned upright",
+            remedy=f"pass the file's up axis as `up=` when you load it, or {' and '.join(others)}; the facing "
+            "direction is then taken from front and back markers after the recording is turned upright",
         )
     warnings.warn(f"{said}; the recording was turned upright", MareyWarning, stacklevel=4)
     turn = quat.between(toward, [0.0, 1.0, 0.0])
