@@ -83,6 +83,7 @@ def test_drive_by_keys_and_mouse_and_change_the_controller(tab: Tab) -> None:
     driven = "[...marey.motions.values()].find(({ info }) => info.name === 'driven')"
     assert tab.get(f"{driven}.info.seconds > 0.5 && !{driven}.character.visible")
     assert page.get_by_role("button", name="Stop").count() == 1
+    assert page.locator(".opened .dot[aria-pressed=true]").count() == 0, "clips are hidden"
     assert not page.locator("#transport").is_visible(), "it is about another clip"
     assert tab.get(NEWEST_SHADER) == shaders, "a new drawing reuses existing shaders"
     assert tab.get("marey.playback.frame") == 0, "keys that steer do not step"

@@ -152,17 +152,19 @@ def test_handles_in_the_scene_belong_to_the_form(tab: Tab) -> None:
     assert tab.page.get_by_role("combobox", name="Move").input_value() == "right_foot"
     tab.page.evaluate("() => (marey.picker.joint = -1, marey.picker.changed.emit())")
     # The front-most limb at the pointer is marked before the click takes it.
-    drawn = tab.get("marey.stage.drawn")
     tab.page.get_by_role("button", name="Side", exact=True).click()
-    tab.until(f"() => marey.stage.drawn > {drawn}")
     far = max(("left", "right"), key=lambda side: tab.get(AWAY.format(f"{side}_upper_leg")))
-    hip = tab.get(
-        f"(() => {{ const at = marey.stage.project({JOINT.format(f'{far}_upper_leg')});"
-        "const box = marey.stage.canvas.getBoundingClientRect(); return [at.x + box.left, at.y + box.top]; })()"
+    # The camera may still move, so the pointer is put there again and again.
+    tab.until(
+        f"""() => {{
+          const at = marey.stage.project({JOINT.format(f"{far}_upper_leg")});
+          const {{ left, top }} = marey.stage.canvas.getBoundingClientRect();
+          window.pointer = {{ clientX: at.x + left, clientY: at.y + top }};
+          marey.stage.canvas.dispatchEvent(new PointerEvent("pointermove", window.pointer));
+          return !!marey.picker.ring.parent;
+        }}"""
     )
-    tab.page.mouse.move(*hip)
-    tab.until("() => !!marey.picker.ring.parent")
-    found = tab.get(f"marey.picker.find({{ clientX: {hip[0]}, clientY: {hip[1]} }}).joint")
+    found = tab.get("marey.picker.find(window.pointer).joint")
     away = tab.get(f"marey.selected.character.jointPosition({found}).distanceTo(marey.stage.camera.position)")
     assert away < tab.get(AWAY.format(f"{far}_upper_leg"))
     # The bar stays under the pointer when another group is chosen.

@@ -71,6 +71,7 @@ def test_a_demo_uses_only_its_own_clips(tab: Tab) -> None:
     assert tab.get("marey.selected.info.name") == "Blend of walk and run"
     for _ in range(3):
         tab.page.locator(".opened button[aria-label^=Close]").last.click()
+        tab.page.get_by_role("button", name="Close anyway").click()
     tab.until(f"() => marey.motions.size === {n}")
 
 

@@ -189,6 +189,7 @@ class Driving {
     this.input.detach();
     this.input.character = null;
     for (const character of this.hiddenCharacters.splice(0)) character.visible = true;
+    this.app.motionsChanged.emit();
     const streams = this.cast.clear();
     this.another.disabled = true;
     const { selected } = this.app;
@@ -304,6 +305,7 @@ class Driving {
     if (fresh) {
       this.told = false;
       for (const { character } of this.app.motions.values()) this.hide(character);
+      this.app.motionsChanged.emit();
       if (this.app.playback.playing) this.app.playback.toggle();
       stage.floor = 0;
       this.scene = new DriveScene(stage);

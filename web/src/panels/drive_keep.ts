@@ -35,6 +35,8 @@ export class Keep {
     }
     app.add(motion, false);
     this.added(motion.motion);
+    // The list of clips shows that it is hidden.
+    app.motionsChanged.emit();
     app.notices.info(`Added ${motion.name} (${durationText(seconds)}) to the clips.`);
   }
 }
