@@ -335,6 +335,7 @@ def test_clean_side_by_side_and_undo(tab: Tab) -> None:
     tab.page.get_by_role("button", name="Close walk (cleaned)").or_(
         tab.page.get_by_role("button", name="Close walk").last
     ).first.click()
+    tab.page.get_by_role("button", name="Close anyway").click()
     tab.page.get_by_role("tab", name="View").click()
     tab.until(f"() => marey.motions.size === {before}")
 
