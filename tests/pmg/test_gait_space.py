@@ -149,13 +149,29 @@ def test_clips_without_steps_are_skipped_with_a_warning():
         GaitSpace.build([still, still])
 
 
+def test_clips_of_one_turn_and_different_speeds_are_named(recwarn):
+    def walk(speed, turn_rate=0.0):
+        return sample("walk", speed=speed, turn_rate=turn_rate, seconds=3.0, fps=30.0, variation=0.0).motion
+
+    curves = [walk(0.8, rate) for rate in (-0.6, 0.6)]  # people walk more slowly on curves
+    GaitSpace.build([walk(1.7), *curves], ["turn"])
+    run = sample("run", speed=2.8, seconds=3.0, fps=30.0, variation=0.0).motion
+    mixed = [walk(0.9), run, *curves]
+    GaitSpace.build(mixed, ["turn", "speed"])
+    assert not [each for each in recwarn if "have speeds" in str(each.message)]
+    with pytest.warns(
+        MareyWarning, match=r"speeds of 0\.\d to 2\.\d m/s, .*; add speed to `parameters=`, or make separate"
+    ):
+        GaitSpace.build(mixed, ["turn"])
+
+
 def test_clips_that_turn_only_at_one_speed_say_so():
     slow = [
         sample("walk", speed=0.8, turn_rate=rate, seconds=3.0, fps=30.0, variation=0.0) for rate in (-0.6, 0.0, 0.6)
     ]
     fast = [sample("walk", speed=speed, seconds=3.0, fps=30.0, variation=0.0) for speed in (1.1, 1.4, 1.7)]
     with pytest.warns(
-        MareyWarning, match=r"the clips turn sharply only at 0\.\d+ to 1.* m/s.*omit speed from `parameters=`"
+        MareyWarning, match=r"the clips turn sharply only at 0\.\d+ to 1.* m/s.*remove speed from `parameters=`"
     ):
         space = GaitSpace.build([each.motion for each in slow + fast], ["turn", "speed"])
     alone = GaitSpace.build([each.motion for each in slow + fast], ["turn"])

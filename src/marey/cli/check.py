@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marey.cli.derived_options import SettingsCommand, add_settings, name_option, read_settings, word_options
-from marey.cli.files import make_folder, print_json
+from marey.cli.files import is_overwriting, make_folder, overwrite_option, print_json
 from marey.cli.shared_options import add_reading_options, take_reading_options
 from marey.cli.tables import format_table
 from marey.errors import MareyError, collect_warnings, format_list, plural
@@ -41,9 +41,9 @@ _FRAMES = {"frame": "--at", "start": "--from", "stop": "--to"}
 @click.option("--full", is_flag=True, help="Explain each finding, and print the commands that fix a clip, in order.")
 @click.option(
     "--fix", "fixed", metavar="FOLDER",
-    help="Run the commands that --full prints, and write the fixed clips to FOLDER. The other clips are copied there. "
-    "No file is replaced.",
+    help="Run the commands that --full prints, and write the fixed clips to FOLDER. The other clips are copied there.",
 )  # fmt: skip
+@overwrite_option
 @click.option("--jobs", type=click.IntRange(1), help="Number of processes.  [default: all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, a list with one object per clip.")
 def command(
@@ -132,8 +132,8 @@ def _name_fixed(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], fixed:
         if "unreadable" in file.report.kinds or (not is_part and i and checked[i - 1].path == file.path):
             continue
         output = os.path.join(fixed, _name_inside(file, paths) if is_part else _split_path(file.path, paths)[1])
-        if os.path.exists(output):
-            raise UnwritableFile("already exists; choose another folder", path=output)
+        if os.path.exists(output) and not is_overwriting():
+            raise UnwritableFile("already exists; choose another folder, or replace it with --overwrite", path=output)
         if output.casefold() in map(str.casefold, outputs.values()):  # one file on Windows and macOS
             raise UnwritableFile("two clips would have this name; check their folders one by one", path=output)
         outputs[i] = output

@@ -39,6 +39,9 @@ _UNITS = {"turn": "rad", "speed": "m/s"}
 # Kernel width for each parameter, for full cycles. A wider kernel smooths away individual features of clips; with a
 # narrower one, motion changes less evenly with the parameters.
 _BANDWIDTH = {"turn": np.radians(7.0), "speed": 0.1}
+# Ratio and difference in m/s of the speeds of clips that turn alike, above which a warning names them: a stroll and a
+# brisk walk differ by a factor of 2, a walk and a run by 3.
+_FASTER, _FASTER_BY = 2.5, 0.5
 _SOLVED = 1e-9
 _MAX_TILTS = 60
 _MAX_MARGIN = 100.0
@@ -241,9 +244,12 @@ class GaitSpace(BlendedSpace):
         coverage = space.describe_coverage()
         if coverage:
             warn_user(
-                f"{coverage}; add clips that turn at other speeds, or omit speed from `parameters=`: "
+                f"{coverage}; add clips that turn at other speeds, or remove speed from `parameters=`: "
                 "turns then have the speed of their clips"
             )
+        speeds = space.describe_speeds()
+        if speeds:
+            warn_user(f"{speeds}; add speed to `parameters=`, or make separate nodes")
         return space
 
     def turn_range(self, speed: float) -> tuple[float, float]:
@@ -275,6 +281,16 @@ class GaitSpace(BlendedSpace):
             f"{most:.0f} degrees; at {speeds[narrow]:.2g} m/s they turn only by {np.degrees(low):.0f} to "
             f"{np.degrees(high):.0f} degrees"
         )
+
+    def describe_speeds(self) -> str:
+        """Describe the speeds of the clips; "" if they are similar for similar turns, or if speed is a parameter."""
+        turn, distance, seconds = self._sums
+        speed = distance / seconds
+        alike = np.abs(turn[:, None] - turn) <= self.bandwidth[0]
+        fastest = np.where(alike, speed, -np.inf).max(axis=1)
+        if "speed" in self.names or (fastest < np.maximum(_FASTER * speed, speed + _FASTER_BY)).all():
+            return ""
+        return f"the clips have speeds of {speed.min():.1f} to {speed.max():.1f} m/s, which are blended into one"
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -90,8 +90,10 @@ def build_recipe(
     if recipe.retarget:
         retarget_files(recipe, cache, _choose_target(recipe))
     for k, node in enumerate(recipe.nodes):
-        with _add_context(recipe, f"node {node.name!r}"):
+        where = f"node {node.name!r}"
+        with _add_context(recipe, where), collect_warnings() as notes:
             _add_node(graph, recipe, node, cache)
+        _report_notes(recipe, where, notes)
         report_progress((k + 1) / total)
     from_files = [clip for clip in cache.values() if isinstance(clip, Motion)]
     warn_of_findings(from_files, lambda key, value: f"{key} = {value} in [[nodes.clips]] of the recipe")
