@@ -288,7 +288,14 @@ def test_fix_runs_the_commands_and_writes_new_files(folder, capsys):
         np.testing.assert_allclose(one.world().positions, two.world().positions, atol=1e-5)
     again = ["check", str(folder), "--fix", str(fixed)]
     assert main(again) == 2
-    assert "already exists; choose another folder" in capsys.readouterr().err
+    assert "already exists; choose another folder, or replace it with --overwrite" in capsys.readouterr().err
+    files = {path: path.read_bytes() for path in fixed.iterdir()}
+    (fixed / "fast.bvh").write_text("changed")
+    assert main([*again, "--overwrite"]) == 0
+    assert {path: path.read_bytes() for path in fixed.iterdir()} == files
+    assert main(["check", str(folder / "fast.bvh"), "--fix", str(folder), "--overwrite"]) == 2
+    assert "this is an input file" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_fix_reports_what_is_left(folder, capsys):

@@ -65,6 +65,9 @@ def test_example_on_the_command_line(folder, capsys):
     assert by_file == report
     only = json.loads(run(capsys, folder, "take1", *arguments)[1].out)
     assert {row["clip"] for row in only["matches"]} == {"take1"}
+    assert (only["clips"], only["frames"], only["fps"]) == (1, len(takes()[1]), 30.0)
+    assert report["frames"] == sum(map(len, takes()[:2]))
+    assert f"in 1 clip, {len(takes()[1])} frames at 30 Hz" in run(capsys, folder, "take1", *arguments[:-1])[1].out
 
 
 def test_file_from_outside_pose_and_path(folder, tmp_path, capsys):

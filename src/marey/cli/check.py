@@ -132,11 +132,18 @@ def _name_fixed(checked: tuple[CheckedFile, ...], paths: tuple[str, ...], fixed:
         if "unreadable" in file.report.kinds or (not is_part and i and checked[i - 1].path == file.path):
             continue
         output = os.path.join(fixed, _name_inside(file, paths) if is_part else _split_path(file.path, paths)[1])
+        if os.path.exists(output) and any(os.path.samefile(output, each.path) for each in checked):
+            raise UnwritableFile("this is an input file; choose another folder", path=output)
         if os.path.exists(output) and not is_overwriting():
             raise UnwritableFile("already exists; choose another folder, or replace it with --overwrite", path=output)
         if output.casefold() in map(str.casefold, outputs.values()):  # one file on Windows and macOS
             raise UnwritableFile("two clips would have this name; check their folders one by one", path=output)
         outputs[i] = output
+    if is_overwriting():
+        from marey.io.sidecar import sidecar_path
+
+        for output in filter(os.path.exists, outputs.values()):  # a sidecar describes the replaced clip
+            sidecar_path(output).unlink(missing_ok=True)
     return outputs
 
 
@@ -156,7 +163,7 @@ def _copy_file(file: CheckedFile, output: str, how: LoadSettings) -> _FixedFile:
         if Path(output).name == Path(file.path).name and how == LoadSettings() and not copy.exists():
             if side.is_file():
                 write_bytes(copy, [read_bytes(side)])
-            write_bytes(output, [read_bytes(file.path)], replace=False)
+            write_bytes(output, [read_bytes(file.path)], replace=is_overwriting())
         else:
             with collect_warnings():  # they were reported as findings
                 motion = load_motion(file.path, settings=LoadSettings(settings=how, clip=file.clip or how.clip))

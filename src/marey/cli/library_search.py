@@ -68,8 +68,10 @@ def search_motion(
         if query["cut_folder"] is not None:
             cut_out = cut(matches, Path(query["cut_folder"]), "bvh")
     rows = [_describe_match(each, index.fps) for each in found]
+    searched = range(len(index)) if index.searched is None else index.searched
+    n_frames = sum(int(index.blocks.starts[k + 1] - index.blocks.starts[k]) for k in searched)
     if as_json:
-        print_json({"matches": rows, "clips": len(index), "frames": index.n_frames, "written": cut_out})
+        print_json({"matches": rows, "clips": len(searched), "frames": n_frames, "fps": index.fps, "written": cut_out})
         return 0 if rows else 1
     table = [["clip", "start", "stop", "distance"]]
     for row in rows[:_LISTED]:
@@ -81,9 +83,9 @@ def search_motion(
             click.echo(line)
     if len(rows) > _LISTED:
         click.echo(f"and {len(rows) - _LISTED} more; --json lists all")
-    n_clips = len(index) if index.searched is None else len(index.searched)
     click.echo(
-        f"{len(rows)} match{'' if len(rows) == 1 else 'es'} in {plural(n_clips, 'clip')}, {index.n_frames:,} frames"
+        f"{len(rows)} match{'' if len(rows) == 1 else 'es'} in {plural(len(searched), 'clip')}, {n_frames:,} frames "
+        f"at {index.fps:g} Hz"
     )
     if cut_out:
         click.echo(
