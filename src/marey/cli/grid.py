@@ -12,7 +12,7 @@ from marey.cli.shared_options import (
     add_reading_options,
     contacts_option,
     markers_option,
-    note_rest_pose,
+    read_recording,
     take_reading_options,
 )
 from marey.cli.values import NamedNumbers
@@ -91,16 +91,13 @@ def command(
       marey grid dance.bvh -o grid.png --window 0.5 --threshold 0.08 --npz grid.npz
     """
     from marey.compare import GridSettings, distance_grid
-    from marey.io import load
 
     how = take_reading_options(options)
     if not with_path and (end is not None or slope_limit is not None):
         raise click.UsageError("--end and --slope require --path")
     files = [first] if second is None else [first, second]
     _check_outputs(output, csv_file, npz_file)
-    clips = [load(file, settings=how) for file in files]
-    for file, clip in zip(files, clips, strict=True):
-        note_rest_pose(file, clip)
+    clips = [read_recording(file, how) for file in files]
     settings = read_settings(GridSettings, options)
     notes = _match_rates(clips, settings.contacts is not None)
     grid = distance_grid(clips[0], clips[-1], settings=settings)

@@ -8,7 +8,8 @@ import click
 
 from marey.cli.derived_options import SettingsCommand
 from marey.cli.files import check_plot, warn_of_rate
-from marey.cli.shared_options import Moment, add_reading_options, frames_between, read_motion, take_reading_options
+from marey.cli.shared_options import add_reading_options, frames_between, read_motion, take_reading_options
+from marey.cli.values import Moment
 from marey.errors import InvalidValue, UnknownName, plural, similar
 
 if TYPE_CHECKING:

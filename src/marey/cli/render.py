@@ -11,14 +11,8 @@ import click
 
 from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output
-from marey.cli.shared_options import (
-    Moment,
-    add_reading_options,
-    find_frame,
-    frames_between,
-    read_motion,
-    take_reading_options,
-)
+from marey.cli.shared_options import add_reading_options, find_frame, frames_between, read_motion, take_reading_options
+from marey.cli.values import Moment
 
 
 @click.command("render", cls=SettingsCommand)

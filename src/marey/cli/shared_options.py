@@ -10,11 +10,10 @@ import click
 from click.core import ParameterSource
 
 from marey.cli.derived_options import add_settings, read_settings
-from marey.cli.values import MarkerNames, Moment, RefuseOrMeters, to_frame
+from marey.cli.values import MarkerNames, RefuseOrMeters, to_frame
 from marey.errors import InvalidValue, format_list, plural
 
 __all__ = [
-    "Moment",
     "add_reading_options",
     "build_options",
     "clip_set_options",
@@ -30,6 +29,7 @@ __all__ = [
     "read_clip_set",
     "read_joint_limits",
     "read_motion",
+    "read_recording",
     "renamed_option",
     "take_output",
     "take_reading_options",
@@ -212,6 +212,15 @@ def read_motion(path: str, settings: LoadSettings | None = None) -> Motion:
     motion = load_motion(path, settings=settings)
     note_rest_pose(path, motion)
     return motion
+
+
+def read_recording(path: str, settings: LoadSettings) -> Motion | Markers:
+    """Load a motion or markers as `read_motion` does."""
+    from marey.io import load
+
+    recording: Motion | Markers = load(path, settings=settings)
+    note_rest_pose(path, recording)
+    return recording
 
 
 def note_rest_pose(path: str, value: Motion | Markers) -> None:

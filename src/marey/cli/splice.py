@@ -9,7 +9,8 @@ import click
 from marey.cli.blend import Clock, describe_saved, describe_written, save_as
 from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output, make_plot_folder, print_report, warn_of_rate, write_report
-from marey.cli.shared_options import Moment, add_reading_options, frames_between, read_motion, take_reading_options
+from marey.cli.shared_options import add_reading_options, frames_between, read_motion, take_reading_options
+from marey.cli.values import Moment
 from marey.errors import plural
 
 if TYPE_CHECKING:

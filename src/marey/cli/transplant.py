@@ -9,8 +9,8 @@ import click
 from marey.cli.blend import describe_saved, describe_written, save_as
 from marey.cli.derived_options import SettingsCommand, add_settings, read_settings, word_options
 from marey.cli.files import check_output, print_report, warn_of_rate
-from marey.cli.shared_options import Moment, add_reading_options, frames_between, read_motion, take_reading_options
-from marey.cli.values import to_seconds
+from marey.cli.shared_options import add_reading_options, frames_between, read_motion, take_reading_options
+from marey.cli.values import Moment, to_seconds
 
 
 @click.command("transplant", cls=SettingsCommand)

@@ -11,7 +11,7 @@ import click
 
 from marey.cli.derived_options import SettingsCommand
 from marey.cli.files import check_output
-from marey.cli.shared_options import add_reading_options, note_rest_pose, take_reading_options
+from marey.cli.shared_options import add_reading_options, read_recording, take_reading_options
 from marey.errors import plural
 
 
@@ -28,7 +28,6 @@ def command(files: tuple[str, ...], output: str, title: str, **options: Any) -> 
       marey view walk.bvh clean.bvh -o walk.html
       marey view takes/*.bvh -o takes.html --title "Monday's takes"
     """
-    from marey.io import load
     from marey.io.files import write_bytes
     from marey.studio.view import check_page_name, view_page
     from marey.studio.view_skin import find_skin
@@ -36,9 +35,7 @@ def command(files: tuple[str, ...], output: str, title: str, **options: Any) -> 
     check_page_name(output)
     check_output(output)
     how = take_reading_options(options)
-    motions = [load(path, settings=how) for path in files]
-    for path, motion in zip(files, motions, strict=True):
-        note_rest_pose(path, motion)
+    motions = [read_recording(path, how) for path in files]
     page = view_page(motions, title, skins=[find_skin(motion) for motion in motions])
     write_bytes(output, [page])
     click.echo(f"{output}: {plural(len(motions), 'motion')}, {len(page) / 2**20:.2f} MB")
