@@ -11,6 +11,9 @@ from marey.errors import MareyError
 
 
 def main(folder: str, outdir: str) -> int:
+    if not Path(folder).is_dir():
+        print(f"{folder}: no such folder", file=sys.stderr)
+        return 2
     Path(outdir).mkdir(parents=True, exist_ok=True)
     n_bad = 0
     taken: set[Path] = set()

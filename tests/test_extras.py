@@ -13,7 +13,7 @@ import pytest
 import marey
 from marey import samples
 
-PLOT, STUDIO = "pip install 'marey[plot]'", "pip install 'marey[studio]'"
+PLOT, STUDIO = "pip install '.[plot]'", "pip install '.[studio]'"
 OPTIONAL = ("matplotlib", "starlette", "uvicorn", "websockets", "distributed", "numba")
 
 _BLOCKED = """
@@ -125,4 +125,4 @@ def test_a_cluster_names_its_extra() -> None:
     code = "import marey.store\nlist(marey.store.cluster('tcp://127.0.0.1:1')(abs, [1]))"
     done = run_without(("distributed",), code)
     assert "MissingDependency" in done.stderr
-    assert "pip install 'marey[cluster]'" in done.stderr
+    assert "pip install '.[cluster]'" in done.stderr

@@ -313,8 +313,19 @@ def require(purpose: str, package: str, extra: str) -> None:
         importlib.import_module(package)
     except ImportError:
         raise MissingDependency(
-            f"{purpose} the package {package}, which is not installed; run `pip install 'marey[{extra}]'`"
+            f"{purpose} the package {package}, which is not installed; {hint_install(extra)}"
         ) from None
+
+
+def hint_install(extra: str) -> str:
+    """Return the command that installs an optional extra of marey, for messages.
+
+    Examples
+    --------
+    >>> marey.errors.hint_install("plot")
+    "run `pip install '.[plot]'` in a checkout of marey"
+    """
+    return f"run `pip install '.[{extra}]'` in a checkout of marey"
 
 
 def similar(name: str, candidates: Iterable[str], n: int = 3) -> str:

@@ -262,7 +262,7 @@ def test_wrong_arguments():
 
 def test_one_warning_for_severe_findings():
     broken = replace(zero_pose(clip("walk"), 100, 102), name="bad")
-    with pytest.warns(MareyWarning, match=r"1 of 2 clips have severe findings \(bad\): broken frames; run") as caught:
+    with pytest.warns(MareyWarning, match=r"1 of 2 clips has severe findings \(bad\): broken frames; run") as caught:
         warn_of_findings([clip("walk"), broken])
     assert len(caught) == 1
 
@@ -270,7 +270,7 @@ def test_one_warning_for_severe_findings():
 def test_builders_warn_of_severe_findings():
     broken = replace(zero_pose(clip("walk"), 100, 104), name="bad")
     for build in (marey.MotionGraph.build, marey.MatchWeb.build):
-        with pytest.warns(MareyWarning, match=r"1 of 2 clips have severe findings \(bad\)"):
+        with pytest.warns(MareyWarning, match=r"1 of 2 clips has severe findings \(bad\)"):
             build([clip("walk"), broken], fps=30)
 
 
@@ -282,7 +282,7 @@ def test_characters_warn_of_severe_findings(tmp_path):
         'name = "one"\nsamples = [4, 20]\nfps = 30\n[[nodes]]\nname = "walk"\nkind = "gait"\nlow = -15\nhigh = 15\n'
         '[[nodes.clips]]\nfiles = ["w?.bvh"]\n[auto]\ngood = 0.15\nbad = 0.2\n'
     )
-    with pytest.warns(MareyWarning, match=r"1 of 3 clips have severe findings \(w1\)"):
+    with pytest.warns(MareyWarning, match=r"1 of 3 clips has severe findings \(w1\)"):
         build_recipe(read_recipe(tmp_path / "recipe.toml"))
 
 
@@ -334,7 +334,7 @@ def test_one_wrong_rate_of_several_is_corrected_alone(too_fast, tmp_path, capsys
         ("measure", wrong): "stride rate .*: set the rate with --file-fps 60",
         ("clean", wrong, f"{tmp_path}/c.bvh"): f"{wrong}: .*: set the rate with --file-fps 60",
         ("find", "build", f"{tmp_path}/clips", "-o", f"{tmp_path}/w.npz"): (
-            rf"1 of 2 clips have severe findings \(w0\); their frame rate seems wrong \(120 Hz\): first correct only "
+            rf"1 of 2 clips has severe findings \(w0\); their frame rate seems wrong \(120 Hz\): first correct only "
             f"these: {convert}"
         ),
         ("pmg", "build", f"{tmp_path}/recipe.toml", "-o", f"{tmp_path}/d.json"): (

@@ -166,7 +166,7 @@ def test_convert_never_overwrites_its_input(clip: Path, capsys: pytest.CaptureFi
     ("arguments", "message"),
     [
         (["info", "nowhere.bvh"], "marey: nowhere.bvh: no such file"),
-        (["info", "."], "marey: .: is a folder, expected a file"),
+        (["info", "."], "marey: .: this is a folder, expected a file; name a file in it"),
         (["info", "notes"], "marey: notes: no such file or folder"),
         (["clean", "takes", "cleaned"], "marey: takes: no such file or folder"),
         (["convert", "nowhere.bvh", "out.glb"], "no such file"),

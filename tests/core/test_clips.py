@@ -83,7 +83,7 @@ def test_skeletons_that_differ_are_described(walk: Motion) -> None:
     taller = replace(walk, skeleton=Skeleton(body.names, body.parents, 1.1 * body.offsets), name="tall")
     with pytest.raises(
         InvalidValue,
-        match=r"a test \('walk' and 'tall'\) needs motions that share a skeleton, .* more; retarget one first",
+        match=r"a test \('walk' and 'tall'\) needs motions that share a skeleton, .* more; retarget them onto one",
     ):
         prepare_clips([walk, taller], "a test")
 

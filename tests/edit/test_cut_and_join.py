@@ -303,7 +303,7 @@ def test_connect_refuses_what_does_not_fit():
     ):
         connect(motion, other)
     taller = replace(motion, skeleton=replace(motion.skeleton, offsets=motion.skeleton.offsets * 1.1))
-    with pytest.raises(InvalidValue, match=r"offsets differ at .* by 4.\d cm.*; retarget one first"):
+    with pytest.raises(InvalidValue, match=r"offsets differ at .* by 4.\d cm.*; retarget them onto one skeleton first"):
         connect(motion, taller)
     with pytest.raises(InvalidValue, match="gap must be from 0 to 3600 seconds, not -1"):
         connect(motion, motion, gap=-1)

@@ -76,7 +76,7 @@ def test_nothing_to_suggest():
     bare = replace(web(), pairs=tuple(empty))
     with pytest.raises(NoResult, match="than a pose held still, which is .* m away; nothing matches"):
         suggest_threshold(bare, 0, 10, 40)
-    with pytest.raises(NoResult, match="nor within .* m, the largest distance that is searched"):
+    with pytest.raises(NoResult, match="nothing within .* m of .*; this is the largest distance that is searched"):
         search(bare, 0, 10, 40, 0.1)
 
 

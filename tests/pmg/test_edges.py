@@ -213,7 +213,7 @@ def test_a_large_threshold_that_was_chosen_is_reported_and_kept_in_the_file(tmp_
     char.restrict("right", "walk", walk.low, [-0.6])
     compared = char.compare("left", "right", n_source=6, n_target=20)
     wide = compared._replace(costs=compared.costs + 0.2)
-    with pytest.warns(MareyWarning, match=r"from 'left' to 'right' may be visible: the threshold was set to \d\d cm"):
+    with pytest.warns(MareyWarning, match=r"from 'left' to 'right' may be visible.* so up to \d\d cm are allowed"):
         assert char.connect("left", "right", compared=wide).is_chosen
     assert not char.connect("walk", "walk", good=0.3, n_source=6, n_target=20).is_chosen
     char.save(tmp_path / "char.json")

@@ -469,7 +469,7 @@ def test_findings_of_an_open_clip(page: FakePage, clips: Path) -> None:
     opened = page.do("open", path="broken.bvh")
     ((severity, frame, text),) = page.operate("check", opened["motion"])["rows"]
     assert (severity, frame) == ("severe", "80")
-    assert text.endswith("; interpolate these frames")
+    assert text.endswith("; trim or repair these frames")
     (clips / "broken.bvh").unlink()
 
 

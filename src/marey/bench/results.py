@@ -58,7 +58,7 @@ def at_least(bench: str, what: str, value: float, unit: str, goal: float) -> Ben
 
 def without_peer(bench: str, what: str, value: float, unit: str, peer: str) -> BenchResult:
     """Return a result without comparison, because the other package is not installed."""
-    missing = f"{peer} (not installed; pip install 'marey[bench]')"
+    missing = f"{peer} (not installed; pip install '.[bench]')"
     return BenchResult(bench, what, value, unit, missing, None, None, "", None)
 
 

@@ -191,7 +191,8 @@ def warn_of_findings(motions: Iterable[Motion], name_parameter: Callable[[str, s
     if not names:
         return
     found = f": {format_list(tuple(kinds), 3)}" if kinds else ""
-    parts = [f"{len(names)} of {n} clips have severe findings ({format_list(names, 3)}){found}"]
+    verb = "has" if len(names) == 1 else "have"
+    parts = [f"{len(names)} of {n} clips {verb} severe findings ({format_list(names, 3)}){found}"]
     for (rate, fps), clips in wrong.items():
         whose = "their frame rate" if len(clips) == len(names) else f"the frame rate of {format_list(clips, 3)}"
         if len(clips) == n:

@@ -61,12 +61,12 @@ def _describe(glitch: Glitch, skeleton: Skeleton) -> Finding:
         return Finding(
             "broken_frames", "severe", glitch.start, glitch.stop, glitch.angle, "rad",
             f"{names[0]} rotates about its own axis by {np.degrees(glitch.angle):.0f} degrees and back, farther than a "
-            "hip can", "interpolate these frames", names, "edit repair",
+            "hip can", "trim or repair these frames", names, "edit repair",
         )  # fmt: skip
     return Finding(
         "broken_frames", severity, glitch.start, glitch.stop, value, unit,
         f"{who} {verb} {size}, and back after {n}" if glitch.kind == "flip" else f"{n} broken: {who} {verb} {size}",
-        "interpolate these frames" if glitch.kind != "flip" else "rotate the joints back", names, "edit repair",
+        "trim or repair these frames" if glitch.kind != "flip" else "rotate the joints back", names, "edit repair",
     )  # fmt: skip
 
 

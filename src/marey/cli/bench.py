@@ -40,7 +40,7 @@ def command(names: tuple[str, ...], file: str | None, full: bool, as_json: bool)
     a folder with recorded clips in cmu, `library` also scans them, and `pmg` also measures walkers built from a random
     half of the walks in cmu/016.
 
-    Other packages are measured if they are installed: pip install 'marey[bench]'. The exit code is 1 if a goal is
+    Other packages are measured if they are installed: pip install '.[bench]'. The exit code is 1 if a goal is
     missed.
 
     \b

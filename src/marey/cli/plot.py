@@ -139,7 +139,7 @@ def command(
     shown = ", ".join(
         f"{plural(b - a, 'frame')} of {motion.name!r}" for motion, (a, b) in zip(motions, cuts, strict=True)
     )
-    click.echo("\n".join([f"{output}: {kind} of {shown}", *named]))
+    click.echo("\n".join([f"wrote {output}: {kind} of {shown}", *named]))
 
 
 def _plot_correlations(motion: Motion, output: str) -> list[str]:

@@ -12,6 +12,7 @@ from marey.cli.derived_options import SettingsCommand, add_settings, read_settin
 from marey.cli.files import check_output
 from marey.cli.pmg_report import open_character
 from marey.cli.query import AS_JSON
+from marey.cli.values import format_size
 from marey.errors import plural
 
 
@@ -64,7 +65,7 @@ def export(char: str, output: str, as_json: bool, **options: Any) -> None:
         click.echo(json.dumps(report))
         return
     for path, size in sizes.items():
-        click.echo(f"{path}: {size / 2**20:.2f} MB")
+        click.echo(f"wrote {path}: {format_size(size)}")
     click.echo(f"{plural(len(sampled.clips), 'clip')} at {sampled.fps:g} Hz, {plural(len(links.target), 'transition')}")
     if lost:
         named = ", ".join(map(repr, lost))

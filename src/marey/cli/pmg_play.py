@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from marey.clean.settings import CleanSettings
     from marey.core import Motion
     from marey.core.arrays import Floats
-    from marey.pmg import CharacterStream, ParametricMotionGraph, StreamSettings
+    from marey.pmg import CharacterStream, Node, ParametricMotionGraph, StreamSettings
 
 _OUT = click.option("-o", "--output", required=True, metavar="OUT", help="The motion to write: BVH, FBX, GLB or NPZ.")
 _NEAR = 0.3  # meters from the target that count as arrived
@@ -63,6 +63,7 @@ def _read_stream_settings(graph: ParametricMotionGraph, options: dict[str, Any])
     if parameters is not None:
         node = graph[options["start"] or next(iter(graph.nodes))]
         parameters = to_internal_units(parameters, node.units, "--parameters")
+        _note_clamped(node, parameters)
     return read_settings(
         StreamSettings,
         options,
@@ -70,6 +71,23 @@ def _read_stream_settings(graph: ParametricMotionGraph, options: dict[str, Any])
         place=None if place is None else (math.radians(place[2]), *place[:2]),
         cleaning=None if options["cleaning"] is None else _read_cleaning(options["cleaning"]),
     )
+
+
+def _note_clamped(node: Node, parameters: Floats) -> None:
+    """Print the parameters that are outside of their range, which a stream clamps."""
+    from marey.pmg.units import display_unit
+
+    if len(parameters) != node.n_dims:
+        return
+    used = node.project(parameters[None])[0]
+    for name, unit, *values in zip(node.names, node.units, parameters, node.low, node.high, used, strict=True):
+        shown, factor = display_unit(unit)
+        given, low, high, taken = (f"{factor * value:.3g}" for value in values)
+        if given != taken:
+            click.echo(
+                f"marey: {given} is outside the range of {name}, {low} to {high} {shown}".rstrip() + f"; used {taken}",
+                err=True,
+            )
 
 
 def _read_cleaning(text: str) -> CleanSettings:
@@ -212,7 +230,7 @@ def _print_result(stream: CharacterStream, played: Motion, output: str, as_json:
     else:
         click.echo(
             f"wrote {output}: {plural(len(played), 'frame')}, {played.duration:.2f} s, "
-            f"{plural(len(shown) + 1, 'clip')}, worst transition at {100 * worst:.0f} % of the bad threshold"
+            f"{plural(len(shown) + 1, 'clip')}, worst transition: {100 * worst:.0f} % of the allowed distance (`bad`)"
         )
         if "missed" in extra:
             outcome = "arrived" if extra["reached"] else "did not arrive"
@@ -307,8 +325,8 @@ def reach(char: str, output: str, seconds: float, cell: float, headings: int, st
     click.echo(f"wrote {output}")
     radius = format_distance(0.5 * float(found.x[-1]))
     click.echo(
-        f"within {seconds:g} s: {100 * metrics['places_within_half']:.0f} % of all places up to {radius} away, with "
-        f"{100 * metrics['headings_within_half']:.0f} % of all headings there"
+        f"in {seconds:g} s, reaches {100 * metrics['places_within_half']:.0f} % of the places within {radius}; there, "
+        f"{100 * metrics['headings_within_half']:.0f} % of the headings on average"
     )
     for angle in ("quarter", "half"):
         turn = metrics[f"{angle}_turn_seconds"]

@@ -125,7 +125,7 @@ def _line(edge: dict[str, Any]) -> str:
     chosen = " (chosen automatically)" if edge["good_chosen"] else ""
     return (
         f"  {edge['from']} -> {edge['to']}: good {100 * edge['good']:.1f} cm{chosen}, bad {100 * edge['bad']:.1f} cm, "
-        f"{100 * edge['fraction']:.0f} % of {edge['to']} can follow"
+        f"on average, {100 * edge['fraction']:.0f} % of the motions of {edge['to']} can follow"
     )
 
 
@@ -137,9 +137,7 @@ def print_edge(graph: ParametricMotionGraph, edge: Edge, as_json: bool, *, writt
         print_json(facts)
         return
     click.echo(_line(facts).strip())
-    click.echo(
-        f"  lowest possible value of good: {100 * edge.worst:.1f} cm, the cost of the worst motion's best transition"
-    )
+    click.echo(f"  smallest `good` with which every motion has a transition: {100 * edge.worst:.1f} cm")
     quarter = len(edge.costs) // 4
     low, middle, high = (100 * edge.costs[k * quarter] for k in (1, 2, 3))
     click.echo(f"  quartiles of the distances of all transitions: {low:.1f} cm, {middle:.1f} cm, {high:.1f} cm")

@@ -12,7 +12,7 @@ import click
 from marey.cli.derived_options import SettingsCommand, add_settings, read_settings
 from marey.cli.files import check_output
 from marey.cli.shared_options import add_reading_options, find_frame, frames_between, read_motion, take_reading_options
-from marey.cli.values import Moment
+from marey.cli.values import Moment, format_size
 
 
 @click.command("render", cls=SettingsCommand)
@@ -57,4 +57,4 @@ def command(
     with bar("drawing") as progress:
         settings = read_settings(RenderSettings, options, fps=fps, progress=progress)
         render(motions, output, frame=frame, settings=settings)
-    click.echo(f"wrote {output}: {os.path.getsize(output) / 2**20:.2f} MB")
+    click.echo(f"wrote {output}: {format_size(os.path.getsize(output))}")

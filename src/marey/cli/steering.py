@@ -35,6 +35,7 @@ def steering_options(*commands: str) -> Callable[[Any], Any]:
 
     commands : names of commands of --command whose value is text.
     """
+    own = "the keys or the sequence" if "node" in commands else "the keys"
     options = [
         click.option("-o", "--output", required=True, metavar="OUT",
                      help="The motion to write: BVH, FBX, GLB or NPZ. With --crowd, a folder or one GLB file."),
@@ -44,7 +45,7 @@ def steering_options(*commands: str) -> Callable[[Any], Any]:
         click.option("--command", type=TimedCommand(*commands), multiple=True,
                      help="A timed command; see the examples. May be repeated."),
         click.option("--seconds", type=Finite(min=0.1),
-                     help="Length in seconds.  [default: that of the keys or the sequence, else 20]"),
+                     help=f"Length in seconds.  [default: that of {own}, else 20]"),
         click.option("--look", is_flag=True, help="The head turns toward a new direction before the body does."),
         click.option("--carry", metavar="CLIP",
                      help="A clip from which to take the arms and the trunk, such as carrying a box."),

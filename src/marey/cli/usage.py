@@ -31,11 +31,15 @@ def word_usage(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     see = "" if context is None else f"; see {context.command_path} --help"
     if isinstance(error, click.NoSuchOption):
-        near = "" if context is None else _list_similar(error.option_name, _list_options(context))
+        known = [] if context is None else _list_options(context)
+        near = _list_similar(error.option_name, known)
+        if error.option_name == "--keys" and "--command" in known:
+            near = "; use --command"
         return f"unknown option {error.option_name!r}{near or see}"
     if isinstance(error, click.MissingParameter):
         kind = "option" if isinstance(error.param, click.Option) else "argument"
-        return f"missing {kind} {_name_parameter(error)}{see}"
+        is_option = isinstance(error.param, click.Option)
+        return f"missing {kind} {'/'.join(error.param.opts) if is_option else _name_parameter(error)}{see}"
     if isinstance(error, click.BadParameter):
         return f"{_name_parameter(error)} {_word_value(error.message)}"
     text = error.format_message().rstrip(".")

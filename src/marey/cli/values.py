@@ -240,3 +240,8 @@ class StayParam(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"expected NAME=FROM:TO@X,Y,Z such as right_hand=1.2:1.5@0.4,1.1,0.3, got {value!r}", param, ctx)
         begin, end = (Moment().convert(text.strip(), param, ctx) for text in ends)
         return Stay(name.strip(), begin, end, numbers)
+
+
+def format_size(n_bytes: int) -> str:
+    """Format the size of a file: ``"84 KB"``, ``"1.40 MB"``."""
+    return f"{n_bytes / 2**20:.2f} MB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:.0f} KB"

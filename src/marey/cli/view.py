@@ -12,6 +12,7 @@ import click
 from marey.cli.derived_options import SettingsCommand
 from marey.cli.files import check_output
 from marey.cli.shared_options import add_reading_options, read_recording, take_reading_options
+from marey.cli.values import format_size
 from marey.errors import plural
 
 
@@ -38,4 +39,4 @@ def command(files: tuple[str, ...], output: str, title: str, **options: Any) -> 
     motions = [read_recording(path, how) for path in files]
     page = view_page(motions, title, skins=[find_skin(motion) for motion in motions])
     write_bytes(output, [page])
-    click.echo(f"{output}: {plural(len(motions), 'motion')}, {len(page) / 2**20:.2f} MB")
+    click.echo(f"wrote {output}: {plural(len(motions), 'motion')}, {format_size(len(page))}")

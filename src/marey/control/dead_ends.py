@@ -15,6 +15,7 @@ from marey.control.planner_kernels import read_rows
 from marey.control.planner_tables import NEVER, link_states, list_rings
 from marey.core.arrays import Floats
 from marey.core.reports import ReportBase
+from marey.errors import plural
 from marey.maths import rigid2d
 from marey.maths.value_kernels import GoalGrid, Steps, iterate_values
 from marey.pmg import ParametricMotionGraph
@@ -58,10 +59,11 @@ class TurnLimit(ReportBase):
         node = graph[self.node]
         others = [name for name in node.names if name != "turn"]
         remedy = f"add clips that turn {self.side}" + (f", or restrict `{others[0]}`" if others else "")
+        turn, usual = round(float(np.degrees(self.turn))), round(float(np.degrees(self.usual)))
+        most = f" by more than {plural(turn, 'degree')} per clip" if turn else ""
         return (
             f"after clips of {self.node!r} with {format_ranges(node.names, node.units, self.low, self.high)}, this "
-            f"character cannot turn {self.side} by more than {np.degrees(self.turn):.0f} degrees per clip (others: "
-            f"{np.degrees(self.usual):.0f}); {remedy}"
+            f"character cannot turn {self.side}{most} (after other clips: {plural(usual, 'degree')} per clip); {remedy}"
         )
 
 

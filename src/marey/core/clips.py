@@ -16,7 +16,7 @@ import numpy as np
 
 from marey.core.arrays import FrozenRecord, check_fps
 from marey.core.motion import Motion
-from marey.core.placement import RETARGET, bake_hips_into_root, check_same_skeleton
+from marey.core.placement import RETARGET, RETARGET_FIRST, bake_hips_into_root, check_same_skeleton
 from marey.core.protocols import Clips
 from marey.core.resample import resample
 from marey.core.skeleton import Skeleton
@@ -79,7 +79,7 @@ def prepare_clips(
     body = given[0].skeleton
     for k, motion in enumerate(given[1:], 1):
         where = f"{purpose} ({name_clip(given[0], 0)} and {name_clip(motion, k)})"
-        remedy = RETARGET if can_retarget else "retarget one first"
+        remedy = RETARGET if can_retarget else RETARGET_FIRST
         check_same_skeleton(body, motion.skeleton, where, remedy)
     ready, notes, detected = list(given), list[str](), list[str]()
     for k, motion in enumerate(given):

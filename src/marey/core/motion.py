@@ -203,9 +203,8 @@ class Motion(FrozenRecord):
         if times.size == 0:
             raise InvalidValue("seconds must have at least one time, got none")
         if times.min() < -slack or times.max() > self.duration + slack:
-            raise InvalidValue(
-                f"seconds must be from 0 to {self.duration:g} s, not {times.min():g} to {times.max():g} s"
-            )
+            got = " to ".join(dict.fromkeys(f"{each:g}" for each in (times.min(), times.max())))
+            raise InvalidValue(f"seconds must be from 0 to {self.duration:g} s, not {got} s")
         frame = np.clip(times * self.fps, 0.0, len(self) - 1)
         # Rounding may make i / fps * fps differ from i; the time of a frame must return exactly that frame.
         frame = np.where(np.abs(frame - np.rint(frame)) < _ON_FRAME, np.rint(frame), frame)

@@ -207,9 +207,11 @@ def pose_placement(skeleton: Skeleton, positions: Floats) -> Floats:
 
 RETARGET = "retarget them onto one skeleton with `retarget=True`"
 """Remedy for motions of different skeletons, where the caller has the option `retarget`."""
+RETARGET_FIRST = "retarget them onto one skeleton first"
+"""Remedy for motions of different skeletons, where the caller has no such option."""
 
 
-def check_same_skeleton(first: Skeleton, second: Skeleton, where: str, remedy: str = "retarget one first") -> None:
+def check_same_skeleton(first: Skeleton, second: Skeleton, where: str, remedy: str = RETARGET_FIRST) -> None:
     """Raise InvalidValue unless both skeletons have the same joints and bones.
 
     where : name of the operation, for the message. remedy : what to do.

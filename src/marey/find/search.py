@@ -390,7 +390,9 @@ def _raise_no_match(query: Query, limit: float) -> NoReturn:
     what = f"nothing{query.label_phrase} within {limit:g} m of {_name_span(start, stop, fps)} of {name!r}"
     if near is None:
         raise NoResult(
-            f"{what}, nor within {query.web.options.max_distance:g} m, the largest distance that is searched"
+            f"nothing{query.label_phrase} within {query.web.options.max_distance:g} m of "
+            f"{_name_span(start, stop, fps)} of {name!r}; this is the largest distance that is searched "
+            "(`max_distance=`)"
         )
     (clip, start, stop), distance = near
     raise NoResult(

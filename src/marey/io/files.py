@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import NamedTuple
 
-from marey.errors import InvalidValue, MareyError, UnreadableFile, UnwritableFile
+from marey.errors import InvalidValue, MareyError, UnreadableFile, UnwritableFile, similar
 
 MOTION_SUFFIXES = (".bvh", ".amc", ".asf", ".fbx", ".glb", ".vrm", ".npz", ".npy")
 # Files that may hold several motions, of which `clip=` chooses one.
@@ -39,6 +39,19 @@ def decode_text(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+EXPECTED_FILE = "this is a folder, expected a file; name a file in it, or several as FOLDER/*"
+"""Message if a folder is given instead of a file."""
+
+
+def suggest_files(path: str | os.PathLike[str]) -> str:
+    """Return ``"; similar: 'walk.bvh'"`` with the files beside a missing one that have similar names, else ``""``."""
+    folder, name = os.path.split(os.fspath(path))
+    try:
+        return similar(name, (each for each in os.listdir(folder or ".") if not each.startswith(".")))
+    except OSError:
+        return ""
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Read the whole file. Raise `UnreadableFile` if it is missing, unreadable or empty."""
     try:
@@ -52,9 +65,9 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     except MareyError:
         raise
     except FileNotFoundError:
-        raise UnreadableFile("no such file", path=path) from None
+        raise UnreadableFile(f"no such file{suggest_files(path)}", path=path) from None
     except IsADirectoryError:
-        raise UnreadableFile("is a folder, expected a file", path=path) from None
+        raise UnreadableFile(EXPECTED_FILE, path=path) from None
     except PermissionError:
         raise UnreadableFile("cannot be read (permission denied)", path=path) from None
     except (OSError, ValueError) as error:
@@ -126,7 +139,7 @@ class FileTransaction:
         folder = folder or os.curdir
         with _report_errors(target):
             if os.path.isdir(target):
-                raise UnwritableFile("is a folder, expected a file name to write to", path=path)
+                raise UnwritableFile("this is a folder, expected a file name to write to", path=path)
             if not os.path.isdir(folder):
                 raise UnwritableFile(f"the folder {folder!r} does not exist; create it first", path=path)
             temporary = os.path.join(folder, f".{name[:_MAX_BASE]}.{os.urandom(4).hex()}{PART_SUFFIX}")

@@ -14,6 +14,7 @@ from marey.core.settings import operation
 from marey.errors import FileError, InvalidValue, ParseError, UnknownFormat, UnreadableFile
 from marey.io.canonical import to_motion
 from marey.io.files import (
+    EXPECTED_FILE,
     GLTF_SUFFIXES,
     MARKER_SUFFIXES,
     MOTION_SUFFIXES,
@@ -21,6 +22,7 @@ from marey.io.files import (
     SIDECAR_SUFFIX,
     read_bytes,
     split_name,
+    suggest_files,
 )
 from marey.io.raw import RawMotion
 from marey.io.rest import trim_rest_pose
@@ -44,7 +46,7 @@ _STARTS = {b"HIERARCHY": ".bvh", b"Kaydara FBX": ".fbx", b"; FBX": ".fbx", b"glT
 # The packages, and commands, that take results of each format.
 _USERS = {
     "marey.action_space": "pmg", "marey.gait_space": "pmg", "marey.graph": "graph", "marey.parametric": "parametric",
-    "marey.plan": "pmg", "marey.pmg": "pmg", "marey.sampled_character": "pmg", "marey.web": "find",
+    "marey.plan": "pmg", "marey.pmg": "pmg", "marey.web": "find",
 }  # fmt: skip
 # Pickled Python objects, of NumPy, joblib and PyTorch.
 _PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
@@ -186,6 +188,11 @@ def _explaining_content(path: StrPath, suffix: str) -> Iterator[None]:
         form = read_format(path) if suffix in (".npz", ".json") and os.path.isfile(path) else ""
         if form in KINDS and form != "marey.motion":
             use = f"; use it with `marey.{_USERS[form]}`" if form in _USERS else ""
+            if form == "marey.sampled_character":
+                use = (
+                    "; `SampledCharacter.load` plays it in Python, docs/exporting.md describes it for other programs, "
+                    "and the .glb file beside it holds its clips"
+                )
             raise type(error)(f"is {KINDS[form]}, not a motion{use}", path=path) from None
         own = _find_own_suffix(path)
         if own not in ("", suffix) and not (own in GLTF_SUFFIXES and suffix in GLTF_SUFFIXES):
@@ -265,9 +272,9 @@ def _read(path: StrPath, suffix: str, settings: LoadSettings) -> RawMotion:
             path=path,
         )
     if os.path.isdir(path):
-        raise UnreadableFile("is a folder, expected a file", path=path)
+        raise UnreadableFile(EXPECTED_FILE, path=path)
     if not os.path.lexists(path):
-        raise UnreadableFile("no such file or folder", path=path)
+        raise UnreadableFile(f"no such file or folder{suggest_files(path)}", path=path)
     if suffix in _PICKLES:
         from marey.io.archive import EXPLAIN_PICKLES
 

@@ -166,8 +166,11 @@ def _check_stated_unit(height: float | None, stated: float) -> Guess:
     best = min(candidates, key=lambda meters: abs(math.log(height * meters / STATURE)))
     if not _SMALLEST <= height * best <= _TALLEST:
         return Guess(stated, f"unit {named} from the file, though it makes a body {height * stated:.3g} m tall", False)
-    evidence = f"unit {candidates[best]}, from the legs of a body {height:.4g} units tall, {height * best:.2f} m"
-    return Guess(best, f"{evidence} (the file states {named}, which would give {height * stated:.3g} m)")
+    return Guess(
+        best,
+        f"unit: {candidates[best]}. The file states {named}, but then the body would be {height * stated:.3g} m tall "
+        f"instead of {height * best:.2f} m",
+    )
 
 
 def recognize_up(

@@ -92,10 +92,10 @@ def build_edge(
     check_thresholds(t_good, t_bad)
     if good is None and t_good > LARGE:
         warn_user(
-            f"the transitions from {source.name!r} to {target.name!r} may be visible: the threshold was set to "
-            f"{100 * t_good:.0f} cm, because some motions of {source.name!r} have no transition below "
-            f"{100 * float(best.max()):.0f} cm; add clips that lead from one node to the other, or set a smaller "
-            f"`good=`, and name with `part=` a new node of those motions that have better transitions"
+            f"transitions from {source.name!r} to {target.name!r} may be visible. Some motions of {source.name!r} have "
+            f"no transition with a distance below {100 * float(best.max()):.0f} cm, so up to {100 * t_good:.0f} cm are "
+            "allowed. Add clips that lead from one node to the other. Or restrict the edge to motions with better "
+            "transitions: set a smaller `good=`, and give the name of a new node for these motions as `part=`"
         )
     stuck = best > t_good
     if stuck.any():

@@ -222,7 +222,7 @@ def read_recipe(recipe: str | os.PathLike[str]) -> Recipe:
     try:
         described = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ParseError(f"is not valid TOML ({error})", path=name) from None
+        raise ParseError(f"this is not valid TOML: {error}", path=name) from None
     return _parse_recipe(Keys(described, name, "the recipe"), name)
 
 

@@ -21,7 +21,7 @@ from marey.core.arrays import check_type
 from marey.core.motion import Motion, check_motion
 from marey.core.placement import find_placement
 from marey.core.settings import operation
-from marey.errors import InvalidValue, MissingDependency, UnknownFormat, require
+from marey.errors import InvalidValue, MissingDependency, UnknownFormat, hint_install, require
 from marey.io.files import GENERATOR, write_bytes
 from marey.maths import rigid2d
 from marey.plot.camera import CameraPath, plan_camera
@@ -151,8 +151,8 @@ def _draw(shot: Shot, settings: RenderSettings) -> Iterator[Image]:
     browser = find_browser() if settings.drawing != "plot" and _has_page() else None
     if browser is None and settings.drawing == "browser":
         raise MissingDependency(
-            "drawing in a browser needs Chromium or Chrome and the studio's page; install a browser, and the page with "
-            "`pip install 'marey[studio]'`",
+            "drawing in a browser needs Chromium or Chrome and the studio's page; install a browser, and for the page "
+            f"{hint_install('studio')}",
             parameter="drawing",
         )
     images = _draw_with_plot(shot, settings) if browser is None else _draw_with_browser(browser, shot, settings)

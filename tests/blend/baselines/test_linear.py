@@ -151,7 +151,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidValue, match="weights must be 2 numbers, one per motion, not 3"):
         linear_blend([WALK, OTHER], (1.0, 0.0, 0.0))
     taller = Skeleton(WALK.skeleton.names, WALK.skeleton.parents, 1.1 * WALK.skeleton.offsets)
-    with pytest.raises(InvalidValue, match="retarget one"):
+    with pytest.raises(InvalidValue, match="retarget them"):
         linear_blend([WALK, replace(OTHER, skeleton=taller)], (0.5, 0.5))
     with pytest.raises(InvalidValue, match="root must be one of positions, velocities, not 'speed'"):
         linear_blend([WALK, OTHER], (0.5, 0.5), root="speed")  # type: ignore[arg-type]
