@@ -38,8 +38,8 @@ def word_usage(error: click.ClickException) -> str:
         return f"unknown option {error.option_name!r}{near or see}"
     if isinstance(error, click.MissingParameter):
         kind = "option" if isinstance(error.param, click.Option) else "argument"
-        is_option = isinstance(error.param, click.Option)
-        return f"missing {kind} {'/'.join(error.param.opts) if is_option else _name_parameter(error)}{see}"
+        name = "/".join(error.param.opts) if isinstance(error.param, click.Option) else _name_parameter(error)
+        return f"missing {kind} {name}{see}"
     if isinstance(error, click.BadParameter):
         return f"{_name_parameter(error)} {_word_value(error.message)}"
     text = error.format_message().rstrip(".")
