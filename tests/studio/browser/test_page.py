@@ -325,7 +325,7 @@ def test_clean_side_by_side_and_undo(tab: Tab) -> None:
     tab.page.get_by_role("button", name="Clean up", exact=True).click()
     tab.until("() => !!document.querySelector('.measures tbody tr')")
     assert tab.get("marey.motions.size") == before + 1
-    tab.until("() => document.querySelector('.panel')?.textContent.includes('apart.')")
+    tab.until("() => document.querySelector('.panel')?.textContent.includes('when aligned.')")
     tab.page.get_by_text("As a new clip").click()
     tab.page.get_by_role("button", name="Clean up", exact=True).click()
     tab.until("() => marey.selected.info.undo > 0")
