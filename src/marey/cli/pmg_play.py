@@ -75,7 +75,7 @@ def _read_stream_settings(graph: ParametricMotionGraph, options: dict[str, Any])
 
 def _note_clamped(node: Node, parameters: Floats) -> None:
     """Print the parameters that are outside of their range, which a stream clamps."""
-    from marey.pmg.units import display_unit
+    from marey.core.naming import display_unit
 
     if len(parameters) != node.n_dims:
         return
