@@ -53,8 +53,7 @@ def build_by_similarity(clips: Clips | Sequence[Motion], settings: SimilaritySet
 
     Parameters
     ----------
-    clips : motions that share a skeleton, or an object with ``names``, ``motion(i)`` and ``content_key(i)``, such as a
-        `MotionSet`.
+    clips : the clips, as `build_graph` takes them.
 
     Examples
     --------

@@ -58,10 +58,8 @@ class ClipSummary:
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> Path("clips").mkdir()
-    >>> marey.save(walk, "clips/walk.bvh")
-    >>> summary = marey.MotionSet.open("clips").summarize()[0]
+    >>> marey.save(walk, "walk.bvh")
+    >>> summary = marey.MotionSet.open(".").summarize()[0]
     >>> summary.name, summary.duration, round(summary.speed, 1)  # seconds, m/s
     ('walk', 4.0, 1.3)
     """
