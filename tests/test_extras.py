@@ -118,7 +118,8 @@ def test_the_studio_names_each_missing_package(package: str) -> None:
 def test_a_plot_in_python_raises_missing_dependency() -> None:
     code = "import marey\ntry:\n    marey.plot\nexcept marey.errors.MissingDependency as error:\n    print(error)"
     done = run_without(("matplotlib",), code)
-    assert done.stdout.strip() == f"plots need the package matplotlib, which is not installed; run `{PLOT}`"
+    message = f"plots need the package matplotlib, which is not installed; run `{PLOT}` in a checkout of marey"
+    assert done.stdout.strip() == message
 
 
 def test_a_cluster_names_its_extra() -> None:

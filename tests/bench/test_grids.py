@@ -27,7 +27,7 @@ def test_results(monkeypatch):
 
 def test_the_floor_is_the_products_that_the_grid_needs():
     a, b = grids.swaying(30, 6, 1), grids.swaying(20, 6, 2)
-    ours, theirs = grids._factors(a), grids._factors(b)
+    ours, theirs = grids.make_factors(a), grids.make_factors(b)
     dot, cross, up = ours[0] @ theirs[0].T, ours[0] @ theirs[1].T, ours[2] @ theirs[2].T
     assert dot.shape == cross.shape == up.shape == (30, 20)
     # Single frames around the middles of the clips: D follows from these and from sums over single frames.

@@ -33,7 +33,7 @@ def _not_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_kind_as_png(kind: str, clip: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plot", kind, clip, "-o", "out.png"]) == 0
     n_frames = 31 if kind == "cloud" else 61  # a cloud shows half a second
-    assert capsys.readouterr().out.splitlines()[0] == f"out.png: {kind} of {n_frames} frames of 'walk'"
+    assert capsys.readouterr().out.splitlines()[0] == f"wrote out.png: {kind} of {n_frames} frames of 'walk'"
     assert png_size(Path("out.png"))[0] == 1800
 
 

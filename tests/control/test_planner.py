@@ -264,7 +264,7 @@ def test_turns_that_never_become_possible_again_are_reported():
     assert (limit.node, limit.side) == ("n0", "left")
     assert limit.turn < 0.5 * limit.usual
     assert limit.high[0] < 0.1
-    assert "cannot turn left by more than" in limit.describe(free)
+    assert "cannot turn left (after other clips" in limit.describe(free)
     assert "add clips that turn left" in limit.describe(free)
 
 

@@ -364,14 +364,14 @@ def test_times_may_be_in_any_order_and_annotations_are_dropped():
 def test_one_frame_has_one_time():
     motion = make()[3]
     np.testing.assert_array_equal(motion.at(0.0).rotations, motion.rotations)
-    with pytest.raises(InvalidValue, match="seconds must be from 0 to 0 s, not 0.1 to 0.1 s"):
+    with pytest.raises(InvalidValue, match="seconds must be from 0 to 0 s, not 0.1 s"):
         motion.at(0.1)
 
 
 @pytest.mark.parametrize(
     ("times", "message"),
     [
-        (-0.01, "seconds must be from 0 to 0.366667 s, not -0.01 to -0.01 s"),
+        (-0.01, "seconds must be from 0 to 0.366667 s, not -0.01 s"),
         ([0.1, 0.4], "seconds must be from 0 to 0.366667 s, not 0.1 to 0.4 s"),
         ([], "seconds must have at least one time, got none"),
         (np.nan, "seconds must be finite, not nan at index"),

@@ -43,7 +43,7 @@ def test_crop_takes_frames_with_their_notes():
 
 @pytest.mark.parametrize(("start", "stop"), [(-1, 5), (5, 5), (9, 4), (0, 1000), (1000, None)])
 def test_crop_refuses_frames_that_are_not_there(start, stop):
-    with pytest.raises(InvalidValue, match=r"0 <= start < stop <= 181, not"):
+    with pytest.raises(InvalidValue, match=r"0 <= start < stop <= 181 of 'walk', not"):
         crop(walk(), start, stop)
     with pytest.raises(InvalidValue, match="start must be an integer, not 0.5"):
         crop(walk(), 0.5, 10)

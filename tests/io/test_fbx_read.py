@@ -266,8 +266,8 @@ def test_stated_unit_is_replaced_if_the_body_cannot_have_it(tmp_path) -> None:
     path.write_bytes(data.replace(b'"UnitScaleFactor", "", "", "A",1.0', b'"UnitScaleFactor", "", "", "A",100.0'))
     motion = marey.load(path)
     (reason,) = (text for text in motion.source.evidence if text.startswith("unit"))
-    assert reason.startswith("unit centimeters")
-    assert "the file states m, which would give" in reason
+    assert reason.startswith("unit: centimeters")
+    assert "The file states m, but then the body would be" in reason
 
 
 @pytest.mark.parametrize("version", [6100, 5800, 9000])
