@@ -258,11 +258,9 @@ def draw_find(room: Room) -> None:
     room.page.locator(".panel button", has_text="Create target control").click()
     room.says("Misses the target by")
     room.page.locator(".panel input[type=range]").last.press("ArrowRight")
-    room.until("marey.playback.playing")
-    room.pause()
+    room.settle()
     room.alone()
     room.show(".panel h3", text="Matches")
-    room.pause()  # a refined motion plays on
     room.seek(int(0.52 * room.page.evaluate("() => marey.playback.nFrames")))
     room.look((2.4, 0.5, 1.6), (0.0, -0.1, 0.2))
 

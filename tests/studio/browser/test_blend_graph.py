@@ -88,9 +88,9 @@ def test_grid_shows_two_frames(tab: Tab) -> None:
     grid = page.locator(".grid-view")
     grid.scroll_into_view_if_needed()
     grid.click(position={"x": 60, "y": 40})
-    tab.until("() => document.querySelector('.panel').textContent.includes('They are overlaid')")
+    tab.until("() => document.querySelector('.panel').textContent.includes('They stay overlaid')")
     assert not tab.get("marey.selected.character.visible")
-    text = page.locator(".panel p", has_text="They are overlaid")
+    text = page.locator(".panel p", has_text="They stay overlaid")
     before = text.inner_text()
     grid.focus()
     page.keyboard.press("Shift+ArrowRight")
@@ -122,7 +122,7 @@ def test_grid_shows_two_frames_of_a_transition_while_it_plays(tab: Tab) -> None:
     grid = page.locator(".grid-view")
     grid.scroll_into_view_if_needed()
     grid.click(position={"x": 50, "y": 60})
-    tab.until("() => document.querySelector('.panel').textContent.includes('They are overlaid')")
+    tab.until("() => document.querySelector('.panel').textContent.includes('They stay overlaid')")
     tab.until("() => [...marey.motions.values()].every(({ character }) => !character.visible)")
     drawn = "each.type === 'Group' && each.visible && each.children.length && each !== marey.stage.ground"
     assert tab.get(f"marey.stage.scene.children.filter((each) => {drawn}).length") == 2
