@@ -152,7 +152,7 @@ def test_a_video_goes_through_ffmpeg(tmp_path, monkeypatch):
 def test_without_ffmpeg_the_message_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(MissingDependency, match=r"marey\[video\]"):
+    with pytest.raises(MissingDependency, match=r"'\.\[video\]'"):
         render(WALK, tmp_path / "a.mp4")
 
 
